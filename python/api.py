@@ -28,6 +28,7 @@ GROUPS = {
         "PrivateFusedLasso", "PrivateSearchCV", "PublicTransform",
     ],
     "Budgets, certificates, schemas and files": ["Budget", "Certificate", "Schema", "load"],
+    "Statistics of columns": ["mean", "histogram", "quantile", "ColumnStatistics"],
     "Private evaluation": ["evaluate", "Evaluation", "Estimate"],
     "Many parties": ["simulate", "Simulation"],
     "Sweeps": ["sweep", "Sweep"],

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from .ridge import PrivateRidge
     from .search import PrivateSearchCV
     from .simulation import Simulation, simulate
+    from .statistics import ColumnStatistics, histogram, mean, quantile
     from .svc import PrivateLinearSVC
     from .sweeping import Sweep, sweep
     from .transforming import PublicTransform
@@ -57,6 +58,7 @@ _LATER = {
     "Budget": "budget",
     "Certificate": "certificate",
     "ClassCounts": "counting",
+    "ColumnStatistics": "statistics",
     "Estimate": "evaluation",
     "Evaluation": "evaluation",
     "PrivateElasticNet": "lasso",
@@ -77,7 +79,10 @@ _LATER = {
     "class_counts": "counting",
     "evaluate": "evaluation",
     "experiments": "reproduction",
+    "histogram": "statistics",
     "load": "files",
+    "mean": "statistics",
+    "quantile": "statistics",
     "reproduce": "reproduction",
     "simulate": "simulation",
     "sweep": "sweeping",
@@ -94,6 +99,7 @@ __all__ = [
     "BudgetSpent",
     "Certificate",
     "ClassCounts",
+    "ColumnStatistics",
     "DataError",
     "Estimate",
     "Evaluation",
@@ -121,7 +127,10 @@ __all__ = [
     "class_counts",
     "evaluate",
     "experiments",
+    "histogram",
     "load",
+    "mean",
+    "quantile",
     "reproduce",
     "simulate",
     "sweep",

@@ -215,6 +215,14 @@ def class_counts(
     groups: Ids | None = None,
     budget: dict[str, Any] | None = None,
 ) -> tuple[list[float], float, Certificate, str | None]: ...
+def statistics(
+    question: dict[str, Any],
+    x: Any,
+    *,
+    names: list[str] | None = None,
+    groups: Ids | None = None,
+    budget: dict[str, Any] | None = None,
+) -> tuple[str, Certificate, str | None]: ...
 def report(
     model: Model,
     name: str,

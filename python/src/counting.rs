@@ -54,7 +54,7 @@ pub fn class_counts<'py>(
         let job = question.fit()?.count(true)?;
         let asked = Some((question.epsilon, question.delta));
         let bill = JobBill { asked, column: job.user_column(), grouped };
-        perform(budget, bill, &dataset, |watch| job.open(&dataset, watch))
+        perform(budget, bill, &dataset, false, |run| job.open(&dataset, run))
     })?;
     let (counted, receipt) = done?;
     let counts = counted.classes.into_iter().map(|(_, count)| count).collect();

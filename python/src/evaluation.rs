@@ -69,9 +69,9 @@ pub fn evaluate<'py>(
     let grouped = groups.is_some() && question.unit.as_deref() != Some("record");
     let done: Result<_, Failure> = detached(py, || {
         let asked = Some((question.epsilon, question.delta));
-        let bill = JobBill { asked, column: Evaluation::user_column(&model.0), grouped };
-        let evaluation = question.evaluation()?;
-        perform(budget, bill, &dataset, |watch| evaluation.open(&model.0, &dataset, watch))
+        let job = question.evaluation()?.check(&model.0)?;
+        let bill = JobBill { asked, column: job.user_column(), grouped };
+        perform(budget, bill, &dataset, false, |run| job.open(&dataset, run))
     })?;
     let (evaluated, receipt) = done?;
     let figures = serde_json::to_string(&evaluated.quality)

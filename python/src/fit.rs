@@ -2,8 +2,7 @@
 
 use pyo3::prelude::*;
 use reticent::accountant::Taint;
-use reticent::trace::Tracing;
-use reticent::{Error, Fitted, Fitting, Job, Tune};
+use reticent::{Error, Fitted, Job, Run, Tune};
 
 use crate::error::Failure;
 use crate::job::FitRequest;
@@ -45,10 +44,9 @@ pub fn fit<'py>(
             job.check_traceable()?;
         }
         let bill = JobBill { asked: request.asked(), column: job.user_column(), grouped };
-        let tracing = request.trace.then(Tracing::default);
-        perform(budget, bill, &dataset, |watch| Ok(Fitting(job.open(&dataset, watch)?, tracing)))
+        perform(budget, bill, &dataset, request.trace, |run| job.open(&dataset, run))
     })?;
-    let ((Fitted { model, iterations, converged, .. }, trace), receipt) = done?;
+    let (Fitted { model, iterations, converged, trace, .. }, receipt) = done?;
     Ok((PyModel(model), iterations, converged, trace.map(|trace| trace.columns()), receipt))
 }
 
@@ -88,8 +86,9 @@ pub fn check_budget<'py>(
         let job = request.fit()?.check()?;
         let bill = JobBill { asked: request.asked(), column: job.user_column(), grouped };
         let mut signals = Signals::new();
-        let ready = job.open(&dataset, &mut |stage| signals.watch(stage))?;
-        countable(&budget, &bill, &Fitting(ready, None))
+        let mut watch = |stage| signals.watch(stage);
+        let ready = job.open(&dataset, &mut Run::watched(&mut watch))?;
+        countable(&budget, &bill, &ready)
     })?;
     Ok(done?)
 }
@@ -136,9 +135,9 @@ pub fn tune<'py>(
         let job = tune.check()?;
         let asked = requests.first().and_then(FitRequest::asked);
         let bill = JobBill { asked, column: job.user_column(), grouped };
-        perform(budget, bill, &dataset, |watch| Ok(Fitting(job.open(&dataset, watch)?, None)))
+        perform(budget, bill, &dataset, false, |run| job.open(&dataset, run))
     })?;
-    let ((Fitted { model, iterations, tuned, .. }, _), receipt) = done?;
+    let (Fitted { model, iterations, tuned, .. }, receipt) = done?;
     let tuned = tuned.ok_or_else(|| Error::value("param_grid", "", "nothing was chosen"));
     let tuned = tuned.map_err(Failure::from)?;
     let winner = tuned.chosen.parse().unwrap_or_default();

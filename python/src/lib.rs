@@ -16,6 +16,7 @@ mod report;
 mod reproduction;
 mod schema;
 mod simulation;
+mod statistics;
 mod table;
 mod threads;
 mod watch;
@@ -49,4 +50,6 @@ mod _reticent {
     use crate::schema::PySchema;
     #[pymodule_export]
     use crate::simulation::{holders, simulate};
+    #[pymodule_export]
+    use crate::statistics::statistics;
 }

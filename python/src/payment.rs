@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use reticent::tables::Dataset;
-use reticent::{Error, Payable, Watch};
+use reticent::trace::Tracing;
+use reticent::{Error, Payable, Run};
 use reticent_budget::{Relation, Store};
 use reticent_payment::{self as payment, Paid, PaymentError};
 
@@ -75,18 +76,21 @@ fn refused(error: PaymentError) -> Failure {
     }
 }
 
-/// Does the job that `open` opens on `rows`, and stops where somebody presses Ctrl-C. Gives what came
-/// of it, and the receipt.
+/// Does the job that `open` opens on `rows`, traced or not, and stops where somebody presses Ctrl-C.
+/// Gives what came of it, and the receipt.
 pub fn perform<R: Payable>(
     budget: Option<Payer>,
     bill: JobBill,
     rows: &Dataset<'_>,
-    open: impl FnOnce(&mut Watch<'_>) -> Result<R, Error>,
+    traced: bool,
+    open: impl FnOnce(&mut Run<'_>) -> Result<R, Error>,
 ) -> Result<(R::Done, Receipt), Failure> {
     let mut signals = Signals::new();
     let mut watch = |stage| signals.watch(stage);
+    let trace = traced.then(Tracing::default);
+    let mut run = Run { on_progress: Some(&mut watch), trace };
     let Some(payer) = budget else {
-        return Ok((open(&mut watch)?.run(&mut watch)?, None));
+        return Ok((open(&mut run)?.run(run)?, None));
     };
     let mut store = Store::open(&payer.path).map_err(Failure::Budget)?;
     let user = bill.user(&payer, &store)?;
@@ -97,7 +101,7 @@ pub fn perform<R: Payable>(
         user: user.as_deref(),
         relation: Relation::Same,
     };
-    let paid = payment::pay(&mut store, &bill, table, open, &mut watch);
+    let paid = payment::pay(&mut store, &bill, table, open, run);
     let paid = paid.map_err(refused)?;
     // A result that was paid for is handed out though its job could not be closed.
     let number = paid.job;

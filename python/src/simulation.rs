@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use pyo3::prelude::*;
 use reticent::simulate::{CheckpointOptions, Failures, PartyBooks, Simulated, Simulation};
-use reticent::trace::Tracing;
-use reticent::{Adjacency, Between, Error, Unit};
+use reticent::{Adjacency, Error, Unit};
 
 use crate::certificate::PyCertificate;
 use crate::error::Failure;
@@ -131,14 +130,11 @@ pub fn simulate<'py>(
     let done: Result<_, Failure> = detached(py, || {
         let job = parties.simulation(&request).and_then(Simulation::check).map_err(as_parties)?;
         let bill = JobBill { asked: request.asked(), column: job.user_column(), grouped };
-        let keep = CheckpointOptions::default();
-        let tracing = request.trace.then(Tracing::default);
-        perform(budget, bill, &dataset, |watch| {
-            let ready = job.open(&dataset, keep, watch).map_err(as_parties)?;
-            Ok(Between(ready, keep, tracing))
+        perform(budget, bill, &dataset, request.trace, |run| {
+            job.open(&dataset, CheckpointOptions::default(), run).map_err(as_parties)
         })
     })?;
-    let ((Simulated { model, parties, rounds, traffic, rejections, .. }, trace), receipt) = done?;
+    let (Simulated { model, parties, rounds, traffic, rejections, trace, .. }, receipt) = done?;
     let traffic = traffic.map(|traffic| (traffic.messages, traffic.bytes));
     let trace = trace.map(|trace| trace.columns());
     Ok((PyModel(model), certificates(py, &parties)?, rounds, traffic, rejections, trace, receipt))

@@ -37,6 +37,13 @@ JOBS = {
     "private_score": lambda model, X, y: (
         model.fit(X, y).private_score(X, y, **BUDGET).certificate
     ),
+    "mean": lambda model, X, y: reticent.mean(X, "age", schema=model.schema, **BUDGET).certificate,
+    "histogram": lambda model, X, y: (
+        reticent.histogram(X, "age", schema=model.schema, **BUDGET).certificate
+    ),
+    "quantile": lambda model, X, y: (
+        reticent.quantile(X, "age", schema=model.schema, **BUDGET).certificate
+    ),
 }  # class_counts takes no schema, and has no draft.
 
 

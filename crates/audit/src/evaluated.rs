@@ -1,7 +1,7 @@
 //! An evaluation under attack: the adversary knows the two tables, and looks at the answer along the
 //! line that leads from one to the other.
 
-use reticent::{Budget, Error, Evaluation, RepeatEvaluation, Seen};
+use reticent::{Budget, Error, Evaluating, Evaluation, Repeat, Seen};
 use reticent_data::Table;
 
 use crate::spec::AuditSpec;
@@ -16,7 +16,7 @@ const WEIGHT: f64 = 2.0;
 /// A calibrated evaluation, and the line along which its answers are looked at.
 #[derive(Debug)]
 pub(crate) struct EvaluationSubject {
-    asked: RepeatEvaluation,
+    asked: Repeat<Evaluating>,
     line: Vec<f64>,
 }
 
@@ -30,7 +30,8 @@ impl EvaluationSubject {
             evaluation = evaluation.seed(seed);
         }
         #[allow(unused_mut, reason = "a defect is switched on in audit builds alone")]
-        let mut asked = evaluation.repeat(spec.problem()?, vec![WEIGHT], spec.like().into())?;
+        let mut asked =
+            evaluation.of_parameter(spec.problem()?, vec![WEIGHT])?.repeat(spec.like().into())?;
         let pair = spec.pairs()[0];
         let [with, without] = [true, false].map(|with| {
             let table = pair.world(with, &spec.layout()).swap_remove(0);
@@ -46,7 +47,7 @@ impl EvaluationSubject {
         Ok(EvaluationSubject { asked, line })
     }
 
-    pub fn asked(&self) -> &RepeatEvaluation {
+    pub fn asked(&self) -> &Repeat<Evaluating> {
         &self.asked
     }
 

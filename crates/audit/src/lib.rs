@@ -9,6 +9,7 @@
 //! A lower bound above the certified ε is a proof (at its confidence) that something is wrong. A
 //! lower bound below it proves nothing: another attack may do better.
 
+mod asked;
 mod attack;
 mod cell;
 mod discriminant;

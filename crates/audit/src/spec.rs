@@ -5,7 +5,7 @@ use reticent::admm::catalogue::{self, AlgorithmEntry};
 use reticent::admm::{BlockSchedule, Release, Settings, StepSize, WalkState};
 use reticent::map::Procedure;
 use reticent::problem::{LossTarget, losses};
-use reticent::{Error, Fit, Problem, Repeat, Spec, Tune};
+use reticent::{Error, Fit, Guarantee, Problem, Repeat, Spec, Tune};
 use reticent_data::Table;
 use reticent_oracle::{Law, Sampling};
 
@@ -279,7 +279,9 @@ impl AuditSpec {
     /// Refuses what the algorithm has no use for, rather than pass over it.
     fn nothing_unused(&self) -> Result<(), Error> {
         let many = crate::parties::knows(&self.algorithm);
-        let plain = many || self.algorithm == crate::evaluated::NAME;
+        let question = self.algorithm == crate::evaluated::NAME
+            || crate::asked::NAMES.contains(&self.algorithm.as_str());
+        let plain = many || question;
         let most = if plain || self.method == AuditMethod::OneRun { 1 } else { 2 };
         if !(1..=most).contains(&self.features) {
             let why = format!("tables that are attacked have from 1 to {most} columns here");
@@ -378,8 +380,8 @@ impl AuditSpec {
         let entry = catalogue::find(&self.algorithm);
         let usual = entry.map_or("none", |entry| entry.penalty);
         let fit = |penalty: Option<String>| -> Result<Fit, Error> {
-            let spec = Spec { penalty, public_n: Some(units), ..self.spec(features) };
-            Ok(spec.fit()?.unit(self.unit()))
+            let spec = Spec { penalty, ..self.spec(features) };
+            Ok(spec.fit()?.public_n(units).unit(self.unit()))
         };
         let job = if self.procedure.is_tuned() {
             let kind = usual.split(':').next().unwrap_or(usual);
@@ -412,13 +414,17 @@ impl AuditSpec {
     fn spec(&self, features: u32) -> Spec {
         let entry = catalogue::find(&self.algorithm);
         Spec {
+            guarantee: Guarantee {
+                epsilon: Some(self.epsilon),
+                delta: Some(self.delta),
+                adjacency: Some(self.adjacency),
+                seed: self.seed,
+                ..Guarantee::default()
+            },
             features: Some(features),
             row_norm: Some(1.0),
             // Losses of classes have theirs, and losses of numbers these.
             target_range: (!self.is_of_classes()).then_some([-1.0, 1.0]),
-            epsilon: Some(self.epsilon),
-            delta: Some(self.delta),
-            adjacency: Some(self.adjacency),
             algorithm: Some(self.algorithm.clone()),
             loss: Some(self.loss.clone()),
             graph: self.procedure.has_graph().then(|| "private".to_owned()),
@@ -427,7 +433,6 @@ impl AuditSpec {
             constraint: self.constraint.clone(),
             intercept: Some(self.intercept),
             settings: entry.map(|entry| self.settings(entry)).unwrap_or_default(),
-            seed: self.seed,
             ..Spec::default()
         }
     }

@@ -1,9 +1,11 @@
-//! What is attacked: a fit of one table, an evaluation on one, or a run of many parties.
+//! What is attacked: a fit of one table, an evaluation on one, a statistic of it, or a run of many
+//! parties.
 
 use reticent::accountant::{Ledger, Refused, View};
 use reticent::{Error, Repeat, Seen};
 use reticent_data::Table;
 
+use crate::asked::{self, StatisticSubject};
 use crate::evaluated::{self, EvaluationSubject};
 use crate::parties::{self, PartiesSubject};
 use crate::reading::LawFamily;
@@ -12,9 +14,9 @@ use crate::spec::AuditSpec;
 /// A calibrated job that can be run on one world after the other.
 #[derive(Debug)]
 pub(crate) enum AuditSubject {
-    /// The job, and a table of the kind that it was calibrated for.
-    Fit(Box<(Repeat, Table)>),
+    Fit(Box<Repeat>),
     Evaluation(Box<EvaluationSubject>),
+    Statistic(Box<StatisticSubject>),
     Parties(Box<PartiesSubject>),
 }
 
@@ -24,21 +26,24 @@ impl AuditSubject {
             AuditSubject::Parties(Box::new(PartiesSubject::new(spec)?))
         } else if spec.algorithm == evaluated::NAME {
             AuditSubject::Evaluation(Box::new(EvaluationSubject::new(spec)?))
+        } else if asked::NAMES.contains(&spec.algorithm.as_str()) {
+            AuditSubject::Statistic(Box::new(StatisticSubject::new(spec)?))
         } else {
             let like = spec.like();
-            AuditSubject::Fit(Box::new((
-                spec.repeat_on(like.clone(), spec.layout().features as u32)?,
-                like,
-            )))
+            AuditSubject::Fit(Box::new(spec.repeat_on(like, spec.layout().features as u32)?))
         })
     }
 
     /// A run on a world. Numbers tell runs with the same seed apart.
     pub fn run(&self, world: &[Table], number: u64) -> Result<Seen, Error> {
         match (self, world) {
-            (AuditSubject::Fit(fit), [table]) => fit.0.run(table.clone().into(), number),
+            (AuditSubject::Fit(fit), [table]) => fit.run(table.clone().into(), number),
             (AuditSubject::Evaluation(one), [table]) => one.run(table.clone(), number),
-            (AuditSubject::Fit(_) | AuditSubject::Evaluation(_), _) => Err(self.nothing_seen()),
+            (AuditSubject::Statistic(one), [table]) => one.run(table.clone(), number),
+            (
+                AuditSubject::Fit(_) | AuditSubject::Evaluation(_) | AuditSubject::Statistic(_),
+                _,
+            ) => Err(self.nothing_seen()),
             (AuditSubject::Parties(crowd), _) => crowd.run(world, number),
         }
     }
@@ -46,8 +51,9 @@ impl AuditSubject {
     /// What is certified.
     pub fn epsilon(&self) -> Result<f64, Error> {
         match self {
-            AuditSubject::Fit(fit) => fit.0.epsilon(),
+            AuditSubject::Fit(fit) => fit.epsilon(),
             AuditSubject::Evaluation(one) => one.asked().epsilon(),
+            AuditSubject::Statistic(one) => one.epsilon(),
             AuditSubject::Parties(crowd) => crowd.epsilon(),
         }
     }
@@ -55,8 +61,9 @@ impl AuditSubject {
     /// What would be entered with so many times the noise.
     pub fn plan_at(&self, scale: f64) -> Result<Ledger, Error> {
         match self {
-            AuditSubject::Fit(fit) => fit.0.plan_at(scale, fit.1.clone().into()),
+            AuditSubject::Fit(fit) => fit.plan_at(scale),
             AuditSubject::Evaluation(one) => one.asked().plan_at(scale),
+            AuditSubject::Statistic(one) => one.plan_at(scale),
             AuditSubject::Parties(crowd) => crowd.plan_at(scale),
         }
     }
@@ -64,8 +71,9 @@ impl AuditSubject {
     /// What is known of the law of a run.
     pub fn family(&self) -> LawFamily {
         let mu = match self {
-            AuditSubject::Fit(fit) => fit.0.mu(),
+            AuditSubject::Fit(fit) => fit.mu(),
             AuditSubject::Evaluation(one) => one.asked().mu(),
+            AuditSubject::Statistic(one) => one.mu(),
             AuditSubject::Parties(crowd) => crowd.mu(),
         };
         match self {
@@ -82,7 +90,9 @@ impl AuditSubject {
     /// Who looks.
     pub fn view(&self) -> View {
         match self {
-            AuditSubject::Fit(..) | AuditSubject::Evaluation(_) => View::Central,
+            AuditSubject::Fit(..) | AuditSubject::Evaluation(_) | AuditSubject::Statistic(_) => {
+                View::Central
+            }
             AuditSubject::Parties(crowd) => crowd.view(),
         }
     }

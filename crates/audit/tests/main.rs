@@ -7,3 +7,4 @@ mod no_bugs_by_default;
 mod parties;
 mod piecewise;
 mod product;
+mod statistics;

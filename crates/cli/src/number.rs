@@ -1,18 +1,7 @@
 //! Numbers, read from the command line and written as JSON.
 
+pub use reticent::flags::{number as parse, whole};
 use serde_json::Value;
-
-/// Reads a number; whether it is allowed is for the job to say.
-pub fn parse(text: &str) -> Result<f64, String> {
-    text.parse().map_err(|_| "this is not a number; write for example 1, 0.5 or 1e-5".to_owned())
-}
-
-/// Reads a whole number; a job file holds none beyond 2⁶³.
-pub fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
-    let number = text.parse().ok().filter(|&number| number <= i64::MAX as u64);
-    let fits = number.and_then(|number| T::try_from(number).ok());
-    fits.ok_or_else(|| "a whole number from 0 is needed, for example 5".to_owned())
-}
 
 /// Reads how often something is done.
 pub fn times(text: &str) -> Result<u64, String> {
@@ -30,7 +19,10 @@ pub fn json(value: f64) -> Value {
 
 /// A number for people: four significant digits, an exponent only where it is shorter.
 pub fn show(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    if !value.is_finite() {
         return if value.is_nan() { "not defined".to_owned() } else { value.to_string() };
     }
     let magnitude = value.abs().log10().floor();
@@ -48,6 +40,15 @@ pub fn show_up(value: f64) -> String {
     let unit = 10_f64.powf(magnitude - 3.0);
     let up = (value / unit).ceil() * unit;
     show(if up.is_finite() { up.max(value) } else { value })
+}
+
+/// The same for a lower end: rounded down.
+pub fn show_down(value: f64) -> String {
+    match show_up(-value).strip_prefix('-') {
+        Some(positive) => positive.to_owned(),
+        None if value == 0.0 => show(value),
+        None => format!("-{}", show_up(-value)),
+    }
 }
 
 /// δ for people.
@@ -88,6 +89,16 @@ mod tests {
         assert_eq!(
             shown,
             ["0", "1.000", "1.0000", "0.01235", "123457", "1.000e-7", "inf", "not defined"]
+        );
+    }
+
+    #[test]
+    fn ends_of_intervals_are_rounded_outward() {
+        let shown = [0.0, 1.23456, -1.23456, 38.6149, -0.0].map(|x| (show_down(x), show_up(x)));
+        let text = |(down, up): &(String, String)| format!("{down} {up}");
+        assert_eq!(
+            shown.iter().map(text).collect::<Vec<_>>().join("; "),
+            "0 0; 1.234 1.235; -1.235 -1.234; 38.61 38.62; 0 0"
         );
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use reticent::accountant::{Adjacency, Ledger, Unit, View};
 use reticent::tables::fingerprint;
-use reticent::{Error, Files, Payable, Spec, Watch};
+use reticent::{Error, Files, Guarantee, Payable, Run};
 use reticent_budget::{BudgetError, GroupSummary, Relation, Store, gaussian_job};
 use reticent_payment::{Bill, Paid, PaymentError, pay};
 use serde_json::{Value, json};
@@ -92,7 +92,7 @@ impl PurseFlags {
     /// its table is opened. `beforehand` is what the job plans, as far as that is known by then.
     pub fn open(
         &self,
-        spec: &Spec,
+        guarantee: &Guarantee,
         data: &Files,
         label: &str,
         beforehand: impl FnOnce() -> Option<Ledger>,
@@ -101,13 +101,13 @@ impl PurseFlags {
         let usage = |message: &str, hint: &str| {
             Err(CommandFailure::Usage { message: message.to_owned(), hint: hint.to_owned() })
         };
-        if spec.seed.is_some() {
+        if guarantee.seed.is_some() {
             return usage(
                 "seed: noise that somebody knows is no noise, and no budget holds it",
                 "leave out --seed or --budget",
             );
         }
-        let Some(asked) = spec.epsilon.zip(spec.delta) else {
+        let Some(asked) = guarantee.asked() else {
             return usage(
                 "a job with a budget needs an epsilon and a delta of its own",
                 "give --epsilon and --delta",
@@ -142,14 +142,14 @@ impl Purse {
     pub fn pay<R: Payable>(
         mut self,
         user: Option<&str>,
-        open: impl FnOnce(&Files, &mut Watch<'_>) -> Result<R, Error>,
-        watch: &mut Watch<'_>,
+        open: impl FnOnce(&Files, &mut Run<'_>) -> Result<R, Error>,
+        run: Run<'_>,
     ) -> Result<(R::Done, BudgetReceipt), CommandFailure> {
         let (label, asked, relation) = (&*self.label, self.asked, self.relation);
         let bill = Bill { label, asked, user, relation };
         let files = &self.table;
-        let open = |watch: &mut Watch<'_>| open(files, watch);
-        let paid = pay(&mut self.store, &bill, Paid::Files(&files.paths), open, watch);
+        let open = |run: &mut Run<'_>| open(files, run);
+        let paid = pay(&mut self.store, &bill, Paid::Files(&files.paths), open, run);
         let paid = paid.map_err(CommandFailure::of_payment)?;
         let number = paid.job;
         let open = paid.open.map(|error| {

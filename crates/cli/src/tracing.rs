@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use reticent::trace::{Trace, Tracing};
-use reticent::{Files, check_folder, check_new, write_text};
+use reticent::trace::{PublicData, Trace, Tracing};
+use reticent::{Error, Files, check_folder, check_new, write_text};
 use serde_json::Value;
 
 use crate::answer::Answer;
@@ -51,15 +51,18 @@ impl TraceFlags {
         Ok(())
     }
 
-    /// How the run is traced, without public data.
-    pub fn tracing(&self) -> Tracing<'static> {
-        Tracing { every: self.trace_every.unwrap_or(1), public: None }
+    /// How the run is traced, if it is: with the table where that is public.
+    pub fn tracing<'p>(&self, public: Option<&'p mut PublicData>) -> Option<Tracing<'p>> {
+        let every = self.trace_every.unwrap_or(1);
+        self.trace.as_ref().map(|_| Tracing { every, public })
     }
 
-    /// The test table, read as the table itself is.
-    pub fn test_files(&self, like: &Files) -> Option<Files> {
-        let path = self.test.clone()?;
-        Some(Files { paths: vec![path], reading: like.reading })
+    /// The table of the run as public data, with the test table, which is read as the table is.
+    pub fn tested(&self, public: PublicData, like: &Files) -> Result<PublicData, Error> {
+        match &self.test {
+            Some(path) => public.with_test(&Files { paths: vec![path.clone()], ..like.clone() }),
+            None => Ok(public),
+        }
     }
 
     /// Writes the trace with its note, and says so.

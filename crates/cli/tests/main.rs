@@ -22,6 +22,7 @@ mod report;
 mod reproduce;
 mod serve;
 mod simulate;
+mod statistics;
 mod sweep;
 mod verify;
 mod words;

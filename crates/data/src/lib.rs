@@ -47,6 +47,7 @@ mod text;
 
 pub use counts::{ColumnCounts, ReadCounts};
 pub use dataset::{Dataset, Indices, Owner, Owners, Targets, encode, visit_content, visit_dataset};
+pub use reticent_core::calendar::day_text;
 pub use dense::Dense;
 pub use encode::{Cell, EncodedRow, Encoder, Purpose};
 pub use error::{CellPlace, CellProblem, DataError, FileProblem, LineProblem};

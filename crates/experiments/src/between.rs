@@ -2,7 +2,7 @@
 //! iteration, and users of a server that is trusted.
 
 use reticent::simulate::{CheckpointOptions, Parties, SimulationSpec};
-use reticent::{Unit, View, unwatched};
+use reticent::{Run, Unit, View};
 
 use crate::error::ExperimentError;
 use crate::train::{Among, Nodes, Price, TrainMethod, TrainProblem};
@@ -26,8 +26,8 @@ impl TrainProblem<'_> {
                 self.train.dataset()?.with_owners(&owners).map_err(reticent::Error::from)?;
             let mut shown = Vec::new();
             let mut show = |_: u32, each: &[Vec<f64>]| shown.extend_from_slice(each);
-            let ready = job.open(&table, CheckpointOptions::default(), &mut unwatched)?;
-            ready.run_followed(CheckpointOptions::default(), &mut unwatched, &mut show)?;
+            let ready = job.open(&table, CheckpointOptions::default(), &mut Run::default())?;
+            ready.run_followed(Run::default(), &mut show)?;
             Ok(shown)
         })?;
         Ok(models.chunks(among.parties as usize).map(|each| Nodes::new(each.to_vec())).collect())
@@ -50,7 +50,7 @@ impl TrainProblem<'_> {
             let job = self.spec(method, price, seed)?;
             let spec = SimulationSpec { job, parties, ..SimulationSpec::default() };
             let job = spec.simulation()?.party_per_owner().unit(Unit::User).check()?;
-            let run = job.run(&table, CheckpointOptions::default(), &mut unwatched)?;
+            let run = job.run(&table, CheckpointOptions::default(), Run::default())?;
             Ok(run.model.coefficients().iter().map(|c| c.values[0]).collect())
         })
     }

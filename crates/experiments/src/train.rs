@@ -8,8 +8,8 @@ use reticent::accountant::Ledger;
 use reticent::problem::{Loss, Penalty, Regulariser, Shape};
 use reticent::simulate::{CheckpointOptions, Parties, SimulationSpec};
 use reticent::{
-    Constraint, Job, Model, Repeat, Settings, Spec, Unit, losses, penalties, read_settings,
-    unwatched,
+    Constraint, Guarantee, Job, Model, Repeat, Run, Settings, Spec, Unit, losses, penalties,
+    read_settings,
 };
 
 use crate::error::ExperimentError;
@@ -255,18 +255,16 @@ impl<'t> TrainProblem<'t> {
             Price::Free => (None, None, Some(0.0)),
         };
         Ok(Spec {
+            guarantee: Guarantee { epsilon, delta, seed: Some(seed), ..Guarantee::default() },
             features: Some(self.train.columns as u32),
             row_norm: Some(1.0),
             target_range: (!self.train.classes).then_some([-1.0, 1.0]),
-            epsilon,
-            delta,
             noise,
             algorithm: Some(method.algorithm.to_owned()),
             loss: Some(self.loss.to_owned()),
             penalty: Some(self.penalty.clone()),
             intercept: Some(false),
             settings: method.settings()?,
-            seed: Some(seed),
             ..Spec::default()
         })
     }
@@ -341,7 +339,7 @@ impl<'t> TrainProblem<'t> {
         seed: u64,
     ) -> Result<Vec<f64>, ExperimentError> {
         let job = self.between(method, price, among, seed)?.check()?;
-        let run = job.run(&self.train.dataset()?, CheckpointOptions::default(), &mut unwatched)?;
+        let run = job.run(&self.train.dataset()?, CheckpointOptions::default(), Run::default())?;
         Ok(parameter(&run.model))
     }
 
@@ -363,7 +361,7 @@ impl<'t> TrainProblem<'t> {
                 (0..self.train.len() as u64).map(|row| row % u64::from(among.parties)).collect();
             let table =
                 self.train.dataset()?.with_owners(&owners).map_err(reticent::Error::from)?;
-            let run = job.run(&table, CheckpointOptions::default(), &mut unwatched)?;
+            let run = job.run(&table, CheckpointOptions::default(), Run::default())?;
             let each = (0..run.nodes.len()).map(|party| Ok(parameter(&run.nodes.model(party)?)));
             std::iter::once(Ok(parameter(&run.model))).chain(each).collect()
         })?;
@@ -380,7 +378,7 @@ impl<'t> TrainProblem<'t> {
     ) -> Result<Ledger, ExperimentError> {
         let job = self.between(method, price, among, 1)?.check()?;
         let ready =
-            job.open(&self.train.dataset()?, CheckpointOptions::default(), &mut unwatched)?;
+            job.open(&self.train.dataset()?, CheckpointOptions::default(), &mut Run::default())?;
         let first = ready.plans()?.into_iter().next();
         first.ok_or_else(|| ExperimentError::account("there is no party"))
     }

@@ -16,10 +16,11 @@
 mod error;
 mod table;
 
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use reticent::accountant::{Ledger, Unit};
-use reticent::{Error, Payable, Progress, Stage, Watch, unplanned};
+use reticent::{Error, Payable, Progress, Run, Stage, unplanned};
 use reticent_budget::{BudgetError, PaidTable, Relation, Request, Reservation, Store};
 
 pub use error::PaymentError;
@@ -53,7 +54,7 @@ pub struct Receipt<D> {
     pub open: Option<BudgetError>,
 }
 
-/// Does the job that `open` opens on `table`, and pays for it from `store`.
+/// Does the job that `open` opens on `table`, as `how` says, and pays for it from `store`.
 ///
 /// # Errors
 /// What [`PaymentError`] lists. With [`PaymentError::Job`] the job itself says what it cost.
@@ -61,8 +62,8 @@ pub fn pay<R: Payable>(
     store: &mut Store,
     bill: &Bill<'_>,
     table: Paid<'_>,
-    open: impl FnOnce(&mut Watch<'_>) -> Result<R, Error>,
-    watch: &mut Watch<'_>,
+    open: impl FnOnce(&mut Run<'_>) -> Result<R, Error>,
+    mut how: Run<'_>,
 ) -> Result<Receipt<R::Done>, PaymentError> {
     // Follows the history from end to end, which a reservation does not.
     store.promise()?;
@@ -70,11 +71,11 @@ pub fn pay<R: Payable>(
         Ok(rest) => rest,
         Err(error) => {
             // What is wrong with a file is said better by who reads it.
-            open(watch)?;
+            open(&mut how)?;
             return Err(error);
         }
     };
-    let mut ready = open(watch)?;
+    let mut ready = open(&mut how)?;
     let table = table.known(store, bill.relation)?;
     rest.check()?;
     let plans = planned(&ready)?;
@@ -82,7 +83,7 @@ pub fn pay<R: Payable>(
     let reservation = reserve(store, bill, &plans, &table)?;
     let job = reservation.job();
     ready.reserved(job, &reservation.hash());
-    let (done, closed) = run(store, ready, reservation, &plans, watch);
+    let (done, closed) = run(store, ready, reservation, &plans, how);
     Ok(Receipt { done: done?, job, open: closed.err() })
 }
 
@@ -140,13 +141,15 @@ fn run<R: Payable>(
     ready: R,
     reservation: Reservation,
     plans: &[Ledger],
-    watch: &mut Watch<'_>,
+    how: Run<'_>,
 ) -> (Result<R::Done, Error>, Result<(), BudgetError>) {
     let mut pulse = Pulse { store, reservation: &reservation, last: Instant::now() };
-    let ran = ready.run(&mut |stage| {
+    let Run { mut on_progress, trace } = how;
+    let mut hear = |stage| {
         pulse.hear(stage);
-        watch(stage)
-    });
+        on_progress.as_mut().map_or(ControlFlow::Continue(()), |watch| watch(stage))
+    };
+    let ran = ready.run(Run { on_progress: Some(&mut hear), trace });
     match ran {
         Ok(done) => {
             let more = unplanned(plans, R::ledgers(&done));

@@ -1,13 +1,12 @@
 //! What is paid for, by whom, and what is refused, with real files.
 
 use std::io::Write;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use reticent::accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View};
 use reticent::simulate::{CheckpointOptions, Simulation};
 use reticent::tables::{Dataset, Schema, Target};
-use reticent::{Between, Budget, Error, Payable, Watch, unwatched};
+use reticent::{Budget, Error, Payable, Run};
 use reticent_budget::{BudgetError, JobStatus, Promise, Relation, Store};
 use reticent_payment::{AtRest, Bill, Paid, PaymentError, Receipt, pay};
 
@@ -24,7 +23,7 @@ impl Payable for Ask {
         Ok(vec![self.plan.clone()])
     }
 
-    fn run(self, _: &mut Watch<'_>) -> Result<Ledger, Error> {
+    fn run(self, _: Run<'_>) -> Result<Ledger, Error> {
         self.end.map_or(Ok(self.plan), Err)
     }
 
@@ -69,8 +68,7 @@ impl Clinic {
         job: Ask,
     ) -> Result<Receipt<Ledger>, PaymentError> {
         let bill = Bill { label: "a job", asked: (0.1, 1e-6), user: Some("patient"), relation };
-        let mut watch = |_| ControlFlow::Continue(());
-        pay(&mut self.store, &bill, table, |_| Ok(job), &mut watch)
+        pay(&mut self.store, &bill, table, |_| Ok(job), Run::default())
     }
 
     /// The groups that a job on these files counts for.
@@ -137,9 +135,9 @@ fn a_run_whose_records_name_their_parties_is_paid_for_by_no_budget() {
         let relation = Relation::Same;
         let bill = Bill { label: "a run", asked: (0.1, 1e-6), user: Some("clinic"), relation };
         let keep = CheckpointOptions::default();
-        let open = |watch: &mut Watch<'_>| Ok(Between(job.open(&rows, keep, watch)?, keep, None));
+        let open = |run: &mut Run<'_>| job.open(&rows, keep, run);
         let table = Paid::Memory { rows: &rows, people: None };
-        let done = pay(&mut store, &bill, table, open, &mut unwatched);
+        let done = pay(&mut store, &bill, table, open, Run::default());
         (done.map(|_| ()), store.summary().unwrap().jobs.len())
     };
     let (refused, jobs) = paid(Unit::Record);
@@ -258,12 +256,12 @@ fn a_table_that_is_written_while_it_is_read_reserves_nothing() {
     let a = clinic.write("a.csv", A);
     let files = [a.clone()];
     let bill = Bill { label: "a job", asked: (0.1, 1e-6), user: None, relation: Relation::Same };
-    let mut watch = |_| ControlFlow::Continue(());
-    let open = |_: &mut Watch<'_>| {
+    let open = |_: &mut Run<'_>| {
         std::fs::write(&a, [A, B].concat()).unwrap();
         Ok(ask())
     };
-    let error = pay(&mut clinic.store, &bill, Paid::Files(&files), open, &mut watch).unwrap_err();
+    let error =
+        pay(&mut clinic.store, &bill, Paid::Files(&files), open, Run::default()).unwrap_err();
     assert!(matches!(error, PaymentError::Changed), "{error}");
     assert!(clinic.store.summary().unwrap().jobs.is_empty());
     // The same check is there for a job that goes on.

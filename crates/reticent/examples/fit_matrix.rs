@@ -5,7 +5,7 @@
 //! ```
 
 use reticent::tables::{Dataset, Schema, Target};
-use reticent::{Budget, Error, Fit, Prediction, Unit, unwatched};
+use reticent::{Budget, Error, Fit, Prediction, Run, Unit};
 
 /// Runs the example.
 pub fn main() -> Result<(), Error> {
@@ -54,9 +54,9 @@ fn sparse() -> Result<(), Error> {
         Dataset::csr(&indptr, &indices, &values, 50)?.with_targets(&y)?.with_owners(&owners)?;
 
     // Whoever keeps books of several fits looks at the plan before anything is asked.
-    let ready = job.open(&data, &mut unwatched)?;
+    let ready = job.open(&data, &mut Run::default())?;
     println!("{} entries will be made", ready.plan().map_or(0, |plan| plan.entries().len()));
-    let certificate = ready.run(&mut unwatched)?.model.certificate().clone();
+    let certificate = ready.run(Run::default())?.model.certificate().clone();
     println!("{}", certificate.meaning);
     assert_eq!((certificate.unit, certificate.population), (Unit::User, persons as u64));
     Ok(())

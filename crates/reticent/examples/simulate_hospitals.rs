@@ -9,7 +9,7 @@ use std::path::Path;
 use reticent::losses::Logistic;
 use reticent::simulate::{CheckpointOptions, Simulation};
 use reticent::tables::Schema;
-use reticent::{Budget, Error, Settings, View, unwatched};
+use reticent::{Budget, Error, Run, Settings, View};
 
 /// Runs the example.
 pub fn main() -> Result<(), Error> {
@@ -26,7 +26,7 @@ pub fn main() -> Result<(), Error> {
         .party_epsilon(3, 2.0)
         .check()?;
     let run =
-        job.run(&*folder.join("patients.csv"), CheckpointOptions::default(), &mut unwatched)?;
+        job.run(&*folder.join("patients.csv"), CheckpointOptions::default(), Run::default())?;
 
     println!("{} rounds between {} parties", run.rounds, run.parties.len());
     if let Some(own) = run.parties.party(3) {

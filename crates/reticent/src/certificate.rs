@@ -10,11 +10,11 @@ use reticent_oracle::Terms;
 use reticent_oracle::tables::{IdForm, Schema};
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Budget;
 use crate::canonical;
 use crate::error::Error;
 use crate::identity::{Identity, Signature};
 use crate::simulate::Spread;
-use crate::task::Task;
 use crate::verdict::{Scope, Verdict};
 
 /// The format that this version writes. It also reads format 1, which had no digest.
@@ -128,12 +128,18 @@ pub struct Order {
 const DELTA_WITHOUT_BUDGET: f64 = 1e-5;
 
 impl Certificate {
-    /// The certificate of what `ledger` recorded.
-    pub(crate) fn new(task: &Task, terms: &Terms, ledger: Ledger) -> Result<Self, Error> {
-        let delta = task.budget.map_or(DELTA_WITHOUT_BUDGET, |budget| budget.delta());
-        let mut certificate = Self::of(task.entry.name, delta, terms, ledger)?;
-        certificate.assumptions.extend(task.objective.assumptions(certificate.unit));
-        Ok(certificate)
+    /// The certificate of what `ledger` recorded within a budget, sealed: the name of what ran, and
+    /// what it relies on beyond what every certificate does.
+    pub(crate) fn of_run(
+        (name, assumptions): (&str, Vec<String>),
+        budget: Option<Budget>,
+        terms: &Terms,
+        ledger: Ledger,
+    ) -> Result<Self, Error> {
+        let delta = budget.map_or(DELTA_WITHOUT_BUDGET, |budget| budget.delta());
+        let mut certificate = Self::of(name, delta, terms, ledger)?;
+        certificate.assumptions.extend(assumptions);
+        certificate.sealed(None)
     }
 
     /// The certificate of what `ledger` recorded of a run of `algorithm`, at `delta`.
@@ -284,11 +290,14 @@ pub(crate) fn pretty(value: &impl Serialize) -> Result<String, Error> {
     Ok(serde_json::to_string_pretty(value).map_err(Error::no_digest)? + "\n")
 }
 
-/// An evaluation shows figures, and no model.
+/// An evaluation and a statistic show figures, and no model.
 fn seen_by(algorithm: &str, meaning: String) -> String {
     match algorithm {
         crate::evaluation::NAME => {
             meaning.replace("whoever sees the model", "whoever sees the evaluation")
+        }
+        "mean" | "histogram" | "quantile" => {
+            meaning.replace("whoever sees the model", "whoever sees the answer")
         }
         _ => meaning,
     }

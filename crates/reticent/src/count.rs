@@ -4,37 +4,34 @@
 //! A threshold between two classes asks how many have a class at or below it; the differences of
 //! such answers are the classes. Under replace-one the number of all is public, and is not asked.
 
-use reticent_accountant::{Adjacency, Ledger, Taint, calibrate};
+use reticent_accountant::Adjacency;
 use reticent_oracle::queries::Count;
 use reticent_oracle::tables::TargetKind;
-use reticent_oracle::{Gate, Oracle, RecordStatistic, Refusal, Rehearsal, Terms};
+use reticent_oracle::{Oracle, RecordStatistic, Refusal, Terms};
+use reticent_problem::Shape;
 
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::fit::Fit;
-use crate::source::Source;
+use crate::guarantee::{Guarantee, Protection};
+use crate::job::Job;
+use crate::objective::{Objective, Problem};
+use crate::procedure::{Asking, Found, Ground, Question};
 use crate::spec::Spec;
-use crate::stage::{Stage, Watch, enter};
-use crate::task::Task;
 
-/// What a count divides by, which is nothing; a gate under add-remove wants a number.
+/// The number that a count divides by, which is unused; a gate under add-remove wants one.
 const UNUSED: u64 = 1;
 
 /// A checked count, made by [`Spec::count`] or [`Fit::count`].
-#[derive(Debug)]
-pub struct CountJob {
-    task: Task,
-    /// The names of the classes, where they are counted.
-    classes: Option<Vec<String>>,
-}
+pub type CountJob = Job<Counting>;
 
-/// A count with its table read and its noise calibrated, before anything was asked.
+/// A count of records or users.
 #[derive(Debug)]
-pub struct ReadyCount<'j> {
-    job: &'j CountJob,
-    gate: Gate,
-    noise: f64,
-    plan: Ledger,
+pub struct Counting {
+    objective: Objective,
+    protection: Protection,
+    /// The names of the classes, where they are counted.
+    classes: Vec<String>,
 }
 
 /// What was counted, with noise: a number may be negative, and no whole one.
@@ -60,8 +57,8 @@ impl Spec {
     /// If something is missing or cannot be.
     pub fn count(&self, by_class: bool) -> Result<CountJob, Error> {
         let usual = if by_class { Adjacency::ReplaceOne } else { Adjacency::AddRemove };
-        let adjacency = Some(self.adjacency.unwrap_or(usual));
-        Spec { adjacency, ..self.clone() }.fit()?.count(by_class)
+        let adjacency = self.guarantee.adjacency.unwrap_or(usual);
+        self.fit()?.adjacency(adjacency).count(by_class)
     }
 }
 
@@ -77,160 +74,112 @@ impl Fit {
     ///
     /// ```
     /// use reticent::tables::{Dataset, Schema, Target};
-    /// use reticent::{Budget, Fit, unwatched};
+    /// use reticent::{Budget, Fit, Run};
     ///
     /// # fn main() -> Result<(), reticent::Error> {
     /// let (x, y): (Vec<f64>, Vec<u32>) = (0..400).map(|i| (0.0, u32::from(i % 4 == 0))).unzip();
     /// let schema = Schema::bounded(&[(0.0, 1.0)], Target::classes(["no", "yes"])?)?;
     /// let job = Fit::new(schema).budget(Budget::new(1.0, 1e-6)?).count(true)?;
     /// let table = Dataset::dense(&x, 400, 1)?.with_targets(&y)?;
-    /// let counted = job.open(&table, &mut unwatched)?.run(&mut unwatched)?;
+    /// let counted = job.run(&table, Run::default())?;
     /// assert!(counted.certificate.certified && counted.total == 400.0);
     /// assert_eq!(counted.classes[1].0, "yes");
     /// # Ok(())
     /// # }
     /// ```
     pub fn count(self, by_class: bool) -> Result<CountJob, Error> {
-        let adjacency = self.adjacency;
-        let task = Task::new(self.public_n(UNUSED), false)?;
+        Counting::check(self.problem, self.guarantee, by_class).map(Job::new)
+    }
+}
+
+impl Counting {
+    fn check(problem: Problem, guarantee: Guarantee, by_class: bool) -> Result<Self, Error> {
+        if let Some(count) = guarantee.public_n {
+            let why = "a count divides by nothing, and needs no number beforehand; leave it out";
+            return Err(Error::value("public_n", count, why));
+        }
+        let objective = problem.check()?;
+        let guarantee = Guarantee { public_n: Some(UNUSED), ..guarantee };
+        let protection = guarantee.check(&objective.schema, objective.constant, true)?;
+        let adjacency = protection.opening.adjacency;
         if adjacency == Adjacency::ReplaceOne && !by_class {
             let why = "the number of all is then public, and there is nothing to ask: count each class, or use add-remove";
             return Err(Error::value("adjacency", adjacency, why));
         }
-        if task.budget.is_some_and(|budget| budget.delta() == 0.0) {
+        if protection.budget.is_some_and(|budget| budget.delta() == 0.0) {
             let why = "a count has Gaussian noise, which has no guarantee without one; give a delta such as 1e-6";
             return Err(Error::value("delta", 0, why));
         }
-        let names = match task.objective.schema.target().map(|(_, target)| target.kind()) {
-            Some(TargetKind::Classes(labels)) => Some(labels.names().map(str::to_owned).collect()),
-            _ => None,
-        };
-        let classes = match (by_class, names) {
-            (true, None) => {
+        let classes = match objective.schema.target().map(|(_, target)| target.kind()) {
+            _ if !by_class => Vec::new(),
+            Some(TargetKind::Classes(labels)) => labels.names().map(str::to_owned).collect(),
+            _ => {
                 let why = "the target is a number and has no classes to count; leave it out";
                 return Err(Error::value("by_class", true, why));
             }
-            (true, names) => names,
-            (false, _) => None,
         };
-        Ok(CountJob { task, classes })
-    }
-}
-
-impl CountJob {
-    /// Reads the table and calibrates the noise; nothing is asked about the table yet.
-    ///
-    /// # Errors
-    /// If the table cannot be read under the schema, or the budget does not allow it.
-    pub fn open<'a>(
-        &self,
-        source: impl Into<Source<'a>>,
-        watch: &mut Watch<'_>,
-    ) -> Result<ReadyCount<'_>, Error> {
-        let task = &self.task;
-        let budget = task.budget.ok_or_else(|| task.not_private())?;
-        enter(Stage::Reading, watch)?;
-        let table = source.into().load(&task.objective.schema)?;
-        task.check_owners(&table)?;
-        let gate = task.open(table, 0)?;
-        enter(Stage::Calibrating, watch)?;
-        let plan = |noise: f64| self.rehearse(*gate.terms(), noise);
-        let noise = calibrate(budget.epsilon(), budget.delta(), plan)?.noise_multiplier;
-        let plan = plan(noise)?;
-        Ok(ReadyCount { job: self, gate, noise, plan })
-    }
-
-    /// What will be in the books, or costs the same.
-    pub fn plan_beforehand(&self) -> Option<Ledger> {
-        let budget = self.task.budget?;
-        let plan = |noise: f64| self.rehearse(self.task.terms(UNUSED)?, noise);
-        let noise = calibrate(budget.epsilon(), budget.delta(), plan).ok()?.noise_multiplier;
-        plan(noise).ok()
-    }
-
-    /// The column that says whose row it is, if the schema declares one.
-    pub fn user_column(&self) -> Option<String> {
-        self.task.objective.user_column()
+        Ok(Counting { objective, protection, classes })
     }
 
     /// Who counts at or below which threshold: every class but the last, and all.
     fn thresholds(&self) -> Vec<f64> {
-        let classes = self.classes.as_ref().map_or(0, Vec::len);
+        let classes = self.classes.len();
         // Two classes are −1 and 1, more are numbered from 0.
         let behind = |i: usize| if classes == 2 { 0.0 } else { i as f64 + 0.5 };
         let mut thresholds: Vec<f64> = (0..classes.saturating_sub(1)).map(behind).collect();
-        if self.task.opening.adjacency == Adjacency::AddRemove {
+        if self.protection.opening.adjacency == Adjacency::AddRemove {
             thresholds.push(f64::INFINITY);
         }
         thresholds
     }
-
-    fn ask(&self, oracle: &mut dyn Oracle, noise_multiplier: f64) -> Result<Vec<f64>, Refusal> {
-        let count =
-            |&at_most: &f64| Count { of: RecordStatistic::Target, at_most, noise_multiplier };
-        let asked = self.thresholds();
-        asked.iter().map(|at| oracle.ask(&count(at)).map(|answer| *answer.get())).collect()
-    }
-
-    fn rehearse(&self, terms: Terms, noise: f64) -> Result<Ledger, Error> {
-        let shape = self.task.objective.public(terms.population(), 0.0).shape;
-        let mut rehearsal = Rehearsal::new(shape, terms);
-        self.ask(&mut rehearsal, noise)?;
-        Ok(rehearsal.into_plan())
-    }
 }
 
-impl ReadyCount<'_> {
-    /// What the books will have, entry for entry.
-    pub fn plan(&self) -> &Ledger {
-        &self.plan
+impl Question for Counting {
+    const NAME: &'static str = "count";
+    type Layout = ();
+    type Answer = Vec<f64>;
+    type Output = Counted;
+
+    fn ground(&self) -> Ground<'_> {
+        let Objective { schema, loss, .. } = &self.objective;
+        Ground { schema, loss, protection: &self.protection }
     }
 
-    /// Why it would be no guarantee, as far as that is known before.
-    pub fn taints(&self) -> &[Taint] {
-        self.gate.ledger().taints()
+    fn shape(&self) -> Shape {
+        self.objective.regulariser.shape()
     }
 
-    /// Counts.
-    ///
-    /// # Errors
-    /// [`Error::Spent`] says that the budget was spent nevertheless, and any other error came before
-    /// anything was asked.
-    pub fn run(self, watch: &mut Watch<'_>) -> Result<Counted, Error> {
-        let ReadyCount { job, mut gate, noise, plan } = self;
-        let task = &job.task;
-        let terms = *gate.terms();
-        enter(Stage::Running, watch)?;
-        gate.bind(plan.clone());
-        let asked =
-            job.ask(&mut gate, noise).map_err(|why| match gate.ledger().total_events() {
-                0 => Error::from(why),
-                _ => task.after(&plan, why.into()),
-            })?;
-        let ledger = gate.close().map_err(|why| task.after(&plan, why.into()))?;
-        let certificate = job.certificate(&terms, ledger).map_err(|why| task.after(&plan, why))?;
+    fn assumptions(&self) -> Vec<String> {
+        self.objective.assumptions(self.protection.opening.unit).collect()
+    }
+
+    fn layout(&self, _: f64, _: &Terms) {}
+
+    fn ask(&self, oracle: &mut dyn Oracle, noise: &Asking<()>) -> Result<Vec<f64>, Refusal> {
+        let noise_multiplier = noise.multiplier;
+        let count = |at_most| Count { of: RecordStatistic::Target, at_most, noise_multiplier };
+        let asked = self.thresholds().into_iter();
+        asked.map(|at| oracle.ask(&count(at)).map(|answer| *answer.get())).collect()
+    }
+
+    fn read(&self, found: Found<'_, Asking<()>, Vec<f64>>) -> Counted {
+        // Every answer is behind a threshold; the last is all of them.
+        let Found { answer: mut below, noise, terms, certificate, .. } = found;
         let half = match terms.adjacency() {
             Adjacency::ReplaceOne => 0.5,
             Adjacency::AddRemove => 1.0,
         };
-        // Every answer is behind a threshold; the last is all of them.
-        let mut below = asked;
         if terms.adjacency() == Adjacency::ReplaceOne {
             below.push(terms.population() as f64);
         }
         let total = below.last().copied().unwrap_or(0.0);
         let before = std::iter::once(0.0).chain(below.iter().copied());
         let each = before.zip(&below).map(|(before, upto)| upto - before);
-        let classes = job.classes.iter().flatten().cloned().zip(each).collect();
-        Ok(Counted { total, classes, deviation: noise * half, certificate })
+        let classes = self.classes.iter().cloned().zip(each).collect();
+        Counted { total, classes, deviation: noise.multiplier * half, certificate }
     }
-}
 
-impl CountJob {
-    fn certificate(&self, terms: &Terms, ledger: Ledger) -> Result<Certificate, Error> {
-        let delta = self.task.budget.map_or(0.0, |budget| budget.delta());
-        let mut certificate = Certificate::of("count", delta, terms, ledger)?;
-        certificate.assumptions.extend(self.task.objective.assumptions(certificate.unit));
-        certificate.sealed(None)
+    fn certificate(counted: &Counted) -> &Certificate {
+        &counted.certificate
     }
 }

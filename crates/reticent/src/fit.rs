@@ -1,17 +1,17 @@
 //! A fit, put together part by part in Rust.
 
-use reticent_accountant::{Adjacency, Unit};
 use reticent_oracle::tables::Schema;
 use reticent_problem::{Constraint, Graph};
 
-use crate::budget::Budget;
 use crate::class_weights::ClassWeights;
 use crate::error::Error;
 use crate::graph::PrivateGraph;
+use crate::guarantee::{Guarantee, parts_of_guarantee};
 use crate::job::Job;
 use crate::objective::{Problem, parts_of_problem};
 use crate::solver::Solver;
 use crate::task::Task;
+use crate::training::Training;
 
 /// What to fit and at what price; not on what, which is a [`Source`](crate::Source). Unchecked:
 /// [`Fit::check`] makes a [`Job`] of it, without reading any table.
@@ -39,12 +39,8 @@ pub struct Fit {
     pub(crate) solver: Solver,
     pub(crate) graph: Option<PrivateGraph>,
     pub(crate) standard_errors: Option<f64>,
-    pub(crate) budget: Option<Budget>,
-    pub(crate) adjacency: Adjacency,
-    pub(crate) unit: Option<Unit>,
-    pub(crate) public_n: Option<u64>,
+    pub(crate) guarantee: Guarantee,
     pub(crate) noise: Option<f64>,
-    pub(crate) seed: Option<u64>,
 }
 
 impl Fit {
@@ -61,12 +57,8 @@ impl Fit {
             solver: Solver::default(),
             graph: None,
             standard_errors: None,
-            budget: None,
-            adjacency: Adjacency::default(),
-            unit: None,
-            public_n: None,
+            guarantee: Guarantee::default(),
             noise: None,
-            seed: None,
         }
     }
 
@@ -103,29 +95,7 @@ impl Fit {
         self
     }
 
-    /// What may be spent. Every algorithm but `exact` needs it.
-    pub fn budget(mut self, budget: Budget) -> Self {
-        self.budget = Some(budget);
-        self
-    }
-
-    /// Which tables are neighbours; one record replaced by another where nothing is said.
-    pub fn adjacency(mut self, adjacency: Adjacency) -> Self {
-        self.adjacency = adjacency;
-        self
-    }
-
-    /// What is protected; a user where the schema declares whose row it is, otherwise a record.
-    pub fn unit(mut self, unit: Unit) -> Self {
-        self.unit = Some(unit);
-        self
-    }
-
-    /// A public estimate of the number of units, which add-remove needs.
-    pub fn public_n(mut self, count: u64) -> Self {
-        self.public_n = Some(count);
-        self
-    }
+    parts_of_guarantee!();
 
     /// This noise, in clips, in place of the least that the budget allows: the budget is then a limit
     /// that the run is refused beyond. At 0 there is no noise, no privacy and no need of a budget;
@@ -136,18 +106,12 @@ impl Fit {
         self
     }
 
-    /// Draws the noise from a seed, for tests: the result is then not private, and says so.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = Some(seed);
-        self
-    }
-
     /// Checks everything that can be checked without a table.
     ///
     /// # Errors
     /// If something is missing, cannot be, or is not proven to be private in this combination.
     pub fn check(self) -> Result<Job, Error> {
-        Ok(Job::one(Task::new(self, false)?))
+        Ok(Job::new(Training::one(Task::new(self, false)?)))
     }
 
     /// The stand-in for a graph that is not known yet.

@@ -50,7 +50,7 @@ impl JobFile<Spec> {
     /// let path = folder.path().join("job.toml");
     /// std::fs::write(&path, "data = \"people.csv\"\nepsilon = 1.0\ndelta = 1e-6\n")?;
     /// let file = JobFile::<Spec>::read(&path)?;
-    /// assert_eq!(file.job.epsilon, Some(1.0));
+    /// assert_eq!(file.job.guarantee.epsilon, Some(1.0));
     /// // Paths are relative to the file.
     /// assert_eq!(file.data.paths, [folder.path().join("people.csv")]);
     /// # Ok(())

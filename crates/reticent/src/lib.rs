@@ -40,7 +40,8 @@
 //!
 //! # Features
 //!
-//! `parquet` (on by itself) reads Parquet files, `arrow` takes record batches in memory.
+//! `parquet` (on by itself) reads Parquet files, `arrow` takes record batches in memory, and `clap`
+//! makes flags of [`Spec`] and [`Guarantee`].
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
 mod axis;
@@ -54,7 +55,10 @@ mod error;
 mod evaluation;
 mod export;
 mod fit;
+#[cfg(feature = "clap")]
+pub mod flags;
 mod graph;
+mod guarantee;
 mod identity;
 mod job;
 mod job_file;
@@ -64,6 +68,7 @@ mod objective;
 mod outlook;
 mod payable;
 mod predict;
+mod procedure;
 mod quality;
 mod ranking;
 mod repeat;
@@ -76,9 +81,11 @@ mod source;
 mod spec;
 mod stage;
 mod standard_errors;
+mod statistics;
 pub mod sweep;
 mod task;
 pub mod trace;
+mod training;
 mod tune;
 mod typed;
 mod units;
@@ -89,27 +96,29 @@ mod write;
 pub use budget::Budget;
 pub use certificate::Certificate;
 pub use class_weights::ClassWeights;
-pub use count::{CountJob, Counted, ReadyCount};
+pub use count::{CountJob, Counted, Counting};
 pub use draft::draft_schema;
 pub use error::Error;
 pub use evaluation::{
-    Estimate, Evaluated, Evaluation, PrivateClasses, PrivateNumbers, PrivateQuality,
-    ReadyEvaluation, Reliability, RepeatEvaluation,
+    Estimate, Evaluated, Evaluating, Evaluation, EvaluationJob, PrivateClasses, PrivateNumbers,
+    PrivateQuality, Reliability,
 };
 pub use export::{ExportFormat, SqlNames};
 pub use fit::Fit;
 pub use graph::PrivateGraph;
+pub use guarantee::Guarantee;
 pub use identity::{Identity, PublicKey, Signature};
-pub use job::{Fitted, Job, Ready};
+pub use job::{Job, Ready};
 pub use job_file::JobFile;
 pub use model::{Coefficient, Model};
 pub use objective::{Objective, Problem};
 pub use outlook::UtilityForecast;
-pub use payable::{Between, Fitting, Payable, unplanned};
+pub use payable::{Payable, unplanned};
 pub use predict::{Measured, Predicted, Prediction, PredictionInput};
+pub use procedure::Seen;
 pub use quality::{Confusion, Quality};
 pub use ranking::RocCurves;
-pub use repeat::{Repeat, Seen};
+pub use repeat::Repeat;
 pub use results::{check_folder, check_results, write_model, write_results};
 pub use reticent_accountant as accountant;
 pub use reticent_accountant::{Adjacency, Unit, View};
@@ -125,10 +134,16 @@ pub use settings::read_settings;
 pub use solver::Solver;
 pub use source::{Files, Source};
 pub use spec::Spec;
-pub use stage::{Stage, Watch, unwatched};
+pub use stage::{Run, Stage, Watch};
 pub use standard_errors::{CoefficientEstimate, StandardErrors};
+pub use statistics::{
+    Averaging, BinCount, Binning, ColumnHistogram, ColumnMean, ColumnQuantiles, Divisor,
+    HistogramJob, Histograms, MeanJob, Means, Partition, QuantileJob, QuantileValue, Quantiles,
+    Ranking, Statistics, Value,
+};
 #[doc(hidden)] // for audits, which build what the product builds
 pub use task::whole_budget;
+pub use training::{Fitted, Training};
 pub use tune::{Tune, Tuned};
 pub use units::Units;
 pub use verdict::{Scope, Verdict};

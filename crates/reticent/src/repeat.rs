@@ -1,74 +1,73 @@
 //! One job on table after table that was never a file: for audits and simulations.
 //!
-//! It is the path of [`Job::fit`] from the gate on: the same plan, the same calibration, the same
-//! algorithm, the same gate. Only the reading of a file and the writing of a certificate are left
+//! It is the path of [`Job::run`] from the gate on: the same plan, the same calibration, the same
+//! questions, the same gate. Only the reading of a file and the writing of a certificate are left
 //! out, and the calibration is done once, as it depends on public quantities alone.
 
+use std::sync::Arc;
+
 use reticent_accountant::{Ledger, epsilon, gdp_mu};
-use reticent_oracle::{Gate, Oracle, PrivateTable};
+use reticent_oracle::{Gate, Oracle, PrivateTable, Terms};
 
 use crate::error::Error;
-use crate::job::{CalibratedPlan, Done, Job};
-use crate::run::Calibrated;
-use crate::stage::unwatched;
+use crate::job::Job;
+use crate::procedure::{Concluded, Hearers, Planned, Procedure, Question, Seen};
+use crate::stage::Run;
+use crate::training::Training;
 
 /// A calibrated job.
 #[derive(Debug)]
-pub struct Repeat {
-    job: Job,
+pub struct Repeat<P: Procedure = Training> {
+    job: Job<P>,
+    terms: Terms,
+    planned: Arc<Planned<P::Noise>>,
+    plan: Ledger,
     delta: f64,
-    plan: CalibratedPlan,
     #[cfg(reticent_seeded_bugs)]
     bug: Option<reticent_oracle::Bug>,
 }
 
-/// What one run showed to whoever sees everything that is released.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
-    /// The parameter of the model.
-    pub parameter: Vec<f64>,
-    /// Every answer of the gate, in order; where only the best of several runs is released, its
-    /// score.
-    pub transcript: Vec<Vec<f64>>,
-}
-
-impl Job {
+impl<P: Procedure> Job<P> {
     /// Calibrates the job for tables with as many units as `like`, which is not used for anything
     /// else.
     ///
     /// # Errors
     /// If the job has no noise, or the budget does not allow it.
-    pub fn repeat(self, like: PrivateTable) -> Result<Repeat, Error> {
-        let task = self.work().task();
-        let budget = task.budget.ok_or_else(|| task.not_private())?;
-        let plan = self.work().prepare(*task.open(like, 0)?.terms(), budget)?;
+    pub fn repeat(self, like: PrivateTable) -> Result<Repeat<P>, Error> {
+        let terms = *self.gate(like, 0)?.terms();
+        let planned = self.planned(terms)?;
+        let (Some(plan), Some(budget)) = (planned.plan.clone(), self.budget()) else {
+            let why = "it has no privacy that could be measured; choose one with noise";
+            return Err(Error::value("algorithm", "one without noise", why));
+        };
         Ok(Repeat {
             job: self,
-            delta: budget.delta(),
+            terms,
+            planned,
             plan,
+            delta: budget.delta(),
             #[cfg(reticent_seeded_bugs)]
             bug: None,
         })
     }
 }
 
-impl Repeat {
+impl<P: Procedure> Repeat<P> {
     /// Runs it. `number` tells runs with the same seed apart; without a seed it does nothing.
     ///
     /// # Errors
     /// If the table is not as it was calibrated for, or the numbers run away.
     pub fn run(&self, table: PrivateTable, number: u64) -> Result<Seen, Error> {
-        let mut gate: Gate = self.job.work().task().open(table, number)?;
+        let mut gate: Gate = self.job.gate(table, number)?;
         gate.keep_transcript();
         #[cfg(reticent_seeded_bugs)]
         if let Some(bug) = self.bug {
             gate.spoil(bug)?;
         }
-        let Done { parameter, mut transcript, tuned, .. } =
-            self.job.work().execute(gate, &self.plan, &mut unwatched, None)?;
-        // Of a choice the score of the winner is released as well.
-        transcript.extend(tuned.map(|tuned| vec![tuned.score]));
-        Ok(Seen { parameter, transcript })
+        let hearers = Hearers { run: &mut Run::default(), recorder: None };
+        let (concluded, _) = self.job.conclude(gate, &self.planned, hearers)?;
+        let Concluded { answer, transcript, .. } = concluded;
+        Ok(P::seen(answer, transcript))
     }
 
     /// From here on, every run has a known defect.
@@ -77,24 +76,17 @@ impl Repeat {
         self.bug = Some(bug);
     }
 
-    /// What a run would record with so many times the noise; nothing where only the best of several
-    /// is released. `like` is a table as it was calibrated for.
+    /// What a run would record with so many times the noise.
     ///
     /// # Errors
-    /// If only the best of several runs is released.
-    pub fn plan_at(&self, scale: f64, like: PrivateTable) -> Result<Ledger, Error> {
-        let task = self.job.work().task();
-        match &self.plan {
-            CalibratedPlan::One(Calibrated { public, noise, .. }) => {
-                task.rehearse(*task.open(like, 0)?.terms(), public, &noise.scaled(scale))
-            }
-            CalibratedPlan::Best(_) => Err(task.not_private()),
-        }
+    /// If only the best of several runs is released, or so much noise cannot be drawn.
+    pub fn plan_at(&self, scale: f64) -> Result<Ledger, Error> {
+        self.job.procedure().plan_at(self.terms, &self.planned.noise, scale)
     }
 
     /// What every run records.
     pub fn plan(&self) -> &Ledger {
-        self.plan.ledger()
+        &self.plan
     }
 
     /// The ε that a certificate of a run would promise.
@@ -102,11 +94,27 @@ impl Repeat {
     /// # Errors
     /// If the plan cannot be counted.
     pub fn epsilon(&self) -> Result<f64, Error> {
-        Ok(epsilon(self.plan(), self.delta)?.upper)
+        Ok(epsilon(&self.plan, self.delta)?.upper)
     }
 
     /// μ of Gaussian differential privacy, when a run is exactly that.
     pub fn mu(&self) -> Option<f64> {
-        gdp_mu(self.plan())
+        gdp_mu(&self.plan)
+    }
+}
+
+impl<Q: Question> Repeat<Q> {
+    /// The question, its noise, and the terms of its tables.
+    pub(crate) fn asked(&self) -> (&Q, &<Q as Procedure>::Noise, &Terms) {
+        (self.job.procedure(), &self.planned.noise, &self.terms)
+    }
+
+    /// The answer without noise. Not private, and for tables that were made up.
+    ///
+    /// # Errors
+    /// If the table is not as it was calibrated for.
+    pub fn without_noise(&self, table: PrivateTable) -> Result<Q::Answer, Error> {
+        let mut gate = self.job.gate(table, 0)?;
+        Ok(self.job.procedure().ask(&mut gate, &self.planned.noise.scaled(0.0))?)
     }
 }

@@ -3,132 +3,160 @@
 
 use std::path::{Path, PathBuf};
 
-use reticent_accountant::{Adjacency, Unit};
 use reticent_admm::Settings;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::axis::map_values;
 use crate::error::Error;
+#[cfg(feature = "clap")]
+use crate::flags;
 use crate::graph::is_private_graph;
+use crate::guarantee::Guarantee;
 use crate::settings::in_words;
 use crate::tune::NO_GRID;
 
 /// What to fit and at what price, as users type it; not on what, which is a
 /// [`Source`](crate::Source). Unchecked: [`Spec::fit`] reads it into a [`Fit`](crate::Fit), and
-/// [`Spec::check`] into a [`Job`](crate::Job).
+/// [`Spec::check`] into a [`Job`](crate::Job). Each field is a key of a job file and, with the
+/// feature `clap`, a flag; what is said of it here is the help of that flag.
 ///
 /// # Examples
 ///
 /// ```
-/// use reticent::Spec;
+/// use reticent::{Budget, Spec};
 ///
 /// let spec = Spec {
 ///     features: Some(2),
 ///     row_norm: Some(1.0),
-///     epsilon: Some(1.0),
-///     delta: Some(1e-6),
+///     guarantee: Budget::new(1.0, 1e-6)?.into(),
 ///     loss: Some("logistic".to_owned()),
 ///     ..Spec::default()
 /// };
 /// assert!(spec.check().is_ok());
 /// let misspelt = Spec { loss: Some("logistik".to_owned()), ..spec };
 /// assert!(misspelt.check().unwrap_err().to_string().contains("logistic"));
+/// # Ok::<(), reticent::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(deny_unknown_fields, default)]
 pub struct Spec {
-    /// The schema of the table.
+    /// The schema of the table (TOML, see docs/schema.md): nothing about private data is guessed
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", help_heading = flags::TABLE))]
     pub schema: Option<PathBuf>,
-    /// LIBSVM without a schema: the number of features.
+    /// LIBSVM without a schema: the number of features
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", requires = "row_norm", conflicts_with = "schema", value_parser = flags::whole::<u32>, allow_negative_numbers = true,
+        help_heading = flags::TABLE))]
     pub features: Option<u32>,
-    /// LIBSVM without a schema: the norm that rows are scaled into.
+    /// LIBSVM without a schema: rows are scaled into this norm
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "R", value_parser = flags::number, allow_negative_numbers = true,
+        help_heading = flags::TABLE))]
     pub row_norm: Option<f64>,
-    /// LIBSVM without a schema: the labels, the negative one first.
+    /// LIBSVM without a schema: the labels, the negative one first [default: -1,+1]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "A,B,…", value_delimiter = ',', allow_hyphen_values = true,
+        help_heading = flags::TABLE))]
     pub classes: Option<Vec<String>>,
-    /// LIBSVM without a schema: the range of a regression target.
+    /// LIBSVM without a schema: the range of a number to predict
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "LOW,HIGH", value_parser = flags::range, allow_hyphen_values = true,
+        help_heading = flags::TABLE))]
     pub target_range: Option<[f64; 2]>,
-    /// The column to predict, where the schema does not say.
+    /// The column to predict, where the schema does not say
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "COLUMN", help_heading = flags::TABLE))]
     pub target: Option<String>,
-    /// The column that says whose row it is.
+    /// The column that says whose row it is; a person is then protected with all their rows
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "COLUMN", help_heading = flags::TABLE))]
     pub user_column: Option<String>,
 
-    /// The budget ε.
+    /// Who is protected, and by how much.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub guarantee: Guarantee,
+    /// This noise, in clips, in place of the least that the budget allows, which is then a limit; 0
+    /// is no noise, NO PRIVACY and no budget, for comparison; beside --precondition that of the
+    /// gradients
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub epsilon: Option<f64>,
-    /// The budget δ.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delta: Option<f64>,
-    /// Which tables are neighbours.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub adjacency: Option<Adjacency>,
-    /// Whether a record or a user is protected.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unit: Option<Unit>,
-    /// A public estimate of the number of records or users, for add-remove.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub public_n: Option<u64>,
-    /// The noise by hand, in clips: the budget is then a limit, and 0 is no noise and no privacy.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "Z", value_parser = flags::number, allow_negative_numbers = true,
+        help_heading = flags::BUDGET))]
     pub noise: Option<f64>,
 
-    /// The algorithm, by its name in the catalogue.
+    /// The algorithm [default: auto; between parties federated]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", help_heading = flags::PROBLEM))]
     pub algorithm: Option<String>,
-    /// The loss, as `name[:parameter]`.
+    /// The loss, as NAME[:NUMBER] [default: the usual one for the target]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, help_heading = flags::PROBLEM))]
     pub loss: Option<String>,
-    /// The penalty, as `name[:parameter]`.
+    /// The penalty, as NAME[:NUMBER], for example l1:1e-4 [default: none]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, help_heading = flags::PROBLEM))]
     pub penalty: Option<String>,
-    /// The constraint between the parameter and what is penalised, as `name[:parameter]`.
+    /// The constraint between the parameter and what is penalised [default: identity]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, help_heading = flags::PROBLEM))]
     pub constraint: Option<String>,
-    /// A graph of the features: a file, or `private[:lambda]` for one that is learned and paid for.
+    /// A graph of the features to fuse along: FILE, or private[:LAMBDA] to learn it within the
+    /// budget (docs/graph.md)
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE|private", conflicts_with = "constraint",
+        help_heading = flags::PROBLEM))]
     pub graph: Option<String>,
-    /// The share of the budget that learning the graph gets.
+    /// The share of the budget that learning the graph gets [default: 0.3]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", value_parser = flags::number, allow_negative_numbers = true,
+        help_heading = flags::PROBLEM))]
     pub graph_share: Option<f64>,
-    /// The most edges of a graph that is learned.
+    /// The most edges of a learned graph [default: the number of features]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = flags::whole::<u64>, allow_negative_numbers = true,
+        help_heading = flags::PROBLEM))]
     pub graph_edges: Option<u64>,
-    /// How much a record of each class counts: `balanced`, or `CLASS:NUMBER,CLASS:NUMBER`.
+    /// How much a record of each class counts: balanced (by --class-prior), or as
+    /// CLASS:NUMBER,CLASS:NUMBER (docs/classes.md)
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "WEIGHTS", help_heading = flags::PROBLEM))]
     pub class_weight: Option<String>,
-    /// The public shares of the classes, as `CLASS:NUMBER,CLASS:NUMBER`.
+    /// The shares of the classes, if they are public, as CLASS:NUMBER,CLASS:NUMBER
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARES", help_heading = flags::PROBLEM))]
     pub class_prior: Option<String>,
-    /// The share of the budget that estimates with standard errors get; none where it is not given.
+    /// Spend this share of the budget on estimates of the coefficients with standard errors, which
+    /// `inspect` shows (docs/uncertainty.md)
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", value_parser = flags::number, allow_negative_numbers = true,
+        help_heading = flags::PROBLEM))]
     pub standard_errors: Option<f64>,
-    /// Lists to choose from privately, each as `name=[value,value]`.
+    /// Choose privately from a list, for example 'penalty=l1:[1e-5,1e-4,1e-3]'; several lists make
+    /// their product
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME=[A,B,…]",
+        help_heading = flags::TUNING))]
     pub tune: Option<Vec<String>>,
-    /// The expected number of runs that a choice is made from; as many as points when it is not
-    /// given.
+    /// The expected number of runs to choose from [default: the number of points]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = flags::whole::<u64>, allow_negative_numbers = true, requires = "tune",
+        help_heading = flags::TUNING))]
     pub tune_runs: Option<u64>,
-    /// How the choice is made; there is only `random`.
+    /// How to choose; there is only random: an ordinary grid would spend the budget at every point
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "MODE", help_heading = flags::TUNING))]
     pub tune_mode: Option<String>,
     /// Whether the model has an intercept.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub intercept: Option<bool>,
     /// The algorithm's own settings.
     #[serde(flatten)]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub settings: Settings,
-
-    /// A seed, for tests: the result is then not private.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seed: Option<u64>,
 }
 
 impl Spec {
@@ -255,9 +283,10 @@ mod tests {
     fn a_file_and_flags_make_one_job_and_flags_win() {
         let file: Spec =
             toml::from_str("epsilon = 1.0\niterations = 10\npenalty = 'l1:1e-4'").unwrap();
-        let flags = Spec { epsilon: Some(0.5), ..Spec::default() };
+        let guarantee = Guarantee { epsilon: Some(0.5), ..Guarantee::default() };
+        let flags = Spec { guarantee, ..Spec::default() };
         let job = file.overlaid(flags).unwrap();
-        assert_eq!(job.epsilon, Some(0.5));
+        assert_eq!(job.guarantee.epsilon, Some(0.5));
         assert_eq!(job.settings.iterations, Some(10));
         assert_eq!(job.penalty.as_deref(), Some("l1:1e-4"));
     }
@@ -335,7 +364,11 @@ mod tests {
         assert_eq!(read("step = 0.5").unwrap().settings.step.unwrap().to_string(), "constant:0.5");
         for text in ["public_n = 4\nbeta = 2", "public-n = 4\nrho = 2"] {
             let spec = read(text).unwrap();
-            assert_eq!((spec.public_n, spec.settings.rho), (Some(4), Some(2.0)), "{text}");
+            assert_eq!(
+                (spec.guarantee.public_n, spec.settings.rho),
+                (Some(4), Some(2.0)),
+                "{text}"
+            );
         }
     }
 

@@ -1,24 +1,23 @@
 //! A checked fit: everything in it can be, and it was found out without reading a table.
 
 use reticent_accountant::{
-    Adjacency, Event, Gaussian, Laplace, Ledger, Mechanism, Unit, View, calibrate, epsilon, gdp_mu,
+    Adjacency, Event, Gaussian, Laplace, Ledger, Mechanism, calibrate, epsilon, gdp_mu,
 };
 use reticent_admm::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 use reticent_admm::exact::ExactSettings;
 use reticent_admm::{BlockSchedule, ProblemFacts, Settings};
-use reticent_oracle::{PrivacyModel, PrivateTable, Sampling, Terms};
+use reticent_oracle::{PrivacyModel, Sampling, Terms};
 
 use crate::budget::Budget;
 use crate::error::Error;
 use crate::fit::Fit;
 use crate::graph::PrivateGraph;
+use crate::guarantee::Protection;
+use crate::job::SOME;
 use crate::map::{self, MapCell, Procedure};
 use crate::objective::Objective;
 use crate::solver::Solver;
 use crate::standard_errors;
-
-/// Units while there is no table yet and no public number.
-const SOME: u64 = 1_000;
 
 /// One fit, checked. It may be one of several to choose among.
 #[derive(Debug)]
@@ -26,14 +25,10 @@ pub(crate) struct Task {
     pub objective: Objective,
     pub entry: &'static AlgorithmEntry,
     pub settings: Settings,
-    pub opening: PrivacyModel,
-    /// Whether what is protected was said, and not left to the schema.
-    pub unit_said: bool,
-    /// `None` for an algorithm without noise.
-    pub budget: Option<Budget>,
+    /// Who is protected; without a budget for an algorithm without noise.
+    pub protection: Protection,
     /// The noise in clips, where it is not to be calibrated.
     pub noise: Option<f64>,
-    pub seed: Option<u64>,
     /// A graph that is to be learned; the constraint is then that of a path, which stands in for
     /// it.
     pub graph: Option<PrivateGraph>,
@@ -66,67 +61,29 @@ pub fn whole_budget(budget: Option<Budget>, opening: PrivacyModel) -> Result<f64
 impl Task {
     /// Checks a fit, which is one of several to choose among or not.
     pub fn new(fit: Fit, tuned: bool) -> Result<Self, Error> {
-        let Fit {
-            problem,
-            solver,
-            graph,
-            standard_errors,
-            budget,
-            adjacency,
-            unit,
-            public_n,
-            noise,
-            seed,
-        } = fit.with_path()?;
+        let Fit { problem, solver, graph, standard_errors, guarantee, noise } = fit.with_path()?;
         let Solver { entry, settings } = solver;
         check_noise(noise, entry, tuned || graph.is_some() || standard_errors.is_some())?;
-        let budget = match entry.kind {
-            AlgorithmKind::Exact => None,
-            AlgorithmKind::Private(_) if noise == Some(0.0) => None,
-            AlgorithmKind::Private(_) => Some(budget.ok_or(Error::Missing {
-                what: "the budget",
-                todo: "say how much may be spent, with `epsilon = E` (and `delta = D`)",
-            })?),
-        };
+        let noisy = matches!(entry.kind, AlgorithmKind::Private(_)) && noise != Some(0.0);
+        guarantee.budget(noisy)?;
         let objective = problem.check()?;
-        let public_n = public_n.or(objective.schema.public_n());
-        let opening = PrivacyModel {
-            adjacency,
-            unit: unit.unwrap_or(match objective.schema.user() {
-                // Whoever declares whose row it is means the person to be protected.
-                Some(_) => Unit::User,
-                None => Unit::Record,
-            }),
-            view: View::Central,
-            public_n,
-            intercept: objective.constant,
-        };
-        let unit_said = unit.is_some();
-        let task = Task {
-            objective,
-            entry,
-            settings,
-            opening,
-            unit_said,
-            budget,
-            noise,
-            seed,
-            graph,
-            standard_errors,
-        };
+        let protection = guarantee.check(&objective.schema, objective.constant, noisy)?;
+        let task = Task { objective, entry, settings, protection, noise, graph, standard_errors };
         task.check(tuned)?;
         Ok(task)
     }
 
     fn check(&self, tuned: bool) -> Result<(), Error> {
         self.check_add_remove()?;
-        if (self.graph.is_some() || self.standard_errors.is_some()) && self.budget.is_none() {
+        if (self.graph.is_some() || self.standard_errors.is_some())
+            && self.protection.budget.is_none()
+        {
             return Err(self.not_private());
         }
         if let Some(share) = self.standard_errors {
             standard_errors::check(share, &self.objective, (tuned, self.graph.is_some()))?;
         }
-        let PrivacyModel { adjacency, public_n, .. } = self.opening;
+        let PrivacyModel { adjacency, public_n, .. } = self.protection.opening;
         if let Some(count) = public_n.filter(|_| adjacency == Adjacency::AddRemove) {
             self.check_sample(count)?;
         }
@@ -149,18 +106,10 @@ impl Task {
         }
     }
 
-    /// Where the true number of units is private, a public one is needed, and nothing may tell it.
+    /// Where the true number of units is private, nothing may tell it.
     fn check_add_remove(&self) -> Result<(), Error> {
-        let PrivacyModel { adjacency, public_n, .. } = self.opening;
-        if adjacency != Adjacency::AddRemove {
+        if self.protection.opening.adjacency != Adjacency::AddRemove {
             return Ok(());
-        }
-        if public_n.unwrap_or(0) == 0 && self.budget.is_some() {
-            return Err(Error::Missing {
-                what: "a public number of records",
-                todo: "add-remove keeps the true number private: give an estimate that is not taken from \
-                       the data with `public_n = N`, or public_n in the schema",
-            });
         }
         match self.settings.schedule.filter(|schedule| *schedule != BlockSchedule::All) {
             None => Ok(()),
@@ -174,7 +123,7 @@ impl Task {
 
     /// Where on the map it is.
     fn cell(&self, tuned: bool) -> MapCell {
-        let PrivacyModel { unit, adjacency, view, .. } = self.opening;
+        let PrivacyModel { unit, adjacency, view, .. } = self.protection.opening;
         MapCell {
             algorithm: self.entry.name,
             form: map::form(self.entry.takes, &self.settings),
@@ -188,7 +137,9 @@ impl Task {
 
     /// The public facts, once the public number of units is known.
     pub fn public(&self, population: u64) -> Result<ProblemFacts, Error> {
-        Ok(self.objective.public(population, whole_budget(self.budget, self.opening)?))
+        Ok(self
+            .objective
+            .public(population, whole_budget(self.protection.budget, self.protection.opening)?))
     }
 
     /// Refuses a sample that is larger than what it is drawn from.
@@ -197,7 +148,7 @@ impl Task {
             Some(sampling @ Sampling::WithoutReplacement(size)) if size > population => {
                 let why = format!(
                     "there are {population} {}s; use wor:SIZE with SIZE of at most that",
-                    self.opening.unit
+                    self.protection.opening.unit
                 );
                 Err(Error::value("sampling", sampling, why))
             }
@@ -208,10 +159,10 @@ impl Task {
     /// Refuses a δ of 0 where the plan has noise for which no ε holds without exception, before any
     /// table is read.
     fn check_pure(&self, public: &ProblemFacts) -> Result<(), Error> {
-        if self.budget.is_none_or(|budget| budget.delta() > 0.0) {
+        if self.protection.budget.is_none_or(|budget| budget.delta() > 0.0) {
             return Ok(());
         }
-        let terms = self.terms(public.population)?;
+        let terms = self.protection.terms(public.population)?;
         // What a plan for so many records refuses, it may not refuse for the true number.
         match self.rehearse(terms, public, &self.noise(1.0, 1.0, public, false)) {
             Ok(plan) => self.refuse_impure(&plan, 0.0),
@@ -219,32 +170,16 @@ impl Task {
         }
     }
 
-    /// The terms of a gate on so many units, before there is one.
-    pub fn terms(&self, population: u64) -> Result<Terms, Error> {
-        let PrivacyModel { adjacency, unit, view, .. } = self.opening;
-        Ok(match adjacency {
-            Adjacency::ReplaceOne => Terms::of_parties(unit, view, population),
-            Adjacency::AddRemove => Terms::add_remove(unit, view, population)?,
-        })
-    }
-
-    /// What the books will have, where that follows before there is a table: all of it where the
-    /// number of units is declared, under add-remove. Under replace-one the number is that of the
-    /// table, and the plan is known where it does not matter: on all records, with Gaussian noise,
-    /// a plan within (ε, δ) comes to the same μ whatever it divides by.
-    pub fn plan_beforehand(&self) -> Option<Ledger> {
-        let (budget, PrivacyModel { adjacency, public_n, .. }) = (self.budget?, self.opening);
-        if self.noise.is_some() {
-            return None;
-        }
-        let population = match adjacency {
-            Adjacency::AddRemove => public_n?,
-            Adjacency::ReplaceOne => SOME,
+    /// Whether what it costs is known on these terms: all of it where units are declared; otherwise
+    /// where all noise is Gaussian and on all records.
+    pub fn is_known_beforehand(&self, terms: Terms) -> bool {
+        let gaussian = || {
+            let public = self.public(terms.population()).ok()?;
+            let once = self.rehearse(terms, &public, &self.noise(1.0, 1.0, &public, false)).ok()?;
+            gdp_mu(&once)
         };
-        let (terms, public) = (self.terms(population).ok()?, self.public(population).ok()?);
-        let once = self.rehearse(terms, &public, &self.noise(1.0, 1.0, &public, false)).ok()?;
-        let known = adjacency == Adjacency::AddRemove || gdp_mu(&once).is_some();
-        if known { Some(self.calibrate(terms, budget).ok()?.plan) } else { None }
+        let counted = terms.adjacency() == Adjacency::AddRemove;
+        self.noise.is_none() && (counted || gaussian().is_some())
     }
 
     /// The same for a plan that is known.
@@ -254,17 +189,6 @@ impl Task {
         } else {
             Err(no_pure(self.entry.name))
         }
-    }
-
-    /// Refuses a table that says whose each row is, where nobody said that records are to be
-    /// protected all the same: persons would be protected less than they seem to be.
-    pub fn check_owners(&self, table: &PrivateTable) -> Result<(), Error> {
-        if table.has_owners() && self.opening.unit == Unit::Record && !self.unit_said {
-            let why = "the table says whose each row is: choose user, to protect persons with all their rows, or \
-                       choose record";
-            return Err(Error::value("unit", Unit::Record, why));
-        }
-        Ok(())
     }
 
     pub fn recipe<'a>(&'a self, public: &'a ProblemFacts, noise_multiplier: f64) -> Recipe<'a> {

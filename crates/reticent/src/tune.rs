@@ -26,10 +26,12 @@ use crate::error::Error;
 use crate::fit::Fit;
 use crate::job::Job;
 use crate::objective::Objective;
-use crate::run::{Noise, RunOutcome};
+use crate::procedure::{Concluded, Planned};
+use crate::run::Noise;
 use crate::settings::read_settings;
 use crate::spec::Spec;
 use crate::task::{Task, no_pure};
+use crate::training::{Noises, Trained, Training};
 
 /// More points than this is a slip of the keyboard.
 const MOST_POINTS: usize = 1_000;
@@ -62,15 +64,6 @@ pub struct Tune {
     runs: Option<u64>,
 }
 
-/// Checked fits to choose among.
-#[derive(Debug)]
-pub(crate) struct Tuning {
-    points: Vec<Task>,
-    /// What each point is called.
-    names: Vec<String>,
-    runs: u64,
-}
-
 /// What came of tuning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuned {
@@ -83,23 +76,6 @@ pub struct Tuned {
     /// The noisy score of the winner: the mean squared error of its predictions, in [0, 1] but for
     /// the noise, and lucky as winners are.
     pub score: f64,
-}
-
-/// A contest and the noise of each point.
-#[derive(Debug)]
-pub(crate) struct Prepared {
-    publics: Vec<ProblemFacts>,
-    noises: Vec<Noise>,
-    selection: PrivateSelection,
-    /// What the ledger will have.
-    pub plan: Ledger,
-}
-
-impl Prepared {
-    /// What may be known, for the first of the points.
-    pub fn public(&self) -> Option<&ProblemFacts> {
-        self.publics.first()
-    }
 }
 
 /// Refuses a list where one value belongs.
@@ -157,14 +133,14 @@ impl Tune {
         for task in &points {
             task.check_to_choose(&points[0])?;
         }
-        Ok(Job::best(Tuning { points, names, runs }))
+        Ok(Job::new(Training::best(points, names, runs)))
     }
 }
 
 impl Task {
     /// Refuses what cannot be chosen privately beside `first`.
     fn check_to_choose(&self, first: &Task) -> Result<(), Error> {
-        let Some(budget) = self.budget else { return Err(self.not_private()) };
+        let Some(budget) = self.protection.budget else { return Err(self.not_private()) };
         // A score has Gaussian noise, whatever the runs have.
         if budget.delta() == 0.0 {
             return Err(no_pure("a choice among runs"));
@@ -186,8 +162,9 @@ impl Task {
                        among penalties of the library";
             return Err(Error::value("penalty", penalty.name(), why));
         }
-        let common = |task: &Task| (task.budget, task.opening, task.seed);
-        if common(self) != common(first) || self.objective.schema != first.objective.schema {
+        if !self.protection.is_like(&first.protection)
+            || self.objective.schema != first.objective.schema
+        {
             let why =
                 "all points must have the same schema, budget, adjacency, unit, intercept and seed";
             return Err(Error::value("tune", self.entry.name, why));
@@ -277,14 +254,10 @@ impl Spec {
     }
 }
 
-impl Tuning {
-    pub fn first(&self) -> &Task {
-        &self.points[0]
-    }
-
+impl Training {
     /// The laws that miss a point as seldom as is asked for; see the top of this file.
-    fn laws(&self) -> Vec<Repetitions> {
-        let (points, rate) = (self.points.len() as f64, self.runs as f64);
+    fn laws(&self, runs: u64) -> Vec<Repetitions> {
+        let (points, rate) = (self.points().len() as f64, runs as f64);
         let missed = (-rate / points).exp();
         let others = 1.0 - 1.0 / points;
         // A geometric number with parameter γ misses with probability γx/(1 − (1−γ)x), x = 1 − 1/G.
@@ -299,29 +272,41 @@ impl Tuning {
     /// The least noise for which the whole, choice included, is within the budget. Settings that
     /// follow from the budget follow from what one run has of it, which is known when the choice
     /// has been paid for: hence twice.
-    pub fn prepare(&self, terms: Terms, budget: Budget) -> Result<Prepared, Error> {
-        let (_, s) = self.prepare_at(terms, budget, 1.0)?;
-        Ok(self.prepare_at(terms, budget, s)?.0)
+    pub(crate) fn prepare(
+        &self,
+        terms: Terms,
+        budget: Budget,
+        runs: u64,
+    ) -> Result<Planned<Noises>, Error> {
+        let laws = self.laws(runs);
+        let (_, s) = self.prepare_at(terms, budget, &laws, 1.0)?;
+        Ok(self.prepare_at(terms, budget, &laws, s)?.0)
     }
 
     /// The same where a run is taken to have `s` times the noise that it would have alone; and the
     /// `s` that it has.
-    fn prepare_at(&self, terms: Terms, budget: Budget, s: f64) -> Result<(Prepared, f64), Error> {
+    fn prepare_at(
+        &self,
+        terms: Terms,
+        budget: Budget,
+        laws: &[Repetitions],
+        s: f64,
+    ) -> Result<(Planned<Noises>, f64), Error> {
         let wholes: Vec<ProblemFacts> = self
-            .points
+            .points()
             .iter()
             .map(|job| job.public(terms.population()))
             .collect::<Result<_, _>>()?;
         let share = |job: &Task| job.share(true) / (s * s);
         let publics: Vec<ProblemFacts> = self
-            .points
+            .points()
             .iter()
             .zip(&wholes)
             .map(|(job, whole)| whole.with_share(share(job)))
             .collect();
         let (alone, alike) = self.alone(terms, &publics, budget)?;
         let noises = |s: f64| -> Vec<Noise> {
-            let points = self.points.iter().zip(&wholes).zip(&alone);
+            let points = self.points().iter().zip(&wholes).zip(&alone);
             points.map(|((job, whole), alone)| job.noise(s, *alone, whole, true)).collect()
         };
         let selection = |s: f64, law: Repetitions| -> Result<PrivateSelection, Error> {
@@ -329,7 +314,6 @@ impl Tuning {
         };
         let books =
             |s: f64, law| -> Result<Ledger, Error> { Ok(selection(s, law)?.ledger(&terms)?) };
-        let laws = self.laws();
         if rdp_curve(&books(1.0, laws[0])?).is_empty() {
             return Err(Error::value(
                 "tune",
@@ -339,7 +323,7 @@ impl Tuning {
             ));
         }
         let mut best: Option<(f64, Repetitions)> = None;
-        for law in laws {
+        for &law in laws {
             let s =
                 calibrate(budget.epsilon(), budget.delta(), |s| books(s, law))?.noise_multiplier;
             if best.is_none_or(|(least, _)| s < least) {
@@ -351,7 +335,9 @@ impl Tuning {
         })?;
         let selection = selection(s, law)?;
         let plan = selection.ledger(&terms)?;
-        Ok((Prepared { noises: noises(s), publics, selection, plan }, s))
+        let points = publics.into_iter().zip(noises(s)).collect();
+        let noise = Noises { points, selection: Some(selection) };
+        Ok((Planned { noise, plan: Some(plan) }, s))
     }
 
     /// The noise with which each point alone spends the budget, and whether all of them ask the
@@ -364,7 +350,7 @@ impl Tuning {
     ) -> Result<(Vec<f64>, bool), Error> {
         let mut known: Vec<(Ledger, f64)> = Vec::new();
         let mut alone = Vec::with_capacity(publics.len());
-        for (job, public) in self.points.iter().zip(publics) {
+        for (job, public) in self.points().iter().zip(publics) {
             let plan = job.rehearse(terms, public, &Noise::alone(1.0))?;
             let found = known.iter().find(|(other, _)| *other == plan).map(|(_, noise)| *noise);
             alone.push(match found {
@@ -389,7 +375,7 @@ impl Tuning {
         alike: bool,
     ) -> Result<Vec<Ledger>, Error> {
         let mut plans: Vec<Ledger> = Vec::with_capacity(publics.len());
-        for (i, (job, public)) in self.points.iter().zip(publics).enumerate() {
+        for (i, (job, public)) in self.points().iter().zip(publics).enumerate() {
             let same = (0..i).find(|&j| alike && noises[j] == noises[i]);
             plans.push(match same {
                 Some(j) => plans[j].clone(),
@@ -399,20 +385,16 @@ impl Tuning {
         Ok(plans)
     }
 
-    /// Runs the contest: the job that won and what it gave, and the ledger.
-    pub fn run(
+    /// Runs the contest.
+    pub(crate) fn choose(
         &self,
         gate: Gate,
-        prepared: &Prepared,
-    ) -> Result<(&Task, RunOutcome, Tuned, Ledger), Error> {
-        let Prepared { publics, noises, selection, .. } = prepared;
+        points: &[(ProblemFacts, Noise)],
+        selection: &PrivateSelection,
+    ) -> Result<Concluded<Trained>, Error> {
         let run = |oracle: &mut dyn Oracle, i: usize| {
-            match self.points[i].perform(
-                oracle,
-                &publics[i],
-                &noises[i],
-                &mut reticent_admm::unwatched,
-            ) {
+            let (public, noise) = &points[i];
+            match self.points()[i].perform(oracle, public, noise, &mut reticent_admm::unwatched) {
                 Ok(outcome) => Ok(outcome.score.clone().map(|score| (outcome, score))),
                 // A function of what this run was told, and no record decides it (proofs/gate.md).
                 // To say so would tell of a run that is not released; it has lost, that is all.
@@ -422,19 +404,21 @@ impl Tuning {
         };
         let (winner, ledger) = gate.select(selection, run)?;
         // That nobody won is what the selection released, as a model would be. It is no model.
-        let Some(Selected { result, candidate, score }) = winner else {
+        let Some(Selected { result: outcome, candidate: point, score }) = winner else {
             return Err(Refusal::Diverged(
                 "the numbers of every run ran away: give smaller steps or a larger ridge"
                     .to_owned(),
             )
             .into());
         };
-        let tuned = Tuned {
-            chosen: self.names[candidate].clone(),
-            points: self.points.len(),
+        let name = self.choice.as_ref().and_then(|(names, _)| names.get(point));
+        let tuned = Some(Tuned {
+            chosen: name.cloned().unwrap_or_default(),
+            points: self.points().len(),
             expected_runs: selection.law.mean(),
             score: *score.get(),
-        };
-        Ok((&self.points[candidate], result, tuned, ledger))
+        });
+        let answer = Trained { point, outcome, tuned, converged: None };
+        Ok(Concluded { answer, transcript: Vec::new(), ledger })
     }
 }

@@ -7,7 +7,6 @@ use reticent_accountant::Unit;
 use reticent_oracle::tables::{self, Schema, TargetKind};
 use reticent_problem::{Penalty, constraints, penalties};
 
-use crate::budget::Budget;
 use crate::class_weights::by_name;
 use crate::error::{Error, plain};
 use crate::fit::Fit;
@@ -16,9 +15,6 @@ use crate::job::Job;
 use crate::objective::{Problem, loss_for};
 use crate::solver::Solver;
 use crate::spec::Spec;
-
-/// What stands in for the half of a budget that is not spent and was not given.
-const UNUSED: (f64, f64) = (1.0, 1e-5);
 
 impl Spec {
     /// Checks everything that can be checked without a table.
@@ -42,17 +38,10 @@ impl Spec {
         if let Some(name) = &self.algorithm {
             solver = Solver::named(name)?;
         }
-        let budget = match solver.is_private() && self.noise != Some(0.0) {
-            true => Some(self.budget()?),
-            // Not spent, but a number that cannot be is a mistake all the same.
-            false => {
-                let (epsilon, delta) = UNUSED;
-                Budget::new(self.epsilon.unwrap_or(epsilon), self.delta.unwrap_or(delta))?;
-                None
-            }
-        };
+        // Before the schema is read, so that what is missing is named first.
+        self.guarantee.budget(solver.is_private() && self.noise != Some(0.0))?;
         let problem = self.problem()?;
-        if self.unit == Some(Unit::User) && problem.schema().user().is_none() {
+        if self.guarantee.unit == Some(Unit::User) && problem.schema().user().is_none() {
             let why = "it needs a column that says whose record each row is: give `user_column = NAME`, or a column of \
                        kind = \"user\" in the schema";
             return Err(Error::value("unit", Unit::User, why));
@@ -63,12 +52,8 @@ impl Spec {
             solver: Solver { settings: self.settings.clone(), ..solver },
             graph,
             standard_errors: self.standard_errors,
-            budget,
-            adjacency: self.adjacency.unwrap_or_default(),
-            unit: self.unit,
-            public_n: self.public_n,
+            guarantee: self.guarantee,
             noise: self.noise,
-            seed: self.seed,
         })
     }
 
@@ -106,21 +91,6 @@ impl Spec {
             problem = problem.class_prior(by_name("class_prior", text)?);
         }
         Ok(problem.intercept(self.intercept.unwrap_or(true)))
-    }
-
-    pub(crate) fn budget(&self) -> Result<Budget, Error> {
-        let (usual_epsilon, usual_delta) = UNUSED;
-        // A number that cannot be is refused before one that is missing.
-        Budget::new(self.epsilon.unwrap_or(usual_epsilon), self.delta.unwrap_or(usual_delta))?;
-        let epsilon = self.epsilon.ok_or(Error::Missing {
-            what: "the budget",
-            todo: "say how much may be spent, with `epsilon = E` (and `delta = D`)",
-        })?;
-        let delta = self.delta.ok_or(Error::Missing {
-            what: "the budget's delta",
-            todo: "give `delta = D`: the chance that epsilon does not hold, well below one over the number of records",
-        })?;
-        Budget::new(epsilon, delta)
     }
 
     /// The schema with the roles of this job.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use reticent::admm::AutoChoice;
-use reticent::{Error, Model, Spec};
+use reticent::{Error, Guarantee, Model, Spec};
 use reticent_accountant::{Adjacency, Ledger, gdp_mu};
 use tempfile::TempDir;
 
@@ -21,13 +21,16 @@ fn job(folder: &Path, records: u32, label: impl Fn(u32) -> bool) -> Spec {
     }
     std::fs::write(folder.join(TABLE), text).unwrap();
     Spec {
+        guarantee: Guarantee {
+            epsilon: Some(1.0),
+            delta: Some(1e-5),
+            adjacency: Some(Adjacency::AddRemove),
+            public_n: Some(300),
+            seed: Some(7),
+            ..Guarantee::default()
+        },
         features: Some(2),
         row_norm: Some(1.0),
-        epsilon: Some(1.0),
-        delta: Some(1e-5),
-        adjacency: Some(Adjacency::AddRemove),
-        public_n: Some(300),
-        seed: Some(7),
         ..Spec::default()
     }
 }
@@ -50,7 +53,12 @@ fn what_auto_chose_by_hand_is_the_same_run_to_the_bit() {
     {
         let penalty = constraint.as_ref().map(|_| "l1:0.01".to_owned());
         let job = job(folder.path(), 300, |i| i % 3 == 0);
-        let spec = Spec { epsilon: Some(epsilon), penalty, constraint, ..job };
+        let spec = Spec {
+            guarantee: Guarantee { epsilon: Some(epsilon), ..job.guarantee },
+            penalty,
+            constraint,
+            ..job
+        };
         let model = fit(&folder, &spec).unwrap();
         assert_eq!(model.certificate().algorithm, "auto");
         let chosen = choice(&model);
@@ -82,7 +90,7 @@ fn what_auto_chose_for_a_number_by_hand_is_the_same_run_to_the_bit() {
     ] {
         let job = job(folder.path(), 300, |i| i % 3 == 0);
         let mut spec = Spec {
-            epsilon: Some(epsilon),
+            guarantee: Guarantee { epsilon: Some(epsilon), ..job.guarantee },
             target_range: Some([-4.0, 4.0]),
             penalty: Some(if whitened { "l2:0.01" } else { "scad:0.1,3.7" }.to_owned()),
             ..job
@@ -177,14 +185,20 @@ fn the_choice_reads_no_data() {
     let folder = tempfile::tempdir().unwrap();
     for epsilon in [0.02, 1.0] {
         let spec = |records, every| Spec {
-            epsilon: Some(epsilon),
+            guarantee: Guarantee {
+                epsilon: Some(epsilon),
+                ..job(folder.path(), records, move |i| i % every == 0).guarantee
+            },
             ..job(folder.path(), records, move |i| i % every == 0)
         };
         let one = choice(&fit(&folder, &spec(300, 3)).unwrap());
         for (records, every) in [(301, 3), (90, 2)] {
             assert_eq!(choice(&fit(&folder, &spec(records, every)).unwrap()), one);
         }
-        let another = Spec { epsilon: Some(0.03), ..spec(300, 3) };
+        let another = Spec {
+            guarantee: Guarantee { epsilon: Some(0.03), ..spec(300, 3).guarantee },
+            ..spec(300, 3)
+        };
         let other = choice(&fit(&folder, &another).unwrap());
         assert_ne!(other, one, "the budget is public, and counts");
     }
@@ -316,10 +330,13 @@ fn scaled(folder: &Path, change: &str) -> Spec {
     let schema = folder.join("schema.toml");
     std::fs::write(&schema, format!("row_norm = {norm:.1}\n{columns}{target}")).unwrap();
     Spec {
+        guarantee: Guarantee {
+            epsilon: Some(1.0),
+            delta: Some(1e-5),
+            seed: Some(3),
+            ..Guarantee::default()
+        },
         schema: Some(schema),
-        epsilon: Some(1.0),
-        delta: Some(1e-5),
-        seed: Some(3),
         ..Spec::default()
     }
 }

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use jsonschema::Validator;
 use reticent::accountant::{Adjacency, Mechanism};
-use reticent::{Spec, write_model};
+use reticent::{Guarantee, Spec, write_model};
 use serde_json::{Value, json};
 
 const SCHEMA: &str = include_str!("../schemas/certificate.schema.json");
@@ -27,10 +27,9 @@ fn certificate(change: impl FnOnce(&mut Spec)) -> Value {
     }
     std::fs::write(&data, text).unwrap();
     let mut spec = Spec {
+        guarantee: Guarantee { epsilon: Some(1.0), delta: Some(1e-5), ..Guarantee::default() },
         features: Some(2),
         row_norm: Some(1.0),
-        epsilon: Some(1.0),
-        delta: Some(1e-5),
         ..Spec::default()
     };
     spec.settings.iterations = Some(5);
@@ -46,15 +45,15 @@ fn kinds() -> Vec<(&'static str, Value)> {
         (
             "add-remove",
             certificate(|spec| {
-                spec.adjacency = Some(Adjacency::AddRemove);
-                spec.public_n = Some(60);
+                spec.guarantee.adjacency = Some(Adjacency::AddRemove);
+                spec.guarantee.public_n = Some(60);
             }),
         ),
         (
             "poisson",
             certificate(|spec| spec.settings.sampling = Some("poisson:0.2".parse().unwrap())),
         ),
-        ("seeded", certificate(|spec| spec.seed = Some(1))),
+        ("seeded", certificate(|spec| spec.guarantee.seed = Some(1))),
         (
             "as published",
             certificate(|spec| {
@@ -163,7 +162,7 @@ fn the_schema_refuses_what_a_certificate_must_not_say() {
     bad["counted"] = json!(1.0);
     assert!(!validator.is_valid(&bad));
     // What is not certified has no number to promise.
-    let mut bad = certificate(|spec| spec.seed = Some(1));
+    let mut bad = certificate(|spec| spec.guarantee.seed = Some(1));
     bad["epsilon"] = json!(1.0);
     assert!(!validator.is_valid(&bad));
     let mut bad = good.clone();

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 use reticent::accountant::{Adjacency, Unit};
-use reticent::{Counted, Error, Files, Spec, unwatched};
+use reticent::{Counted, Error, Files, Guarantee, Run, Spec};
 
 const SCHEMA: &str = "
 row_norm = 1
@@ -45,10 +45,13 @@ impl Place {
 
     fn spec(&self, epsilon: f64, unit: Unit) -> Spec {
         Spec {
+            guarantee: Guarantee {
+                epsilon: Some(epsilon),
+                delta: Some(1e-6),
+                unit: Some(unit),
+                ..Guarantee::default()
+            },
             schema: Some(self.0.path().join("s.toml")),
-            epsilon: Some(epsilon),
-            delta: Some(1e-6),
-            unit: Some(unit),
             ..Spec::default()
         }
     }
@@ -56,12 +59,12 @@ impl Place {
     fn count(&self, spec: &Spec, by_class: bool) -> Result<Counted, Error> {
         let job = spec.count(by_class)?;
         let beforehand = job.plan_beforehand().unwrap();
-        let ready = job.open(Files::one(self.0.path().join("t.csv")), &mut unwatched)?;
-        let plan = ready.plan().clone();
+        let ready = job.open(Files::one(self.0.path().join("t.csv")), &mut Run::default())?;
+        let plan = ready.plan().unwrap().clone();
         assert_eq!(plan, beforehand, "what is known beforehand is what is done");
-        let counted = ready.run(&mut unwatched)?;
+        let counted = ready.run(Run::default())?;
         assert_eq!(counted.certificate.ledger.entries(), plan.entries());
-        assert!(counted.certificate.epsilon <= spec.epsilon.unwrap());
+        assert!(counted.certificate.epsilon <= spec.guarantee.epsilon.unwrap());
         Ok(counted)
     }
 }
@@ -85,7 +88,10 @@ fn counts_are_near_the_truth_and_have_noise() {
         let each = place.count(&spec, true).unwrap();
         assert_eq!((each.total, each.certificate.adjacency), (all, Adjacency::ReplaceOne));
         assert_eq!(each.certificate.ledger.total_events(), 2, "the last class is what is left");
-        let hidden = Spec { adjacency: Some(Adjacency::AddRemove), ..spec };
+        let hidden = Spec {
+            guarantee: Guarantee { adjacency: Some(Adjacency::AddRemove), ..spec.guarantee },
+            ..spec
+        };
         let hidden = place.count(&hidden, true).unwrap();
         assert_eq!(hidden.certificate.ledger.total_events(), 3);
         for counted in [each, hidden] {
@@ -105,9 +111,12 @@ fn what_cannot_be_counted_is_refused() {
     let place = Place::new();
     let spec = place.spec(1.0, Unit::Record);
     let refused = |spec: &Spec, by_class| place.count(spec, by_class).unwrap_err().to_string();
-    let public = Spec { adjacency: Some(Adjacency::ReplaceOne), ..spec.clone() };
+    let public = Spec {
+        guarantee: Guarantee { adjacency: Some(Adjacency::ReplaceOne), ..spec.guarantee },
+        ..spec.clone()
+    };
     assert!(refused(&public, false).contains("nothing to ask"));
-    let pure = Spec { delta: Some(0.0), ..spec.clone() };
+    let pure = Spec { guarantee: Guarantee { delta: Some(0.0), ..spec.guarantee }, ..spec.clone() };
     assert!(refused(&pure, true).contains("delta"), "{}", refused(&pure, true));
     for epsilon in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(refused(&place.spec(epsilon, Unit::Record), true).contains("epsilon"));

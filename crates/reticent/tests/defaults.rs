@@ -10,7 +10,7 @@ use std::path::Path;
 use reticent::accountant::View;
 use reticent::admm::catalogue::{AlgorithmKind, CATALOGUE};
 use reticent::simulate::{CheckpointOptions, Parties, SimulationSpec};
-use reticent::{Quality, Spec, read_settings, unwatched};
+use reticent::{Guarantee, Quality, Run, Spec, read_settings};
 
 const RECORDS: u32 = 4000;
 /// Attributes of five categories each, one column for each category.
@@ -34,11 +34,14 @@ fn table(folder: &Path, records: u32) -> (Spec, f64) {
     }
     std::fs::write(folder.join(TABLE), text).unwrap();
     let spec = Spec {
+        guarantee: Guarantee {
+            epsilon: Some(1.0),
+            delta: Some(1e-5),
+            seed: Some(1),
+            ..Guarantee::default()
+        },
         features: Some(40),
         row_norm: Some(2.83),
-        epsilon: Some(1.0),
-        delta: Some(1e-5),
-        seed: Some(1),
         ..Spec::default()
     };
     (spec, 1.0 - f64::from(positive) / f64::from(records))
@@ -93,10 +96,9 @@ fn where_nothing_can_be_learnt_the_model_is_about_zero() {
             let given: Vec<_> =
                 sampling.map(|how| ("sampling", how.to_owned())).into_iter().collect();
             let spec = Spec {
+                guarantee: Guarantee { epsilon: Some(0.02), seed: Some(seed), ..spec.guarantee },
                 algorithm: Some(entry.name.to_owned()),
-                epsilon: Some(0.02),
                 settings: read_settings(&given).unwrap(),
-                seed: Some(seed),
                 ..spec.clone()
             };
             let model = spec.check().unwrap().fit(&*data).unwrap().model;
@@ -127,12 +129,15 @@ fn where_nothing_can_be_learnt_a_federation_learns_nothing() {
     for trust in [View::Local, View::SecureAggregation, View::Central] {
         let once = |seed| {
             let job = SimulationSpec {
-                job: Spec { epsilon: Some(0.02), seed: Some(seed), ..job.clone() },
+                job: Spec {
+                    guarantee: Guarantee { epsilon: Some(0.02), seed: Some(seed), ..job.guarantee },
+                    ..job.clone()
+                },
                 parties: Parties { split: Some(20), trust: Some(trust), ..Parties::default() },
                 ..SimulationSpec::default()
             };
             let job = job.check().unwrap();
-            let run = job.run(&*data, CheckpointOptions::default(), &mut unwatched).unwrap();
+            let run = job.run(&*data, CheckpointOptions::default(), Run::default()).unwrap();
             match run.model.evaluate(&data, None).unwrap() {
                 Quality::Classes { log_loss, .. } => log_loss,
                 _ => panic!("the target has classes"),
@@ -161,11 +166,11 @@ fn narrow(folder: &Path, records: u32) -> (Spec, f64) {
     }
     std::fs::write(folder.join(TABLE), text).unwrap();
     let spec = Spec {
+        guarantee: Guarantee { delta: Some(1e-6), ..Guarantee::default() },
         features: Some(COLUMNS),
         row_norm: Some(1.0),
         target_range: Some([-1.0, 1.0]),
         intercept: Some(false),
-        delta: Some(1e-6),
         ..Spec::default()
     };
     (spec, square)
@@ -183,9 +188,12 @@ fn no_model_of_a_narrow_target_is_much_worse_than_zero() {
         for epsilon in [0.01, 0.08, 0.63, 5.0] {
             let once = |seed| {
                 let spec = Spec {
+                    guarantee: Guarantee {
+                        epsilon: Some(epsilon),
+                        seed: Some(seed),
+                        ..spec.guarantee
+                    },
                     algorithm: Some(entry.name.to_owned()),
-                    epsilon: Some(epsilon),
-                    seed: Some(seed),
                     ..spec.clone()
                 };
                 let model = spec.check().unwrap().fit(&*data).unwrap().model;
@@ -227,10 +235,13 @@ fn more_budget_is_no_worse_model_of_small_samples() {
         let at = |epsilon: f64| {
             let once = |seed| {
                 let spec = Spec {
+                    guarantee: Guarantee {
+                        epsilon: Some(epsilon),
+                        seed: Some(seed),
+                        ..spec.guarantee
+                    },
                     algorithm: Some(name.to_owned()),
-                    epsilon: Some(epsilon),
                     settings: read_settings(&given).unwrap(),
-                    seed: Some(seed),
                     ..spec.clone()
                 };
                 let model = spec.check().unwrap().fit(&*data).unwrap().model;

@@ -10,8 +10,8 @@ use reticent::losses;
 use reticent::penalties::L2;
 use reticent::tables::{Dataset, Schema, Target};
 use reticent::{
-    Budget, Error, Estimate, Evaluation, Fit, Model, PrivateClasses, PrivateNumbers,
-    PrivateQuality, PrivateTable, Problem, Quality, RepeatEvaluation, Solver,
+    Budget, Error, Estimate, Evaluating, Evaluation, Fit, Model, PrivateClasses, PrivateNumbers,
+    PrivateQuality, PrivateTable, Problem, Quality, Repeat, Run, Solver,
 };
 
 const RUNS: u64 = 2_000;
@@ -49,7 +49,7 @@ fn table(x: &[f64], y: &[u32], schema: &Schema) -> PrivateTable {
     PrivateTable::encode(&dataset, schema).unwrap()
 }
 
-fn repeated(n: usize, adjacency: Adjacency) -> RepeatEvaluation {
+fn repeated(n: usize, adjacency: Adjacency) -> Repeat<Evaluating> {
     let (x, y) = classes(n, 0);
     let problem =
         Problem::new(binary()).loss(losses::parse("logistic", None).unwrap()).intercept(false);
@@ -58,7 +58,9 @@ fn repeated(n: usize, adjacency: Adjacency) -> RepeatEvaluation {
         .adjacency(adjacency)
         .public_n(n as u64)
         .seed(1)
-        .repeat(problem, vec![WEIGHT], table(&x, &y, &binary()))
+        .of_parameter(problem, vec![WEIGHT])
+        .unwrap()
+        .repeat(table(&x, &y, &binary()))
         .unwrap()
 }
 
@@ -199,7 +201,9 @@ fn intervals_of_numbers_hold_as_often_as_they_say() {
             .adjacency(adjacency)
             .public_n(n)
             .seed(1)
-            .repeat(problem, vec![0.7], table())
+            .of_parameter(problem, vec![0.7])
+            .unwrap()
+            .repeat(table())
             .unwrap();
         let truth = of_numbers(repeat.read(&repeat.without_noise(table()).unwrap()));
         let all = |quality: &PrivateNumbers| [quality.r2, quality.mae, quality.mse, quality.rmse];
@@ -292,10 +296,11 @@ fn the_certificate_is_of_what_was_asked_and_books_are_known_before() {
     let data = Dataset::dense(&x, x.len(), 1).unwrap().with_targets(&y).unwrap();
     let model = fitted(binary(), &data);
     let budget = Budget::new(1.0, 1e-6).unwrap();
-    let ready = Evaluation::new(budget).open(&model, &data, &mut reticent::unwatched).unwrap();
-    let plan = ready.plan().clone();
+    let job = Evaluation::new(budget).check(&model).unwrap();
+    let ready = job.open(&data, &mut Run::default()).unwrap();
+    let plan = ready.plan().unwrap().clone();
     assert!(ready.taints().is_empty() && plan.total_events() == 1);
-    let done = ready.run().unwrap();
+    let done = ready.run(Run::default()).unwrap();
     assert_eq!(done.certificate.ledger, plan);
     assert!(done.certificate.certified && done.certificate.epsilon <= 1.0);
     assert!(done.certificate.meaning.contains("whoever sees the evaluation"));

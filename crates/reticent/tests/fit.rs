@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use reticent::{Error, Model, Progress, Quality, Spec, Stage, unwatched, write_model};
+use reticent::{Error, Guarantee, Model, Progress, Quality, Run, Spec, Stage, write_model};
 use reticent_accountant::{Adjacency, Unit};
 use reticent_admm::Settings;
 use tempfile::TempDir;
@@ -23,11 +23,14 @@ fn signs(folder: &Path) -> Spec {
     }
     std::fs::write(folder.join(SIGNS), text).unwrap();
     Spec {
+        guarantee: Guarantee {
+            epsilon: Some(8.0),
+            delta: Some(1e-5),
+            seed: Some(7),
+            ..Guarantee::default()
+        },
         features: Some(2),
         row_norm: Some(1.0),
-        epsilon: Some(8.0),
-        delta: Some(1e-5),
-        seed: Some(7),
         ..Spec::default()
     }
 }
@@ -58,14 +61,21 @@ fn a_model_is_learnt_written_and_read_back() {
 fn the_certificate_says_what_was_asked_for_and_that_a_seed_is_not_private() {
     let folder = tempfile::tempdir().unwrap();
     for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
-        let spec = Spec { adjacency: Some(adjacency), public_n: Some(400), ..signs(folder.path()) };
+        let spec = Spec {
+            guarantee: Guarantee {
+                adjacency: Some(adjacency),
+                public_n: Some(400),
+                ..signs(folder.path()).guarantee
+            },
+            ..signs(folder.path())
+        };
         let certificate = fit(&folder, &spec).unwrap().certificate().clone();
         let counted = certificate.counted.unwrap();
         assert!(counted <= 8.0 && counted > 7.9 && certificate.epsilon.is_infinite(), "{counted}");
         assert_eq!(certificate.adjacency, adjacency);
         assert_eq!(certificate.noise, "seeded, NOT PRIVATE");
         assert!(!certificate.certified);
-        let secure = Spec { seed: None, ..spec };
+        let secure = Spec { guarantee: Guarantee { seed: None, ..spec.guarantee }, ..spec };
         let certificate = fit(&folder, &secure).unwrap().certificate().clone();
         assert!(certificate.certified, "{:?}", certificate.reasons);
         assert!(certificate.epsilon <= 8.0 && certificate.epsilon > 7.9, "{}", certificate.epsilon);
@@ -78,14 +88,20 @@ fn the_same_seed_gives_the_same_model() {
     let folder = tempfile::tempdir().unwrap();
     let spec = signs(folder.path());
     assert_eq!(fit(&folder, &spec).unwrap(), fit(&folder, &spec).unwrap());
-    let other = Spec { seed: Some(8), ..spec.clone() };
+    let other = Spec { guarantee: Guarantee { seed: Some(8), ..spec.guarantee }, ..spec.clone() };
     assert_ne!(fit(&folder, &spec).unwrap(), fit(&folder, &other).unwrap());
 }
 
 #[test]
 fn add_remove_without_a_public_count_is_refused_before_the_data_is_read() {
     let folder = tempfile::tempdir().unwrap();
-    let spec = Spec { adjacency: Some(Adjacency::AddRemove), ..signs(folder.path()) };
+    let spec = Spec {
+        guarantee: Guarantee {
+            adjacency: Some(Adjacency::AddRemove),
+            ..signs(folder.path()).guarantee
+        },
+        ..signs(folder.path())
+    };
     let error = spec.check().unwrap_err();
     assert!(error.hint().contains("`public_n = N`"), "{}", error.hint());
 }
@@ -110,12 +126,14 @@ fn sampled_runs_are_counted_as_what_they_are() {
 fn a_budget_that_cannot_be_is_refused_even_where_it_is_not_spent() {
     let folder = tempfile::tempdir().unwrap();
     let exact = Spec { algorithm: Some("exact".into()), ..signs(folder.path()) };
-    for bad in
-        [Spec { epsilon: Some(-1.0), ..exact.clone() }, Spec { delta: Some(2.0), ..exact.clone() }]
-    {
+    for bad in [
+        Spec { guarantee: Guarantee { epsilon: Some(-1.0), ..exact.guarantee }, ..exact.clone() },
+        Spec { guarantee: Guarantee { delta: Some(2.0), ..exact.guarantee }, ..exact.clone() },
+    ] {
         assert!(matches!(bad.check(), Err(Error::Value(_))));
     }
-    let free = Spec { epsilon: None, delta: None, ..exact };
+    let free =
+        Spec { guarantee: Guarantee { epsilon: None, delta: None, ..exact.guarantee }, ..exact };
     assert_eq!(fit(&folder, &free).unwrap().certificate().epsilon, f64::INFINITY);
 }
 
@@ -129,15 +147,15 @@ fn a_user_column_in_the_schema_protects_persons_without_a_flag() {
     std::fs::write(place("schema.toml"), columns).unwrap();
     std::fs::write(place("rows.csv"), "a,who,b\n0.1,ann,no\n0.9,ann,yes\n0.4,bob,no\n").unwrap();
     let spec = Spec {
+        guarantee: Guarantee { epsilon: Some(1.0), delta: Some(1e-5), ..Guarantee::default() },
         schema: Some(place("schema.toml")),
-        epsilon: Some(1.0),
-        delta: Some(1e-5),
         ..Spec::default()
     };
     let fit = |spec: &Spec| spec.check().unwrap().fit(&*place("rows.csv")).unwrap().model;
     let certificate = fit(&spec).certificate().clone();
     assert_eq!((certificate.unit, certificate.population), (Unit::User, 2));
-    let record = Spec { unit: Some(Unit::Record), ..spec };
+    let record =
+        Spec { guarantee: Guarantee { unit: Some(Unit::Record), ..spec.guarantee }, ..spec };
     assert_eq!(fit(&record).certificate().population, 3);
 }
 
@@ -168,10 +186,13 @@ fn a_run_that_ends_on_its_way_has_spent_its_budget_and_says_so() {
     );
     // What is refused before anything is asked costs nothing.
     let none = Spec {
+        guarantee: Guarantee {
+            adjacency: Some(Adjacency::AddRemove),
+            public_n: Some(400),
+            ..signs(folder.path()).guarantee
+        },
         algorithm: Some("output-perturbation".into()),
         penalty: Some("l2:0.01".into()),
-        adjacency: Some(Adjacency::AddRemove),
-        public_n: Some(400),
         ..signs(folder.path())
     };
     let error = fit(&folder, &none).unwrap_err();
@@ -191,10 +212,11 @@ fn a_run_that_is_stopped_says_what_it_has_spent_and_leaves_its_books() {
     spec.settings.iterations = Some(20);
     let data = folder.path().join(SIGNS);
     let mut stages = Vec::new();
-    let fitted = spec.check().unwrap().fit_watched(&*data, &mut |stage| {
+    let mut hear = |stage| {
         stages.push(stage);
         ControlFlow::Continue(())
-    });
+    };
+    let fitted = spec.check().unwrap().run(&*data, Run::watched(&mut hear));
     assert_eq!(fitted.unwrap().iterations, 20);
     assert_eq!(stages[..3], [Stage::Reading, Stage::Calibrating, Stage::Running]);
     assert_eq!(stages[3..].len(), 20);
@@ -202,7 +224,7 @@ fn a_run_that_is_stopped_says_what_it_has_spent_and_leaves_its_books() {
 
     let plan = {
         let job = spec.check().unwrap();
-        let ready = job.open(&*data, &mut unwatched).unwrap();
+        let ready = job.open(&*data, &mut Run::default()).unwrap();
         let mut plan = ready.plan().unwrap().clone();
         assert!(!ready.taints().is_empty(), "the noise is from a seed");
         ready.taints().iter().for_each(|&taint| plan.taint(taint));
@@ -214,7 +236,7 @@ fn a_run_that_is_stopped_says_what_it_has_spent_and_leaves_its_books() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };
-        let error = spec.check().unwrap().fit_watched(&*data, &mut stop).unwrap_err();
+        let error = spec.check().unwrap().run(&*data, Run::watched(&mut stop)).unwrap_err();
         assert!(error.is_stop(), "{error}");
         match error {
             Error::Spent { epsilon, books, .. } => {
@@ -233,9 +255,9 @@ fn a_job_that_is_ready_says_what_it_will_enter() {
     let folder = tempfile::tempdir().unwrap();
     let job = signs(folder.path()).check().unwrap();
     let data = folder.path().join(SIGNS);
-    let ready = job.open(&*data, &mut unwatched).unwrap();
+    let ready = job.open(&*data, &mut Run::default()).unwrap();
     let plan = ready.plan().unwrap().entries().to_vec();
-    let fitted = ready.run(&mut unwatched).unwrap();
+    let fitted = ready.run(Run::default()).unwrap();
     assert_eq!(fitted.model.certificate().ledger.entries(), plan);
 }
 
@@ -269,13 +291,13 @@ fn variance_reduction_takes_small_samples() {
     std::fs::write(&path, text).unwrap();
     for size in ["wor:1", "wor:10", "wor:100", "wor:3000", "poisson:0.003"] {
         let mut spec = Spec { features: Some(1), ..signs(folder.path()) };
-        spec.epsilon = Some(0.1);
+        spec.guarantee.epsilon = Some(0.1);
         spec.algorithm = Some("vradmm".into());
         spec.settings.sampling = Some(size.parse().unwrap());
         // A seeded run promises nothing; what its events would cost is what is within the budget.
         let fitted = spec.check().unwrap().fit(&*path).unwrap();
         let counted = fitted.model.certificate().counted.unwrap();
-        assert!(counted <= spec.epsilon.unwrap(), "{size}: {counted}");
+        assert!(counted <= spec.guarantee.epsilon.unwrap(), "{size}: {counted}");
     }
 }
 
@@ -286,7 +308,12 @@ fn noise_by_hand_is_counted_and_none_is_not_private() {
     let folder = TempDir::new().unwrap();
     let settings = Settings { iterations: Some(10), ..Settings::default() };
     let algorithm = Some("ssadmm".to_owned());
-    let spec = Spec { algorithm, settings, seed: None, ..signs(folder.path()) };
+    let spec = Spec {
+        guarantee: Guarantee { seed: None, ..signs(folder.path()).guarantee },
+        algorithm,
+        settings,
+        ..signs(folder.path())
+    };
     let with = |noise: f64| fit(&folder, &Spec { noise: Some(noise), ..spec.clone() });
 
     let model = with(40.0).unwrap();
@@ -297,7 +324,11 @@ fn noise_by_hand_is_counted_and_none_is_not_private() {
     let error = with(0.5).unwrap_err();
     assert!(error.is_budget() && error.to_string().contains("noise = 0.5"), "{error}");
 
-    let free = Spec { epsilon: None, delta: None, noise: Some(0.0), ..spec.clone() };
+    let free = Spec {
+        guarantee: Guarantee { epsilon: None, delta: None, ..spec.guarantee },
+        noise: Some(0.0),
+        ..spec.clone()
+    };
     let model = fit(&folder, &free).unwrap();
     let certificate = model.certificate();
     assert!(!certificate.certified && certificate.epsilon.is_infinite());

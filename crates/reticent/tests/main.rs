@@ -17,6 +17,7 @@ mod results;
 mod seats;
 mod simulate;
 mod standard_errors;
+mod statistics;
 mod sums;
 mod total;
 mod trace;

@@ -11,7 +11,7 @@ use reticent::admm::catalogue::{AlgorithmKind, CATALOGUE};
 use reticent::admm::{Release, Settings, WalkState};
 use reticent::map::{self, Drawn, MapCell, Procedure};
 use reticent::simulate::{Parties, SimulationSpec};
-use reticent::{Budget, Evaluation, Spec, runtime};
+use reticent::{Budget, Evaluation, Guarantee, Spec, runtime};
 
 const SCHEMA: &str = r#"
 row_norm = 1.0
@@ -119,16 +119,19 @@ fn fits(folder: &Path) -> Vec<(MapCell, Spec)> {
                             let tuned = procedure.is_tuned();
                             let lists = format!("penalty={}[1,2]", &penalty[..3]);
                             let spec = Spec {
+                                guarantee: Guarantee {
+                                    epsilon: Some(1.0),
+                                    delta: Some(1e-6),
+                                    unit: Some(unit),
+                                    adjacency: Some(adjacency),
+                                    ..Guarantee::default()
+                                },
                                 schema: Some(schema(unit, form)),
-                                epsilon: Some(1.0),
-                                delta: Some(1e-6),
                                 algorithm: Some(entry.name.to_owned()),
                                 penalty: (!tuned).then(|| penalty.to_owned()),
                                 tune: tuned.then(|| vec![lists]),
                                 graph: procedure.has_graph().then(|| "private".to_owned()),
                                 standard_errors: procedure.has_standard_errors().then_some(0.2),
-                                unit: Some(unit),
-                                adjacency: Some(adjacency),
                                 settings: Settings { sampling, ..settings.clone() },
                                 ..Spec::default()
                             };
@@ -166,12 +169,15 @@ fn simulations(folder: &Path) -> Vec<(MapCell, SimulationSpec)> {
                                 params != Drawn::Full || entry.takes.contains(&"sampling");
                             let sampling = if sampled { drawn(params).parse().ok() } else { None };
                             let job = Spec {
+                                guarantee: Guarantee {
+                                    epsilon: Some(1.0),
+                                    delta: Some(1e-6),
+                                    unit: Some(unit),
+                                    adjacency: Some(adjacency),
+                                    ..Guarantee::default()
+                                },
                                 schema: Some(schema(unit)),
-                                epsilon: Some(1.0),
-                                delta: Some(1e-6),
                                 algorithm: Some(entry.name.to_owned()),
-                                unit: Some(unit),
-                                adjacency: Some(adjacency),
                                 settings: Settings { sampling, ..settings.clone() },
                                 ..Spec::default()
                             };
@@ -241,6 +247,33 @@ fn evaluations(folder: &Path) -> Vec<(MapCell, Result<(), reticent::Error>)> {
                     adjacency,
                     drawn: Drawn::Full,
                 };
+                all.push((cell, said.map(drop)));
+            }
+        }
+    }
+    all
+}
+
+/// Every combination of a statistic of a column.
+fn statistics() -> Vec<(MapCell, Result<(), reticent::Error>)> {
+    let mut all = Vec::new();
+    for unit in [Unit::Record, Unit::User] {
+        for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
+            let person = if unit == Unit::User { PERSON } else { "" };
+            let schema: reticent::tables::Schema = format!("{SCHEMA}{person}").parse().unwrap();
+            let asked = reticent::Statistics::new(schema)
+                .budget(Budget::new(1.0, 1e-6).unwrap())
+                .adjacency(adjacency)
+                .unit(unit)
+                .public_n(100);
+            let usual = reticent::Partition::default();
+            for (algorithm, said) in [
+                ("mean", asked.clone().mean(["a"]).map(drop)),
+                ("histogram", asked.clone().histogram(["a"], &usual).map(drop)),
+                ("quantile", asked.clone().quantiles(["a"], &[0.5], None).map(drop)),
+            ] {
+                let (procedure, view, drawn) = (Procedure::Alone, View::Central, Drawn::Full);
+                let cell = MapCell { algorithm, form: "", procedure, view, unit, adjacency, drawn };
                 all.push((cell, said));
             }
         }
@@ -261,7 +294,7 @@ fn what_is_accepted_has_a_row_and_what_has_a_row_is_accepted() {
     let between =
         simulations(folder.path()).into_iter().map(|(cell, job)| (cell, job.check().map(drop)));
     let (mut wrong, mut accepted) = (Vec::new(), 0);
-    for (cell, said) in asked.chain(between).chain(evaluations(folder.path())) {
+    for (cell, said) in asked.chain(between).chain(evaluations(folder.path())).chain(statistics()) {
         accepted += usize::from(said.is_ok());
         if said.is_ok() != map::find(&cell).is_some() {
             wrong.push(match said {

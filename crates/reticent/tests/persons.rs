@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use reticent::tables::{Dataset, Owners, ReadOptions, Schema, Target};
-use reticent::{Budget, Files, Fit, Model, Spec, Unit};
+use reticent::{Budget, Files, Fit, Guarantee, Model, Spec, Unit};
 
 const PERSONS: usize = 40;
 const SCHEMA: &str = "row_norm = 1\n\
@@ -33,11 +33,14 @@ fn write(path: &Path, records: &[(f64, usize)], spell: impl Fn(usize) -> String)
 fn fit(folder: &Path, algorithm: &str, files: &[PathBuf]) -> Model {
     std::fs::write(folder.join("schema.toml"), SCHEMA).unwrap();
     let spec = Spec {
+        guarantee: Guarantee {
+            epsilon: Some(4.0),
+            delta: Some(1e-5),
+            seed: Some(7),
+            ..Guarantee::default()
+        },
         schema: Some(folder.join("schema.toml")),
         algorithm: Some(algorithm.into()),
-        epsilon: Some(4.0),
-        delta: Some(1e-5),
-        seed: Some(7),
         ..Spec::default()
     };
     let files = Files { paths: files.to_vec(), reading: ReadOptions::default() };

@@ -14,8 +14,7 @@ use reticent::simulate::{
 };
 use reticent::tables::{Dataset, Owners, Schema, Target};
 use reticent::{
-    Budget, Error, Fit, Job, JobFile, Model, Problem, Settings, Solver, Stage, Unit, View,
-    unwatched,
+    Budget, Error, Fit, Job, JobFile, Model, Problem, Run, Settings, Solver, Stage, Unit, View,
 };
 
 /// A row: whose, its two features, its class.
@@ -141,7 +140,7 @@ fn offered() -> Vec<(&'static ProtocolEntry, View)> {
 }
 
 fn run(job: &SimulationJob, rows: &[Row]) -> Simulated {
-    tabled(rows, |table| job.run(table, CheckpointOptions::default(), &mut unwatched)).unwrap()
+    tabled(rows, |table| job.run(table, CheckpointOptions::default(), Run::default())).unwrap()
 }
 
 #[test]
@@ -285,12 +284,12 @@ fn seats_follow_from_the_key_of_the_run() {
             rounds += u32::from(matches!(stage, Stage::Iteration(_)));
             if stop && rounds == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let run = tabled(&rows, |table| job.run(table, keep, &mut watch));
+        let run = tabled(&rows, |table| job.run(table, keep, Run::watched(&mut watch)));
         let run = match stop {
             true => {
                 assert!(run.unwrap_err().is_stop());
                 let keep = CheckpointOptions { resume: true, ..keep };
-                tabled(&interleaved(&rows)[0], |table| job.run(table, keep, &mut unwatched))
+                tabled(&interleaved(&rows)[0], |table| job.run(table, keep, Run::default()))
             }
             false => run,
         };
@@ -315,7 +314,7 @@ fn certificates_state_the_seating_and_no_id() {
     let text = model.certificate().to_json().unwrap() + &own.to_json().unwrap();
     assert!(!text.contains("\"2"), "{text}");
     let ready = |table: &Dataset<'_>| {
-        job.open(table, CheckpointOptions::default(), &mut unwatched).unwrap().plans().is_ok()
+        job.open(table, CheckpointOptions::default(), &mut Run::default()).unwrap().plans().is_ok()
     };
     assert!(tabled(&rows, ready));
 }

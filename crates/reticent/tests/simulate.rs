@@ -6,7 +6,7 @@ use std::path::Path;
 
 use reticent::simulate::{CheckpointOptions, Parties, Simulation, SimulationJob, SimulationSpec};
 use reticent::tables::{Dataset, Owners, Schema, Target};
-use reticent::{Budget, Error, Fit, Problem, Settings, Spec, Stage, Unit, View, unwatched};
+use reticent::{Budget, Error, Fit, Guarantee, Problem, Run, Settings, Spec, Stage, Unit, View};
 
 fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples"))
@@ -15,10 +15,9 @@ fn folder() -> &'static Path {
 fn job() -> SimulationJob {
     let simulation = SimulationSpec {
         job: Spec {
+            guarantee: Guarantee { epsilon: Some(8.0), delta: Some(1e-5), ..Guarantee::default() },
             schema: Some(folder().join("patients.toml")),
             algorithm: Some("federated".to_owned()),
-            epsilon: Some(8.0),
-            delta: Some(1e-5),
             settings: Settings { iterations: Some(3), ..Settings::default() },
             ..Spec::default()
         },
@@ -33,7 +32,7 @@ fn job() -> SimulationJob {
 fn a_checkpoint_that_cannot_be_saved_after_a_round_has_spent_the_budget() {
     let nowhere = tempfile::tempdir().unwrap().path().join("gone/run");
     let keep = CheckpointOptions { checkpoint: Some(&nowhere), resume: false };
-    let error = job().run(&*folder().join("patients.csv"), keep, &mut unwatched).unwrap_err();
+    let error = job().run(&*folder().join("patients.csv"), keep, Run::default()).unwrap_err();
     assert!(
         matches!(&error, Error::Spent { why, .. } if matches!(**why, Error::Run(_))),
         "{error}"
@@ -49,8 +48,11 @@ fn a_run_between_parties_that_is_stopped_has_spent_the_budget_after_a_round_alon
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };
-        let error =
-            job().run(&*folder().join("patients.csv"), CheckpointOptions::default(), &mut stop);
+        let error = job().run(
+            &*folder().join("patients.csv"),
+            CheckpointOptions::default(),
+            Run::watched(&mut stop),
+        );
         let error = error.unwrap_err();
         assert!(error.is_stop(), "{error}");
         assert_eq!(matches!(error, Error::Spent { .. }), spent);
@@ -77,7 +79,7 @@ fn every_owner_is_a_party_in_the_order_of_the_ids_and_assumptions_are_told() {
         .settings(Settings { iterations: Some(2), ..Settings::default() })
         .budget(budget);
     let run =
-        run.check().unwrap().run(&owned, CheckpointOptions::default(), &mut unwatched).unwrap();
+        run.check().unwrap().run(&owned, CheckpointOptions::default(), Run::default()).unwrap();
     let populations = (0..3).map(|party| run.parties.party(party).unwrap().population);
     assert_eq!(populations.collect::<Vec<_>>(), [125, 125, 50]);
     let fit = Fit::of(problem).budget(budget).check().unwrap().fit(&table).unwrap();

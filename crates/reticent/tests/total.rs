@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use reticent::{Error, Fitted, Spec};
+use reticent::{Error, Fitted, Guarantee, Spec};
 use reticent_accountant::Adjacency;
 use reticent_admm::Settings;
 use reticent_oracle::Law;
@@ -26,12 +26,15 @@ fn spec(folder: &Path, records: i32, algorithm: &str) -> Spec {
     }
     std::fs::write(folder.join(TABLE), text).unwrap();
     let mut spec = Spec {
+        guarantee: Guarantee {
+            epsilon: Some(0.1),
+            delta: Some(1e-5),
+            adjacency: Some(Adjacency::AddRemove),
+            public_n: Some(PUBLIC),
+            ..Guarantee::default()
+        },
         features: Some(3),
         row_norm: Some(1.0),
-        epsilon: Some(0.1),
-        delta: Some(1e-5),
-        adjacency: Some(Adjacency::AddRemove),
-        public_n: Some(PUBLIC),
         algorithm: Some(algorithm.to_owned()),
         ..Spec::default()
     };
@@ -110,7 +113,7 @@ fn a_learned_graph_is_answered_on_both_sides_as_well() {
 fn where_every_run_ran_away_there_is_no_model() {
     let folder = tempfile::tempdir().unwrap();
     let mut spec = spec(folder.path(), 100, "dp-sgd");
-    spec.epsilon = Some(1e-3);
+    spec.guarantee.epsilon = Some(1e-3);
     // The answers of a rehearsal are small, and its iterates stay below the largest of numbers.
     let step = Some("constant:1e308".parse().unwrap());
     spec.settings = Settings { step, iterations: Some(2), ..Settings::default() };

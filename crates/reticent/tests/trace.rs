@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use reticent::accountant::epsilon;
 use reticent::simulate::{CheckpointOptions, Parties, Simulated, SimulationJob, SimulationSpec};
 use reticent::trace::{PublicData, Trace, Tracing};
-use reticent::{Files, Job, Settings, Spec, View, unwatched};
+use reticent::{Files, Guarantee, Job, Run, Settings, Spec, View};
 
 fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/examples"))
@@ -18,12 +18,15 @@ fn table() -> PathBuf {
 
 fn spec(algorithm: &str) -> Spec {
     Spec {
+        guarantee: Guarantee {
+            epsilon: Some(2.0),
+            delta: Some(1e-5),
+            seed: Some(7),
+            ..Guarantee::default()
+        },
         schema: Some(folder().join("patients.toml")),
         algorithm: Some(algorithm.to_owned()),
         penalty: Some("l2:0.1".to_owned()),
-        epsilon: Some(2.0),
-        delta: Some(1e-5),
-        seed: Some(7),
         ..Spec::default()
     }
 }
@@ -34,7 +37,8 @@ fn job(algorithm: &str) -> Job {
 
 fn traced(job: &Job, public: Option<&mut PublicData>) -> (Vec<f64>, Trace) {
     let tracing = Tracing { public, ..Tracing::default() };
-    let (fitted, trace) = job.fit_traced(&*table(), tracing, &mut unwatched).unwrap();
+    let fitted = job.run(&*table(), Run::traced(tracing)).unwrap();
+    let trace = fitted.trace.unwrap();
     let weights = fitted.model.coefficients();
     (weights.iter().flat_map(|c| c.values.clone()).collect(), trace)
 }
@@ -57,7 +61,8 @@ fn a_run_is_the_same_whether_it_is_traced_or_not() {
         let mut public = PublicData::of_job(&job, &*table()).unwrap().without_optimum();
         for public in [None, Some(&mut public)] {
             let tracing = Tracing { public, ..Tracing::default() };
-            let (fitted, trace) = job.fit_traced(&*table(), tracing, &mut unwatched).unwrap();
+            let fitted = job.run(&*table(), Run::traced(tracing)).unwrap();
+            let trace = fitted.trace.as_ref().unwrap();
             assert_eq!(fitted.model.coefficients(), plain.coefficients(), "{}", entry.name);
             let (own, other) = (fitted.model.certificate(), plain.certificate());
             assert_eq!(
@@ -74,7 +79,10 @@ fn a_run_is_the_same_whether_it_is_traced_or_not() {
 /// The attack: whoever is not told that the table is public must get nothing that was read freely.
 #[test]
 fn without_public_data_nothing_is_read_freely() {
-    let job = Spec { seed: None, ..spec("sadmm") }.check().unwrap();
+    let job =
+        Spec { guarantee: Guarantee { seed: None, ..spec("sadmm").guarantee }, ..spec("sadmm") }
+            .check()
+            .unwrap();
     let (_, trace) = traced(&job, None);
     assert!(!trace.not_private && trace.note().contains("certificate of the model covers it"));
     let names = names(&trace);
@@ -127,7 +135,8 @@ fn epsilon_rises_to_that_of_the_certificate() {
         spec.settings.sampling = sampling.map(|text| text.parse().unwrap());
         let job = spec.check().unwrap();
         let tracing = Tracing { every: 7, ..Tracing::default() };
-        let (fitted, trace) = job.fit_traced(&*table(), tracing, &mut unwatched).unwrap();
+        let fitted = job.run(&*table(), Run::traced(tracing)).unwrap();
+        let trace = fitted.trace.as_ref().unwrap();
         let last = trace.rows.last().unwrap();
         assert_eq!(last.iteration, fitted.iterations);
         let certificate = fitted.model.certificate();
@@ -144,12 +153,16 @@ fn epsilon_rises_to_that_of_the_certificate() {
 #[test]
 fn what_has_no_trace_is_refused_before_anything_is_asked() {
     let refused = |job: Job| {
-        let traced = job.fit_traced(&*table(), Tracing::default(), &mut unwatched);
+        let traced = job.run(&*table(), Run::traced(Tracing::default()));
         traced.map(|_| ()).unwrap_err().to_string()
     };
     assert!(refused(job("exact")).contains("it has no noise"));
     let tune = Some(vec!["clip=[0.5,1]".to_owned()]);
-    let tuned = Spec { tune, seed: None, ..spec("dp-sgd") };
+    let tuned = Spec {
+        guarantee: Guarantee { seed: None, ..spec("dp-sgd").guarantee },
+        tune,
+        ..spec("dp-sgd")
+    };
     assert!(refused(tuned.check().unwrap()).contains("only the best is released"));
     assert!(PublicData::of_job(&tuned.check().unwrap(), &*table()).is_err());
 }
@@ -163,7 +176,12 @@ fn simulation(algorithm: &str, trust: View, sampling: Option<&str>) -> Simulatio
     // Against one peer a person is protected, of whom there is one for each age.
     let persons = trust == View::Network;
     let user_column = persons.then(|| "age".to_owned());
-    let job = Spec { settings, user_column, epsilon: Some(8.0), ..spec(algorithm) };
+    let job = Spec {
+        guarantee: Guarantee { epsilon: Some(8.0), ..spec(algorithm).guarantee },
+        settings,
+        user_column,
+        ..spec(algorithm)
+    };
     let split = (!persons).then_some(4);
     let parties = Parties { split, trust: Some(trust), ..Parties::default() };
     SimulationSpec { job, parties, ..SimulationSpec::default() }.check().unwrap()
@@ -175,9 +193,9 @@ fn simulation(algorithm: &str, trust: View, sampling: Option<&str>) -> Simulatio
 fn rounds_between_parties_show_what_their_view_covers_and_no_more() {
     let run = |algorithm, trust, sampling, public: Option<&mut PublicData>| {
         let job = simulation(algorithm, trust, sampling);
-        let ready = job.open(&*table(), CheckpointOptions::default(), &mut unwatched).unwrap();
+        let ready = job.open(&*table(), CheckpointOptions::default(), &mut Run::default()).unwrap();
         let tracing = Tracing { public, ..Tracing::default() };
-        ready.run_traced(CheckpointOptions::default(), tracing, &mut unwatched).unwrap().1
+        ready.run(Run::traced(tracing)).unwrap().trace.unwrap()
     };
     let local = run("federated", View::Local, None, None);
     assert!(local.rows.iter().all(|row| row.messages.is_some() && row.iterate_norm.is_some()));
@@ -205,21 +223,24 @@ fn a_row_of_peers_is_that_of_its_own_iteration() {
     for algorithm in ["r-admm", "dvp", "m-admm", "mr-admm", "admm-network"] {
         let run = |iterations: u64| {
             let settings = Settings { iterations: Some(iterations), ..Settings::default() };
-            let job =
-                Spec { settings, noise: Some(0.0), epsilon: None, delta: None, ..spec(algorithm) };
+            let job = Spec {
+                guarantee: Guarantee { epsilon: None, delta: None, ..spec(algorithm).guarantee },
+                settings,
+                noise: Some(0.0),
+                ..spec(algorithm)
+            };
             let parties = Parties { split: Some(4), ..Parties::default() };
             let job = SimulationSpec { job, parties, ..SimulationSpec::default() }.check().unwrap();
             let mut public = PublicData::of_simulation(&job, &*table()).unwrap();
-            let ready = job.open(&*table(), CheckpointOptions::default(), &mut unwatched).unwrap();
+            let ready =
+                job.open(&*table(), CheckpointOptions::default(), &mut Run::default()).unwrap();
             let tracing = Tracing { public: Some(&mut public), ..Tracing::default() };
-            let (_, trace) =
-                ready.run_traced(CheckpointOptions::default(), tracing, &mut unwatched).unwrap();
-            let ready = job.open(&*table(), CheckpointOptions::default(), &mut unwatched).unwrap();
+            let trace = ready.run(Run::traced(tracing)).unwrap().trace.unwrap();
+            let ready =
+                job.open(&*table(), CheckpointOptions::default(), &mut Run::default()).unwrap();
             let mut shown = Vec::new();
             let mut show = |_: u32, each: &[Vec<f64>]| shown.push(each.to_vec());
-            let done = ready
-                .run_followed(CheckpointOptions::default(), &mut unwatched, &mut show)
-                .unwrap();
+            let done = ready.run_followed(Run::default(), &mut show).unwrap();
             assert_eq!((shown.len() as u64, shown[0].len()), (iterations, done.nodes.len()));
             (trace.rows, shown)
         };
@@ -242,15 +263,20 @@ fn the_objective_of_a_trace_has_the_weight_of_the_loss() {
     let run = |weight: Option<f64>| {
         let settings = Settings { iterations: Some(1), loss_weight: weight, ..Settings::default() };
         let settings = Settings { rho: Some(1.0), proximal: Some(10.0), ..settings };
-        let job = Spec { settings, noise: Some(0.0), epsilon: None, delta: None, ..spec("dvp") };
+        let job = Spec {
+            guarantee: Guarantee { epsilon: None, delta: None, ..spec("dvp").guarantee },
+            settings,
+            noise: Some(0.0),
+            ..spec("dvp")
+        };
         let job = Spec { penalty: Some("none".to_owned()), ..job };
         let parties = Parties { split: Some(4), ..Parties::default() };
         let job = SimulationSpec { job, parties, ..SimulationSpec::default() }.check().unwrap();
         let mut public = PublicData::of_simulation(&job, &*table()).unwrap();
-        let ready = job.open(&*table(), CheckpointOptions::default(), &mut unwatched).unwrap();
+        let ready = job.open(&*table(), CheckpointOptions::default(), &mut Run::default()).unwrap();
         let mut length = 0;
         let mut show = |_: u32, each: &[Vec<f64>]| length = each[0].len();
-        ready.run_followed(CheckpointOptions::default(), &mut unwatched, &mut show).unwrap();
+        ready.run_followed(Run::default(), &mut show).unwrap();
         let at = public.examine(&vec![0.0; length]).unwrap();
         (at.objective, at.gap.is_some())
     };
@@ -268,14 +294,24 @@ fn between_parties_epsilon_is_no_less_than_what_somebody_may_have_spent() {
         let settings = Settings { iterations: Some(12), ..settings };
         // With room for the determinants of twelve steps.
         let epsilon = if settings.release.is_some() { 40.0 } else { 8.0 };
-        let job = Spec { settings, epsilon: Some(epsilon), seed: None, ..spec(algorithm) };
+        let job = Spec {
+            guarantee: Guarantee {
+                epsilon: Some(epsilon),
+                seed: None,
+                ..spec(algorithm).guarantee
+            },
+            settings,
+            ..spec(algorithm)
+        };
         let budgets = small.iter().enumerate().map(|(i, own)| (i.to_string(), *own)).collect();
         let parties =
             Parties { split: Some(4), trust: Some(View::Local), budgets, ..Parties::default() };
         let spec = SimulationSpec { job, parties, ..SimulationSpec::default() };
         let job = spec.check().unwrap();
-        let ready = job.open(&*table(), CheckpointOptions::default(), &mut unwatched).unwrap();
-        ready.run_traced(CheckpointOptions::default(), Tracing::default(), &mut unwatched).unwrap()
+        let ready = job.open(&*table(), CheckpointOptions::default(), &mut Run::default()).unwrap();
+        let mut done = ready.run(Run::traced(Tracing::default())).unwrap();
+        let trace = done.trace.take().unwrap();
+        (done, trace)
     };
     let run = |algorithm: &str, sampling: Option<&str>, small: &[f64]| {
         let sampling = sampling.map(|text| text.parse().unwrap());
@@ -326,13 +362,18 @@ fn between_parties_epsilon_is_no_less_than_what_somebody_may_have_spent() {
 #[test]
 fn of_a_run_that_is_not_certified_the_trace_says_so() {
     let mut published = spec("mpadmm");
-    published.seed = None;
+    published.guarantee.seed = None;
     published.settings.as_published = Some(true);
     for spec in [spec("dp-sgd"), published] {
         let (_, trace) = traced(&spec.check().unwrap(), None);
         assert!(!trace.certified && trace.note().starts_with("NOT CERTIFIED"), "{}", trace.note());
     }
-    let (_, trace) = traced(&Spec { seed: None, ..spec("dp-sgd") }.check().unwrap(), None);
+    let (_, trace) = traced(
+        &Spec { guarantee: Guarantee { seed: None, ..spec("dp-sgd").guarantee }, ..spec("dp-sgd") }
+            .check()
+            .unwrap(),
+        None,
+    );
     assert!(trace.certified && trace.note().contains("certificate of the model covers it"));
 }
 
@@ -342,10 +383,10 @@ fn the_last_round_is_the_model() {
     let job = simulation("federated", View::Local, None);
     let mut public = PublicData::of_simulation(&job, &*table()).unwrap();
     let ready =
-        job.open(Files::one(table()), CheckpointOptions::default(), &mut unwatched).unwrap();
+        job.open(Files::one(table()), CheckpointOptions::default(), &mut Run::default()).unwrap();
     let tracing = Tracing { public: Some(&mut public), ..Tracing::default() };
-    let (simulated, trace) =
-        ready.run_traced(CheckpointOptions::default(), tracing, &mut unwatched).unwrap();
+    let simulated = ready.run(Run::traced(tracing)).unwrap();
+    let trace = simulated.trace.as_ref().unwrap();
     // What is published, measured on the table by who has the model alone.
     let reticent::Quality::Classes { log_loss, .. } =
         simulated.model.evaluate(&table(), None).unwrap()

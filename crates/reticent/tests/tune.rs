@@ -10,7 +10,7 @@ use reticent::losses::{Hinge, Logistic};
 use reticent::penalties::{L1, L2};
 use reticent::problem::Penalty;
 use reticent::tables::{Schema, Target};
-use reticent::{Budget, Fit, Fitted, Quality, Solver, Spec, Tune};
+use reticent::{Budget, Fit, Fitted, Guarantee, Quality, Solver, Spec, Tune};
 use reticent_accountant::{Adjacency, Mechanism};
 use reticent_oracle::PrivateTable;
 use tempfile::TempDir;
@@ -29,10 +29,9 @@ fn spec(folder: &Path) -> Spec {
     }
     std::fs::write(folder.join(TABLE), text).unwrap();
     Spec {
+        guarantee: Guarantee { epsilon: Some(4.0), delta: Some(1e-5), ..Guarantee::default() },
         features: Some(3),
         row_norm: Some(1.0),
-        epsilon: Some(4.0),
-        delta: Some(1e-5),
         algorithm: Some("ssadmm".to_owned()),
         ..Spec::default()
     }
@@ -64,8 +63,11 @@ fn the_whole_bill_is_one_selection_within_the_budget() {
     for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
         let lists = ["penalty=l2:[1e-4,1e-3]", "clip=[0.5,1]"];
         let spec = Spec {
-            adjacency: Some(adjacency),
-            public_n: Some(2000),
+            guarantee: Guarantee {
+                adjacency: Some(adjacency),
+                public_n: Some(2000),
+                ..tuned(folder.path(), &lists).guarantee
+            },
             ..tuned(folder.path(), &lists)
         };
         let Fitted { model, tuned, .. } = fit(&folder, &spec);
@@ -133,7 +135,10 @@ fn points_with_different_plans_are_a_choice() {
 fn the_chosen_model_is_no_worse_than_the_median_point() {
     let folder = tempfile::tempdir().unwrap();
     let points = ["1e-4", "30", "100", "300"];
-    let seeded = |seed| Spec { seed: Some(seed), ..spec(folder.path()) };
+    let seeded = |seed| Spec {
+        guarantee: Guarantee { seed: Some(seed), ..spec(folder.path()).guarantee },
+        ..spec(folder.path())
+    };
     let mut alone: Vec<f64> = points
         .iter()
         .map(|point| {
@@ -199,9 +204,12 @@ fn an_attack_on_the_choice_stays_below_the_certified_epsilon() {
         path
     };
     let spec = Spec {
+        guarantee: Guarantee {
+            epsilon: Some(4.0),
+            seed: Some(3),
+            ..tuned(folder.path(), &["clip=[0.5,1]"]).guarantee
+        },
         features: Some(1),
-        epsilon: Some(4.0),
-        seed: Some(3),
         algorithm: Some("dp-sgd".to_owned()),
         intercept: Some(false),
         ..tuned(folder.path(), &["clip=[0.5,1]"])

@@ -9,8 +9,8 @@ use std::path::Path;
 
 use reticent::accountant::Adjacency;
 use reticent::{
-    Certificate, CheckOutcome, Document, Identity, Model, PublicKey, Spec, Standing, Verification,
-    verify, write_model,
+    Certificate, CheckOutcome, Document, Guarantee, Identity, Model, PublicKey, Spec, Standing,
+    Verification, verify, write_model,
 };
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -27,10 +27,9 @@ fn fitted(change: impl FnOnce(&mut Spec)) -> (TempDir, Model) {
     }
     std::fs::write(&data, text).unwrap();
     let mut spec = Spec {
+        guarantee: Guarantee { epsilon: Some(1.0), delta: Some(1e-5), ..Guarantee::default() },
         features: Some(2),
         row_norm: Some(1.0),
-        epsilon: Some(1.0),
-        delta: Some(1e-5),
         ..Spec::default()
     };
     spec.settings.iterations = Some(5);
@@ -45,8 +44,8 @@ fn kinds() -> Vec<(&'static str, TempDir, Model)> {
     let all: [(&str, fn(&mut Spec)); 9] = [
         ("private", |_| {}),
         ("add-remove", |spec| {
-            spec.adjacency = Some(Adjacency::AddRemove);
-            spec.public_n = Some(60);
+            spec.guarantee.adjacency = Some(Adjacency::AddRemove);
+            spec.guarantee.public_n = Some(60);
         }),
         ("poisson", |spec| spec.settings.sampling = Some("poisson:0.2".parse().unwrap())),
         ("fixed size", |spec| {
@@ -57,7 +56,7 @@ fn kinds() -> Vec<(&'static str, TempDir, Model)> {
             spec.algorithm = Some("amp".to_owned());
             spec.settings.iterations = None;
         }),
-        ("seeded", |spec| spec.seed = Some(1)),
+        ("seeded", |spec| spec.guarantee.seed = Some(1)),
         ("as published", |spec| {
             spec.algorithm = Some("mpadmm".to_owned());
             spec.settings.as_published = Some(true);
@@ -198,7 +197,7 @@ fn every_single_edit_is_found_out() {
 
 #[test]
 fn a_tainted_run_is_never_certified() {
-    let (_folder, model) = fitted(|spec| spec.seed = Some(1));
+    let (_folder, model) = fitted(|spec| spec.guarantee.seed = Some(1));
     let mut forged = value(&model);
     forged["certificate"]["certified"] = json!(true);
     assert!(fails(&forged) && fails(&resealed(forged.clone())));
@@ -286,7 +285,7 @@ fn any_change_of_any_place_is_found_out() {
 /// The same of a certificate alone, and of a model by all that `verify` does.
 #[test]
 fn any_change_of_a_certificate_is_found_out() {
-    for change in [(|_| {}) as fn(&mut Spec), |spec| spec.seed = Some(1)] {
+    for change in [(|_| {}) as fn(&mut Spec), |spec| spec.guarantee.seed = Some(1)] {
         let (_folder, model) = fitted(change);
         for good in [value(&model), serde_json::to_value(model.certificate()).unwrap()] {
             for_each_change(&good, |edited, what| assert!(fails(edited), "{what}"));
@@ -518,7 +517,7 @@ fn a_certificate_answers_for_other_numbers() {
     assert!(delta <= certificate.delta * (1.0 + 1e-9));
     let missed = certificate.trade_off(&[0.05]).unwrap()[0].1;
     assert!(missed > 0.5 && missed < 0.95, "{missed}");
-    let (_folder, seeded) = fitted(|spec| spec.seed = Some(1));
+    let (_folder, seeded) = fitted(|spec| spec.guarantee.seed = Some(1));
     let seeded = seeded.certificate();
     assert_eq!(seeded.epsilon_at(1e-5).unwrap(), f64::INFINITY);
     assert_eq!(seeded.profile(&[1.0]).unwrap(), [(1.0, 1.0)]);

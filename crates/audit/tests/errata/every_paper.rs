@@ -1,6 +1,6 @@
 //! E9: what all of them read from the data before the accounting begins.
 
-use reticent::Error;
+use reticent::{Budget, Error};
 use reticent_data::{Purpose, Schema, parse_csv};
 
 use super::*;
@@ -58,7 +58,8 @@ fn e09_scaling_by_the_data_moves_every_record() {
 /// Nothing is guessed: a job without a schema is refused, whatever the table has to say.
 #[test]
 fn e09_a_job_without_declared_bounds_is_refused() {
-    let spec = Spec { epsilon: Some(1.0), delta: Some(DELTA), ..Spec::default() };
+    let guarantee = Budget::new(1.0, DELTA).unwrap().into();
+    let spec = Spec { guarantee, ..Spec::default() };
     let error = spec.check().unwrap_err();
     assert!(matches!(error, Error::Missing { what: "the schema", .. }), "{error}");
 }

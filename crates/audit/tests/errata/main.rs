@@ -15,7 +15,7 @@ mod ls22;
 mod rdp20;
 
 use reticent::accountant::{Adjacency, Event, Ledger, Mechanism, Unit, View, epsilon};
-use reticent::{Repeat, Seen, Spec};
+use reticent::{Guarantee, Repeat, Seen, Spec};
 use reticent_audit::{AuditReport, AuditSpec, run};
 use reticent_data::{Dense, Rows, Table};
 
@@ -67,16 +67,19 @@ fn column(records: &[(f64, f64)]) -> Table {
 /// An algorithm on tables of `records` records, at a claimed or certified ε of 1.
 fn job(algorithm: &str, records: usize, as_published: bool) -> Repeat {
     let mut spec = Spec {
+        guarantee: Guarantee {
+            epsilon: Some(1.0),
+            delta: Some(DELTA),
+            adjacency: Some(Adjacency::ReplaceOne),
+            seed: Some(4),
+            ..Guarantee::default()
+        },
         features: Some(1),
         row_norm: Some(1.0),
         target_range: Some([-1.0, 1.0]),
-        epsilon: Some(1.0),
-        delta: Some(DELTA),
-        adjacency: Some(Adjacency::ReplaceOne),
         algorithm: Some(algorithm.to_owned()),
         loss: Some("huber:0.01".to_owned()),
         intercept: Some(false),
-        seed: Some(4),
         ..Spec::default()
     };
     spec.settings.iterations = Some(1);

@@ -3,22 +3,22 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use reticent::accountant::{Adjacency, Unit};
+use reticent::accountant::Adjacency;
 use reticent::tables::{Format, ReadOptions};
-use reticent::{Counted, Files, Spec, Watch, check_new, write_text};
+use reticent::{Counted, Files, Guarantee, Run, Spec, check_new, write_text};
 use serde_json::{Value, json};
 
 use super::shared::{certificate_fields, certificate_rows, format, not_private, weak};
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
-use crate::number::{self, show};
+use crate::number::show;
 use crate::progress::JobBar;
 use crate::purse::PurseFlags;
 use crate::repeated::given_twice;
 
 #[derive(Debug, Args)]
+#[command(mut_args(of_a_count))]
 pub struct CountArgs {
     /// The table; several files are read as one
     #[arg(required = true)]
@@ -44,32 +44,12 @@ pub struct CountArgs {
     #[arg(long)]
     by_class: bool,
 
-    /// How much privacy may be spent
-    #[arg(long, value_name = "E", value_parser = number::parse, allow_negative_numbers = true)]
-    epsilon: f64,
-
-    /// The chance that epsilon does not hold
-    #[arg(long, value_name = "D", value_parser = number::parse, allow_negative_numbers = true)]
-    delta: f64,
-
-    /// Which tables must be hard to tell apart [default: add-remove, and replace-one by class]
-    #[arg(long, value_parser = PossibleValuesParser::new(Adjacency::ALL.iter().map(|member| member.name()))
-        .try_map(|name| name.parse::<Adjacency>()))]
-    adjacency: Option<Adjacency>,
-
-    /// What is counted and protected [default: user where a user column is declared, otherwise
-    /// record]
-    #[arg(long, value_parser = PossibleValuesParser::new(Unit::ALL.iter().map(|member| member.name()))
-        .try_map(|name| name.parse::<Unit>()))]
-    unit: Option<Unit>,
-
     /// Write the certificate to this file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Draw the noise from this seed, for tests: the result is then NOT PRIVATE
-    #[arg(long, value_name = "N", value_parser = number::whole::<u64>, allow_negative_numbers = true)]
-    seed: Option<u64>,
+    #[command(flatten)]
+    guarantee: Guarantee,
 
     #[command(flatten)]
     purse: PurseFlags,
@@ -82,11 +62,7 @@ impl CountArgs {
             schema: Some(self.schema),
             target: self.target,
             user_column: self.user_column,
-            epsilon: Some(self.epsilon),
-            delta: Some(self.delta),
-            adjacency: self.adjacency,
-            unit: self.unit,
-            seed: self.seed,
+            guarantee: self.guarantee,
             ..Spec::default()
         };
         let of_count = |error| CommandFailure::of("count", error);
@@ -96,20 +72,17 @@ impl CountArgs {
         }
         let reading = ReadOptions { format: self.format, max_line: None };
         let data = Files { paths: self.data, reading };
-        let purse = self.purse.open(&spec, &data, "count", || job.plan_beforehand())?;
+        let purse = self.purse.open(&self.guarantee, &data, "count", || job.plan_beforehand())?;
         let mut bar = JobBar::new("question");
         let mut watch = |stage| bar.watch(stage);
+        let run = Run::watched(&mut watch);
         let done = match purse {
             Some(purse) => {
                 let user = job.user_column();
-                let open = |table: &Files, watch: &mut Watch<'_>| job.open(table, watch);
-                let paid = purse.pay(user.as_deref(), open, &mut watch);
+                let paid = purse.pay(user.as_deref(), |table, run| job.open(table, run), run);
                 paid.map(|(done, paid)| (done, Some(paid)))
             }
-            None => {
-                let done = job.open(&data, &mut watch).and_then(|ready| ready.run(&mut watch));
-                done.map(|done| (done, None)).map_err(of_count)
-            }
+            None => job.run(&data, run).map(|done| (done, None)).map_err(of_count),
         };
         bar.finish();
         let (counted, receipt) = done?;
@@ -124,6 +97,18 @@ impl CountArgs {
             receipt.add_to(&mut answer);
         }
         Ok(answer)
+    }
+}
+
+/// A count has a budget, and divides by nothing.
+fn of_a_count(flag: clap::Arg) -> clap::Arg {
+    match flag.get_id().as_str() {
+        "epsilon" | "delta" => flag.required(true),
+        "adjacency" => flag.help(
+            "Which tables must be hard to tell apart [default: add-remove, and replace-one by class]",
+        ),
+        "public_n" => flag.hide(true),
+        _ => flag,
     }
 }
 

@@ -22,6 +22,7 @@ mod reproduce;
 mod schema;
 mod shared;
 mod simulate;
+mod statistics;
 mod sweep;
 mod verify;
 
@@ -41,6 +42,12 @@ pub enum Command {
     Sweep(Box<sweep::SweepArgs>),
     /// Count the records of a private table, or those of each class, with noise
     Count(Box<count::CountArgs>),
+    /// Give the mean of columns of a private table, with noise
+    Mean(Box<statistics::Mean>),
+    /// Count the records of a private table in each category or bin of a column, with noise
+    Histogram(Box<statistics::Histogram>),
+    /// Give quantiles of columns of a private table, such as the median, with noise
+    Quantile(Box<statistics::Quantile>),
     /// Predict for the records of a table
     Predict(predict::Predict),
     /// Measure a model on a table with known targets, privately with --epsilon
@@ -89,6 +96,9 @@ impl Command {
             Command::Simulate(simulate) => simulate.run(),
             Command::Sweep(sweep) => sweep.run(),
             Command::Count(count) => count.run(),
+            Command::Mean(mean) => mean.run(),
+            Command::Histogram(histogram) => histogram.run(),
+            Command::Quantile(quantile) => quantile.run(),
             Command::Predict(predict) => predict.run(format.json),
             Command::Evaluate(evaluate) => evaluate.run(),
             Command::Inspect(inspect) => inspect.run(),

@@ -41,16 +41,7 @@ fn model_file(path: &Path) -> PathBuf {
     if path.is_dir() { path.join("model.json") } else { path.to_owned() }
 }
 
-/// One of the words of a family: what a flag takes.
-macro_rules! one_of {
-    ($words:ty) => {
-        clap::builder::TypedValueParser::try_map(
-            clap::builder::PossibleValuesParser::new(<$words>::ALL.iter().map(|one| one.name())),
-            |name| name.parse::<$words>(),
-        )
-    };
-}
-pub(crate) use one_of;
+pub(crate) use reticent::one_of;
 
 /// One of the known formats.
 pub fn format() -> impl TypedValueParser<Value = Format> {

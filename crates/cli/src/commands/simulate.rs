@@ -8,9 +8,9 @@ use reticent::runtime::{CATALOGUE, Failures, Traffic};
 use reticent::simulate::{
     CheckpointOptions, NOT_BETWEEN_PARTIES, Parties, Simulated, SimulationJob, SimulationSpec,
 };
-use reticent::trace::{PublicData, Trace, Tracing};
+use reticent::trace::PublicData;
 use reticent::{
-    Between, Certificate, Error, Files, Identity, JobFile, Spec, Stage, Watch, check_folder,
+    Certificate, Error, Files, Identity, JobFile, Run, Source, Spec, Stage, Watch, check_folder,
     check_new, check_results, write_model, write_results,
 };
 use serde_json::{Value, json};
@@ -122,9 +122,6 @@ impl KeepFlags {
     }
 }
 
-/// What came of it, and its trace where one is wanted.
-type Run = (Simulated, Option<Trace>);
-
 impl Simulate {
     /// Does it.
     pub fn run(self) -> Result<Answer, CommandFailure> {
@@ -148,7 +145,7 @@ impl Simulate {
         keep.check(force)?;
         let keep =
             CheckpointOptions { checkpoint: keep.checkpoint.as_deref(), resume: keep.resume };
-        let ((mut simulated, traced), receipt) = train(&file, keep, &purse, &trace)?;
+        let (mut simulated, receipt) = train(&file, keep, &purse, &trace)?;
         if let Some(identity) = &identity {
             simulated.model.sign(identity)?;
         }
@@ -170,7 +167,7 @@ impl Simulate {
         }
         answer.remarks.extend(before.as_ref().map(replaces));
         answer.remarks.extend(given_twice(&file.data.paths));
-        if let Some(traced) = &traced {
+        if let Some(traced) = &simulated.trace {
             trace.write(traced, &mut answer)?;
         }
         if let Some((party, own)) = own {
@@ -245,10 +242,10 @@ fn train(
     keep: CheckpointOptions<'_>,
     purse: &PurseFlags,
     trace: &TraceFlags,
-) -> Result<(Run, Option<BudgetReceipt>), CommandFailure> {
+) -> Result<(Simulated, Option<BudgetReceipt>), CommandFailure> {
     let job = file.job.check().map_err(|error| CommandFailure::of("simulate", error))?;
     let label = format!("simulate to {}", folder(file).display());
-    let purse = purse.open(&file.job.job, &file.data, &label, || None)?;
+    let purse = purse.open(&file.job.job.guarantee, &file.data, &label, || None)?;
     if purse.is_some() && keep.resume {
         return Err(CommandFailure::Usage {
             message: "a run that goes on has reserved when it began, and is counted in full"
@@ -262,11 +259,9 @@ fn train(
     let mut watch = |stage| bar.watch(stage);
     let done = match purse {
         Some(purse) => {
-            let open = |table: &Files, watch: &mut Watch<'_>| {
-                let tracing = trace.trace.as_ref().map(|_| trace.tracing());
-                Ok(Between(job.open(table, keep, watch)?, keep, tracing))
-            };
-            let paid = purse.pay(job.user_column().as_deref(), open, &mut watch);
+            let open = |table: &Files, run: &mut Run<'_>| job.open(table, keep, run);
+            let run = Run { on_progress: Some(&mut watch), trace: trace.tracing(None) };
+            let paid = purse.pay(job.user_column().as_deref(), open, run);
             paid.map(|(done, paid)| (done, Some(paid))).map_err(CommandFailure::of_parties)
         }
         None => {
@@ -285,26 +280,16 @@ fn run(
     keep: CheckpointOptions<'_>,
     trace: &TraceFlags,
     watch: &mut Watch<'_>,
-) -> Result<Run, Error> {
-    if trace.trace.is_none() {
-        return Ok((job.run(data, keep, watch)?, None));
-    }
-    let mut public = None;
-    let ready = if trace.public_data {
+) -> Result<Simulated, Error> {
+    let (mut public, mut source) = (None, Source::from(data));
+    if trace.public_data {
         // Read once, for the run and for who looks on.
         let _ = watch(Stage::Reading);
         let table = job.load(data)?;
-        let data_of_run = PublicData::of_simulation(job, table.share())?;
-        public = Some(match trace.test_files(data) {
-            Some(test) => data_of_run.with_test(&test)?,
-            None => data_of_run,
-        });
-        job.open(table, keep, watch)?
-    } else {
-        job.open(data, keep, watch)?
-    };
-    let tracing = Tracing { public: public.as_mut(), ..trace.tracing() };
-    ready.run_traced(keep, tracing, watch).map(|(done, trace)| (done, Some(trace)))
+        public = Some(trace.tested(PublicData::of_simulation(job, table.share())?, data)?);
+        source = table.into();
+    }
+    job.run(source, keep, Run { on_progress: Some(watch), trace: trace.tracing(public.as_mut()) })
 }
 
 /// The job file, if there is one, with the flags over it.

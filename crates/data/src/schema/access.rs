@@ -1,6 +1,6 @@
 //! What an exported model has to know of a column to encode it as this program does.
 
-use super::{Categorical, Numeric, Scale, Unknown};
+use super::{Categorical, MissingNumber, Numeric, Scale, Unknown};
 use crate::labels::Lookup;
 use crate::{Labels, number};
 
@@ -13,6 +13,21 @@ impl Numeric {
     /// How a clipped value is scaled.
     pub fn scale(&self) -> Scale {
         self.scale
+    }
+
+    /// What a finite number is encoded as.
+    pub fn encoded(&self, x: f64) -> f64 {
+        self.encode(x)
+    }
+
+    /// The number, within the bounds, that a missing value counts as.
+    pub fn stands_for_missing(&self) -> f64 {
+        match self.missing {
+            MissingNumber::Middle => self.lower + (self.upper - self.lower) / 2.0,
+            MissingNumber::Lower => self.lower,
+            MissingNumber::Upper => self.upper,
+            MissingNumber::Value(x) => x,
+        }
     }
 
     /// What a missing value is encoded as.

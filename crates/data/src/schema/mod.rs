@@ -4,6 +4,7 @@
 //! `docs/schema.md` for the file format with a full example.
 
 mod access;
+mod asked;
 mod bounded;
 mod column;
 mod drafted;
@@ -45,6 +46,8 @@ pub struct Schema {
     pub(crate) features: Option<u32>,
     pub(crate) columns: Vec<Column>,
     pub(crate) drafted: Option<Drafted>,
+    /// A table may be read with its owners and without a target; see [`Schema::asking_about`].
+    pub(crate) untargeted: bool,
 }
 
 impl Schema {
@@ -69,6 +72,7 @@ impl Schema {
             features: None,
             columns: Vec::new(),
             drafted: None,
+            untargeted: false,
         }
     }
 

@@ -289,6 +289,7 @@ impl RawSchema {
             features: raw.features,
             columns,
             drafted: raw.drafted,
+            untargeted: false,
         })
     }
 }

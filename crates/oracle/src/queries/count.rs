@@ -83,12 +83,16 @@ pub(super) fn noisy_share_sum(
         // Whatever `share` says: a negative number would double what a replacement can do.
         whole[0] = (total / records.len() as f64).clamp(0.0, 1.0);
     });
-    let half = match terms.adjacency() {
+    add_noise(entropy, noise_multiplier * half(terms), &mut sum)?;
+    Ok(sum[0] as f64 * grid.step(1.0))
+}
+
+/// What the noise of `z` clips is multiplied with.
+pub(super) fn half(terms: &Terms) -> f64 {
+    match terms.adjacency() {
         Adjacency::ReplaceOne => 0.5,
         Adjacency::AddRemove => 1.0,
-    };
-    add_noise(entropy, noise_multiplier * half, &mut sum)?;
-    Ok(sum[0] as f64 * grid.step(1.0))
+    }
 }
 
 pub(super) fn check_statistic(of: RecordStatistic, shape: Shape) -> Result<(), Refusal> {

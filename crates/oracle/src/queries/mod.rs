@@ -1,5 +1,9 @@
 //! What can be asked of the gate: a file per query, each with its event and its proof note.
 
+mod bin_counts;
+mod column_sums;
+#[cfg(test)]
+mod column_tests;
 mod consensus;
 mod coordinate;
 mod correction;
@@ -19,6 +23,8 @@ mod residual;
 mod score;
 mod second_moment;
 
+pub use bin_counts::{BinCounts, Bins};
+pub use column_sums::ColumnSums;
 pub use consensus::{Consensus, ConsensusTerms, Moving};
 pub use coordinate::Coordinate;
 pub use correction::Correction;

@@ -16,7 +16,7 @@ use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
 use serde::Serialize;
 
-use super::count::{Count, check_statistic, noisy_count};
+use super::count::{Count, check_statistic, half, noisy_count};
 use super::{Query, check_noise, check_range, wrong};
 use crate::inside::GateState;
 use crate::refusal::Refusal;
@@ -41,8 +41,20 @@ pub struct Quantile<'a> {
 }
 
 impl Quantile<'_> {
-    fn rounds(&self) -> u32 {
+    /// How many counts it asks for, which is public.
+    pub fn rounds(&self) -> u32 {
         usize::BITS - (self.candidates.len() - 1).leading_zeros()
+    }
+
+    /// The standard deviation of the noise on each of its counts, which is public.
+    pub fn deviation(&self, terms: &Terms) -> f64 {
+        self.each() * half(terms)
+    }
+
+    /// The noise multiplier of one count, rounded up so that the sum of the costs is not above that
+    /// of `z`.
+    fn each(&self) -> f64 {
+        self.noise_multiplier * f64::from(self.rounds()).sqrt() * (1.0 + 4.0 * f64::EPSILON)
     }
 }
 
@@ -71,11 +83,9 @@ impl Query for Quantile<'_> {
     }
 
     fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<f64, Refusal> {
-        let Quantile { of, fraction, candidates, noise_multiplier } = *self;
+        let Quantile { of, fraction, candidates, .. } = *self;
         let wanted = fraction * inside.terms.population() as f64;
-        let rounds = self.rounds();
-        // Rounded up, so that the sum of the costs is not above that of `z`.
-        let each = noise_multiplier * f64::from(rounds).sqrt() * (1.0 + 4.0 * f64::EPSILON);
+        let (rounds, each) = (self.rounds(), self.each());
         let (mut low, mut high) = (0, candidates.len() - 1);
         for _ in 0..rounds {
             let middle = low + (high - low) / 2;

@@ -35,13 +35,17 @@ impl Private {
     /// What record `i` has for a feature.
     fn entry(&self, i: usize, index: usize) -> f64 {
         let mut found = 0.0;
-        let mut look = |feature: usize, value: f64| {
+        self.each_entry(i, |feature, value| {
             if feature == index {
                 found = value;
             }
-        };
-        with_rows!(self.rows(), rows => rows.for_each(i, &mut look));
+        });
         found
+    }
+
+    /// Calls `look(feature, value)` for every stored entry of record `i`.
+    pub fn each_entry(&self, i: usize, look: impl FnMut(usize, f64)) {
+        with_rows!(self.rows(), rows => rows.for_each(i, look));
     }
 
     /// `∂_j f(x; dᵢ)` at `x = at`; `buffer` has room for two numbers an output.

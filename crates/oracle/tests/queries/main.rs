@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
 mod basis;
+mod columns;
 mod consensus;
 mod evaluation;
 mod means;

@@ -12,28 +12,27 @@ mod classes;
 mod estimate;
 mod numbers;
 mod question;
-mod repeat;
 
-use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
+use reticent_accountant::Taint;
 use reticent_oracle::tables::{Schema, TargetKind};
-use reticent_oracle::{Gate, Oracle, PrivacyModel};
 use reticent_problem::LossTarget;
 use serde::Serialize;
 
 pub use classes::{PrivateClasses, Reliability};
 pub use estimate::Estimate;
 pub use numbers::PrivateNumbers;
-pub use repeat::RepeatEvaluation;
+pub use question::Evaluating;
 
 use crate::budget::Budget;
 use crate::certificate::{Certificate, origin, origin_of, told_apart};
 use crate::error::Error;
+use crate::guarantee::{Guarantee, parts_of_guarantee};
+use crate::job::Job;
 use crate::map::{self, Drawn, MapCell, Procedure};
 use crate::model::Model;
-use crate::objective::{loss_for, user_column};
+use crate::objective::{Objective, Problem, loss_for};
 use crate::source::Source;
-use crate::stage::{Stage, Watch, enter, unwatched};
-use question::{Asking, EvaluationQuestion};
+use crate::stage::Run;
 
 /// The name under which an evaluation stands in the map and in its certificate.
 pub(crate) const NAME: &str = "evaluation";
@@ -72,14 +71,10 @@ const CONFIDENCE: f64 = 0.95;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Evaluation {
-    budget: Budget,
-    adjacency: Adjacency,
-    unit: Option<Unit>,
-    public_n: Option<u64>,
+    guarantee: Guarantee,
     threshold: Option<f64>,
     bins: Option<usize>,
     confidence: f64,
-    seed: Option<u64>,
     draft: Option<Schema>,
 }
 
@@ -104,50 +99,22 @@ pub struct Evaluated {
     pub certificate: Certificate,
 }
 
-/// An evaluation with its table read and its noise calibrated, before anything was asked.
-#[derive(Debug)]
-pub struct ReadyEvaluation {
-    question: EvaluationQuestion,
-    asking: Asking,
-    gate: Gate,
-    /// What is taken as given of the model, and of ids where persons are protected.
-    taken: Vec<String>,
-}
+/// A checked evaluation of one model, made by [`Evaluation::check`].
+pub type EvaluationJob = Job<Evaluating>;
 
 impl Evaluation {
     /// An evaluation within this budget.
     pub fn new(budget: Budget) -> Self {
         Evaluation {
-            budget,
-            adjacency: Adjacency::default(),
-            unit: None,
-            public_n: None,
+            guarantee: budget.into(),
             threshold: None,
             bins: None,
             confidence: CONFIDENCE,
-            seed: None,
             draft: None,
         }
     }
 
-    /// Which tables are neighbours; one record replaced by another where nothing is said.
-    pub fn adjacency(mut self, adjacency: Adjacency) -> Self {
-        self.adjacency = adjacency;
-        self
-    }
-
-    /// What is protected; a user where the model's schema declares whose row it is, otherwise a
-    /// record. A user counts once in every figure, however many rows they have.
-    pub fn unit(mut self, unit: Unit) -> Self {
-        self.unit = Some(unit);
-        self
-    }
-
-    /// A public estimate of the number of units, which add-remove needs.
-    pub fn public_n(mut self, count: u64) -> Self {
-        self.public_n = Some(count);
-        self
-    }
+    parts_of_guarantee!();
 
     /// With two classes: above which probability (or score, of a loss without probabilities) a
     /// record is taken for the second one.
@@ -168,12 +135,6 @@ impl Evaluation {
         self
     }
 
-    /// Draws the noise from a seed, for tests: the result is then not private, and says so.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = Some(seed);
-        self
-    }
-
     /// The schema of the model as it was drafted, which knows its file. A model does not: without
     /// the draft, the evaluation of a model whose schema was drafted from a file that is not
     /// public is no guarantee, since the table may be that very file.
@@ -182,50 +143,12 @@ impl Evaluation {
         self
     }
 
-    /// What may be spent.
-    pub fn budget(&self) -> Budget {
-        self.budget
-    }
-
     /// Evaluates `model` on a table with targets. Every call spends the budget anew.
     ///
     /// # Errors
     /// If the table cannot be read under the schema of the model, or the budget does not allow it.
     pub fn run<'a>(self, model: &Model, source: impl Into<Source<'a>>) -> Result<Evaluated, Error> {
-        self.open(model, source, &mut unwatched)?.run()
-    }
-
-    /// Reads the table and calibrates the noise; nothing is asked about the table yet.
-    ///
-    /// # Errors
-    /// If something cannot be, the table cannot be read under the schema of the model, or the
-    /// budget does not allow it.
-    pub fn open<'a>(
-        self,
-        model: &Model,
-        source: impl Into<Source<'a>>,
-        watch: &mut Watch<'_>,
-    ) -> Result<ReadyEvaluation, Error> {
-        let question = self.of(model)?;
-        enter(Stage::Reading, watch)?;
-        let schema = question.evaluation.schema(model);
-        let table = source.into().load(&schema)?;
-        question.check_owners(&table)?;
-        let mut gate = question.open(table, 0)?;
-        let certificate = model.certificate();
-        let origin = origin_of(certificate);
-        // A model does not keep where its schema came from, but its books say if that was its table,
-        // and its certificate if it was a file that may be this one.
-        let compared = schema.drafted().is_some();
-        let unknown = !compared && origin.is_some_and(|(_, private)| private);
-        if unknown || certificate.ledger.taints().contains(&Taint::UnpaidRead) {
-            gate.taint(Taint::UnpaidRead);
-        }
-        enter(Stage::Calibrating, watch)?;
-        let asking = question.calibrate(gate.terms())?;
-        let mut taken = taken_as_given(certificate);
-        taken.extend(told_apart(model.preprocessing(), question.opening.unit));
-        Ok(ReadyEvaluation { question, asking, gate, taken })
+        self.check(model)?.run(source, Run::default())
     }
 
     /// The schema of the model, drafted from the file of the draft.
@@ -253,78 +176,88 @@ impl Evaluation {
         Err(Error::value("schema", "a draft", why))
     }
 
-    /// Refuses what cannot be without reading a table.
+    /// Checks everything that can be checked without a table.
     ///
     /// # Errors
     /// If something is missing, cannot be, or is not proven to be private in this combination.
-    pub fn check(&self, model: &Model) -> Result<(), Error> {
-        self.clone().of(model).map(drop)
-    }
-
-    /// The column that says whose row it is, for a budget that is kept for persons.
-    pub fn user_column(model: &Model) -> Option<String> {
-        user_column(model.preprocessing())
-    }
-
-    fn of(self, model: &Model) -> Result<EvaluationQuestion, Error> {
+    pub fn check(self, model: &Model) -> Result<EvaluationJob, Error> {
         self.check_draft(model)?;
-        let schema = model.preprocessing();
+        let schema = self.schema(model);
         let [loss, ..] = model.problem();
-        let loss = loss_for(loss, schema)?;
+        let loss = loss_for(loss, &schema)?;
         let parameter = model.parameter();
-        let linear = model.linear(&parameter);
-        let opening = self.opening(schema, if linear.shape.intercept { 1.0 } else { 0.0 })?;
+        let shape = model.linear(&parameter).shape;
+        let constant = if shape.intercept { 1.0 } else { 0.0 };
         let range = match model.target() {
             Some((_, TargetKind::Range { lower, upper })) => upper - lower,
             _ => 0.0,
         };
-        let question = EvaluationQuestion {
+        let protection = self.guarantee.check(&schema, constant, true)?;
+        let certificate = model.certificate();
+        let mut taken = taken_as_given(certificate);
+        taken.extend(told_apart(&schema, protection.opening.unit));
+        // A model does not keep where its schema came from, but its books say if that was its table,
+        // and its certificate if it was a file that may be this one.
+        let compared = schema.drafted().is_some();
+        let unknown = !compared && origin_of(certificate).is_some_and(|(_, private)| private);
+        Evaluating {
             cut: model.cut(self.threshold)?,
             log_odds: model.has_probabilities(),
+            unpaid: unknown || certificate.ledger.taints().contains(&Taint::UnpaidRead),
+            taken,
+            schema,
             loss,
-            shape: linear.shape,
-            opening,
+            shape,
+            protection,
             range,
             parameter,
             evaluation: self,
-        };
-        question.evaluation.offered(question.loss.target(), opening)?;
-        Ok(question)
-    }
-
-    fn opening(&self, schema: &Schema, intercept: f64) -> Result<PrivacyModel, Error> {
-        let public_n = self.public_n.or(schema.public_n());
-        if self.adjacency == Adjacency::AddRemove && public_n.unwrap_or(0) == 0 {
-            return Err(Error::Missing {
-                what: "a public number of records",
-                todo: "add-remove keeps the true number private: give an estimate that is not taken from \
-                       the data with `public_n = N`, or public_n in the schema",
-            });
         }
-        Ok(PrivacyModel {
-            adjacency: self.adjacency,
-            unit: self.unit.unwrap_or(match schema.user() {
-                Some(_) => Unit::User,
-                None => Unit::Record,
-            }),
-            view: View::Central,
-            public_n,
-            intercept,
-        })
+        .check()
     }
 
+    /// The job that evaluates `parameter`, which solves `problem`: for audits.
+    ///
+    /// # Errors
+    /// If something cannot be.
+    pub fn of_parameter(
+        self,
+        problem: Problem,
+        parameter: Vec<f64>,
+    ) -> Result<EvaluationJob, Error> {
+        let Objective { schema, loss, regulariser, constant, .. } = problem.check()?;
+        Evaluating {
+            protection: self.guarantee.check(&schema, constant, true)?,
+            schema,
+            loss,
+            shape: regulariser.shape(),
+            parameter,
+            log_odds: true,
+            cut: 0.0,
+            range: 2.0,
+            unpaid: false,
+            taken: Vec::new(),
+            evaluation: self,
+        }
+        .check()
+    }
+}
+
+impl Evaluating {
     /// Refuses what cannot be, and what has no row on the map.
-    fn offered(&self, target: LossTarget, opening: PrivacyModel) -> Result<(), Error> {
-        if self.budget.delta() == 0.0 {
+    fn check(self) -> Result<EvaluationJob, Error> {
+        let Evaluation { confidence, bins, .. } = self.evaluation;
+        let (target, opening) = (self.loss.target(), self.protection.opening);
+        if self.protection.budget.is_some_and(|budget| budget.delta() == 0.0) {
             let why = "an evaluation has Gaussian noise, for which no epsilon holds without exception; give a delta such \
                        as 1e-5";
             return Err(Error::value("delta", 0, why));
         }
-        if !(self.confidence > 0.0 && self.confidence < 1.0) {
+        if !(confidence > 0.0 && confidence < 1.0) {
             let why = "it must lie between 0 and 1, for example 0.95";
-            return Err(Error::value("confidence", self.confidence, why));
+            return Err(Error::value("confidence", confidence, why));
         }
-        match self.bins {
+        match bins {
             Some(_) if target == LossTarget::Real => {
                 return Err(Error::value(
                     "bins",
@@ -345,44 +278,8 @@ impl Evaluation {
             unit: opening.unit,
             adjacency: opening.adjacency,
             drawn: Drawn::Full,
-        })
-    }
-}
-
-impl ReadyEvaluation {
-    /// What the books will have, entry for entry.
-    pub fn plan(&self) -> &Ledger {
-        &self.asking.plan
-    }
-
-    /// Why it would be no guarantee, as far as that is known.
-    pub fn taints(&self) -> &[Taint] {
-        self.gate.ledger().taints()
-    }
-
-    /// Asks, and computes the figures.
-    ///
-    /// # Errors
-    /// If noise cannot be drawn. [`Error::Spent`] says that the budget was spent nevertheless.
-    pub fn run(self) -> Result<Evaluated, Error> {
-        let ReadyEvaluation { question, asking, mut gate, taken } = self;
-        let Evaluation { budget, confidence, .. } = question.evaluation;
-        let terms = *gate.terms();
-        gate.bind(asking.plan.clone());
-        let plan = asking.plan.clone();
-        let spent = |why: Error| budget.spent(why, Some(&plan));
-        let answer = match question.ask(&mut gate, &asking.edges, asking.noise) {
-            Ok(answer) => answer.into_inner(),
-            Err(why) if gate.ledger().total_events() == 0 => return Err(why.into()),
-            Err(why) => return Err(spent(why.into())),
-        };
-        let ledger = gate.close().map_err(|why| spent(why.into()))?;
-        let mut certificate =
-            Certificate::of(NAME, budget.delta(), &terms, ledger).map_err(spent)?;
-        certificate.assumptions.extend(taken);
-        let certificate = certificate.sealed(None).map_err(spent)?;
-        let quality = question.read(&asking, &terms, &answer);
-        Ok(Evaluated { quality, confidence, certificate })
+        })?;
+        Ok(Job::new(self))
     }
 }
 

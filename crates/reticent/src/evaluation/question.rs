@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use reticent_accountant::{Ledger, Unit, calibrate};
+use reticent_accountant::Taint;
 use reticent_oracle::queries::{Errors, Histogram};
-use reticent_oracle::{
-    Entropy, Gate, Oracle, PrivacyModel, PrivateTable, Refusal, Rehearsal, Released, Terms,
-};
+use reticent_oracle::tables::Schema;
+use reticent_oracle::{Oracle, Refusal, Terms};
 use reticent_problem::{Loss, LossTarget, Shape};
 
 use super::classes::{CLIP, Counts};
 use super::numbers::Sums;
-use super::{Evaluation, PrivateQuality};
-use crate::error::Error;
+use super::{Evaluated, Evaluation, NAME, PrivateQuality};
+use crate::certificate::Certificate;
+use crate::guarantee::Protection;
+use crate::procedure::{Asking, Found, Ground, Question};
+use crate::repeat::Repeat;
 
 /// Half the most bins of a block.
 const MOST_PAIRS: usize = 64;
@@ -22,87 +24,95 @@ const LEAST_PAIRS: usize = 4;
 
 /// A model, and all that is public about how its worth is asked for.
 #[derive(Clone, Debug)]
-pub(crate) struct EvaluationQuestion {
-    pub evaluation: Evaluation,
-    pub loss: Arc<dyn Loss>,
-    pub shape: Shape,
-    pub parameter: Vec<f64>,
-    pub opening: PrivacyModel,
+pub struct Evaluating {
+    pub(super) evaluation: Evaluation,
+    pub(super) schema: Schema,
+    pub(super) loss: Arc<dyn Loss>,
+    pub(super) shape: Shape,
+    pub(super) parameter: Vec<f64>,
+    pub(super) protection: Protection,
     /// Whether scores are log-odds.
-    pub log_odds: bool,
+    pub(super) log_odds: bool,
     /// Above which score a record is taken for the second of two classes.
-    pub cut: f64,
+    pub(super) cut: f64,
     /// The length of the range of a number.
-    pub range: f64,
+    pub(super) range: f64,
+    /// Whether somebody may have read the table for the model without paying.
+    pub(super) unpaid: bool,
+    /// What is taken as given of the model, and of ids where persons are protected.
+    pub(super) taken: Vec<String>,
 }
 
-/// A question with its noise.
-#[derive(Clone, Debug)]
-pub(crate) struct Asking {
-    pub edges: Vec<f64>,
-    pub noise: f64,
-    pub plan: Ledger,
-}
+/// The edges between the bins, and the noise.
+type Binned = Asking<Vec<f64>>;
 
-impl EvaluationQuestion {
-    /// The gate on `table`. `number` tells runs with the same seed apart.
-    pub fn open(&self, table: PrivateTable, number: u64) -> Result<Gate, Error> {
-        let entropy = match self.evaluation.seed {
-            Some(seed) => {
-                Entropy::seeded(seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
-            }
-            None => Entropy::secure().map_err(Refusal::from)?,
-        };
-        Ok(Gate::open(table, self.loss.clone(), &self.opening, entropy)?)
+impl Question for Evaluating {
+    const NAME: &'static str = NAME;
+    type Layout = Vec<f64>;
+    type Answer = Vec<f64>;
+    type Output = Evaluated;
+
+    fn ground(&self) -> Ground<'_> {
+        Ground { schema: &self.schema, loss: &self.loss, protection: &self.protection }
     }
 
-    /// Refuses a table that says whose each row is, where nobody said that records are to be
-    /// protected all the same.
-    pub fn check_owners(&self, table: &PrivateTable) -> Result<(), Error> {
-        let unsaid = self.opening.unit == Unit::Record && self.evaluation.unit.is_none();
-        if table.has_owners() && unsaid {
-            let why = "the table says whose each row is: choose user, to protect persons with all their rows, or \
-                       choose record";
-            return Err(Error::value("unit", Unit::Record, why));
-        }
-        Ok(())
+    fn shape(&self) -> Shape {
+        self.shape
     }
 
-    /// The least noise within the budget, on public quantities alone.
-    pub fn calibrate(&self, terms: &Terms) -> Result<Asking, Error> {
-        let budget = self.evaluation.budget;
-        let asked = |noise: f64, edges: &[f64]| -> Result<Ledger, Refusal> {
-            let mut rehearsal = Rehearsal::new(self.shape, *terms);
-            self.ask(&mut rehearsal, edges, noise)?;
-            Ok(rehearsal.into_plan())
-        };
-        // Once before the search, so that what cannot be asked is refused as itself.
-        asked(1.0, &[0.0])?;
-        let plan = |noise| asked(noise, &[0.0]);
-        let noise = calibrate(budget.epsilon(), budget.delta(), plan)?.noise_multiplier;
-        let edges = self.edges(noise, terms);
-        let plan = asked(noise, &edges)?;
-        Ok(Asking { edges, noise, plan })
+    fn taints(&self) -> Vec<Taint> {
+        self.unpaid.then_some(Taint::UnpaidRead).into_iter().collect()
+    }
+
+    fn assumptions(&self) -> Vec<String> {
+        self.taken.clone()
+    }
+
+    fn layout(&self, multiplier: f64, terms: &Terms) -> Vec<f64> {
+        self.edges(multiplier, terms)
     }
 
     /// Puts the one question there is.
-    pub fn ask(
-        &self,
-        oracle: &mut dyn Oracle,
-        edges: &[f64],
-        noise_multiplier: f64,
-    ) -> Result<Released<Vec<f64>>, Refusal> {
-        let at = &self.parameter[..];
-        match self.loss.target() {
-            LossTarget::Real => oracle.ask(&Errors { at, noise_multiplier }),
-            _ => oracle.ask(&Histogram { at, cut: self.cut, edges, noise_multiplier }),
-        }
+    fn ask(&self, oracle: &mut dyn Oracle, noise: &Binned) -> Result<Vec<f64>, Refusal> {
+        let Asking { multiplier: noise_multiplier, layout: edges } = noise;
+        let (at, noise_multiplier) = (&self.parameter[..], *noise_multiplier);
+        let answer = match self.loss.target() {
+            LossTarget::Real => oracle.ask(&Errors { at, noise_multiplier })?,
+            _ => oracle.ask(&Histogram { at, cut: self.cut, edges, noise_multiplier })?,
+        };
+        Ok(answer.into_inner())
     }
 
+    fn read(&self, found: Found<'_, Binned, Vec<f64>>) -> Evaluated {
+        let Found { answer, noise, terms, certificate, .. } = found;
+        let quality = self.figures(noise, &terms, &answer);
+        Evaluated { quality, confidence: self.evaluation.confidence, certificate }
+    }
+
+    fn certificate(evaluated: &Evaluated) -> &Certificate {
+        &evaluated.certificate
+    }
+}
+
+impl Repeat<Evaluating> {
+    /// The figures of an answer.
+    pub fn read(&self, answer: &[f64]) -> PrivateQuality {
+        let (question, asking, terms) = self.asked();
+        question.figures(asking, terms, answer)
+    }
+
+    /// The standard deviation of the noise of each number of an answer.
+    pub fn deviations(&self) -> Vec<f64> {
+        let (question, asking, terms) = self.asked();
+        question.deviations(asking, terms)
+    }
+}
+
+impl Evaluating {
     /// The noise of each number of an answer.
-    pub fn deviations(&self, asking: &Asking, terms: &Terms) -> Vec<f64> {
-        let (at, edges) = (&self.parameter[..], &asking.edges[..]);
-        let noise_multiplier = asking.noise;
+    fn deviations(&self, asking: &Binned, terms: &Terms) -> Vec<f64> {
+        let (at, edges) = (&self.parameter[..], &asking.layout[..]);
+        let noise_multiplier = asking.multiplier;
         if self.loss.target() == LossTarget::Real {
             return Errors { at, noise_multiplier }.deviations(terms);
         }
@@ -114,17 +124,17 @@ impl EvaluationQuestion {
     }
 
     /// What the answer says.
-    pub fn read(&self, asking: &Asking, terms: &Terms, answer: &[f64]) -> PrivateQuality {
+    fn figures(&self, asking: &Binned, terms: &Terms, answer: &[f64]) -> PrivateQuality {
         let Evaluation { confidence, .. } = self.evaluation;
         let exact = terms.adjacency() == reticent_accountant::Adjacency::ReplaceOne;
         let n = exact.then_some(terms.population() as f64);
-        let (at, noise_multiplier) = (&self.parameter[..], asking.noise);
+        let (at, noise_multiplier) = (&self.parameter[..], asking.multiplier);
         if self.loss.target() == LossTarget::Real {
             let deviations = Errors { at, noise_multiplier }.deviations(terms);
             let sums = Sums { deviations, n, range: self.range, confidence };
             return PrivateQuality::Range(sums.read(answer));
         }
-        let edges = &asking.edges[..];
+        let edges = &asking.layout[..];
         let histogram = Histogram { at, cut: self.cut, edges, noise_multiplier };
         let counts = Counts {
             cells: histogram.cells(self.shape),

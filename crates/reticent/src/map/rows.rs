@@ -124,7 +124,14 @@ const CAPPED: &str = "visits are counted up to a cap that few users reach";
 const HIDDEN: &str = "what the steps of others hide is a bound, averaged over where the token goes";
 const CERTAIN: &str =
     "only the noise of members that are certainly honest and stay is counted, by its moments";
+const SIDES: &str = "of each noisy count only the side of a threshold is seen";
 const DISTANCE: &str = "how far apart one record's two blocks can be is a bound";
+
+const MEAN: &[&str] =
+    &["gate", "mean", "sensitivity-clipped-sum", "noise-gaussian-grid", "gaussian"];
+const BINS: &[&str] =
+    &["gate", "bin-counts", "sensitivity-clipped-sum", "noise-gaussian-grid", "gaussian"];
+const RANKS: &[&str] = &["gate", "quantile", "count", "noise-gaussian-grid", "gaussian"];
 
 const EVALUATION: &[&str] = &["gate", "evaluation", "noise-gaussian-grid", "gaussian"];
 
@@ -153,6 +160,29 @@ const PARTIES: MapRow =
 
 /// Every combination that is offered.
 pub const MAP: &[MapRow] = &[
+    // Statistics of columns.
+    MapRow {
+        algorithms: &["mean"],
+        procedures: &[Alone],
+        adjacencies: EITHER,
+        proofs: MEAN,
+        ..TABLE
+    },
+    MapRow {
+        algorithms: &["histogram"],
+        procedures: &[Alone],
+        adjacencies: EITHER,
+        proofs: BINS,
+        ..TABLE
+    },
+    MapRow {
+        algorithms: &["quantile"],
+        procedures: &[Alone],
+        adjacencies: EITHER,
+        proofs: RANKS,
+        slack: SIDES,
+        ..TABLE
+    },
     // What a model is worth.
     MapRow {
         algorithms: &["evaluation"],

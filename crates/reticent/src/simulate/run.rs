@@ -17,9 +17,9 @@ use crate::error::Error;
 use crate::model::Model;
 use crate::objective::Objective;
 use crate::source::Source;
-use crate::stage::{Stage, Watch, enter};
+use crate::stage::{Run, Stage};
 use crate::task::{no_pure, whole_budget};
-use crate::trace::{Rounds, Trace, Tracing};
+use crate::trace::{Rounds, Trace};
 
 /// What every guarantee between parties relies on: proofs/derived-noise.md and proofs/trust.md.
 const BETWEEN_PARTIES: [&str; 2] = [
@@ -30,6 +30,9 @@ const BETWEEN_PARTIES: [&str; 2] = [
 
 /// What a certificate without a guarantee says, which is an infinite ε at every δ.
 const ANY_DELTA: f64 = 1e-5;
+
+/// Who is shown the number of every round and the models of the parties after it.
+type Show<'a> = dyn FnMut(u32, &[Vec<f64>]) + 'a;
 
 /// Who is shown the run after every round, and gives nothing back.
 type After<'a> = dyn FnMut(&runtime::SimulatedRun) + 'a;
@@ -58,6 +61,9 @@ pub struct Simulated {
     pub traffic: Option<Traffic>,
     /// Messages that were rejected, by name; none are told where the traffic is not.
     pub rejections: BTreeMap<String, u64>,
+    /// What the run came to round by round, if it was traced. One that went on from a checkpoint has
+    /// a trace of what was left.
+    pub trace: Option<Trace>,
 }
 
 /// A run between parties with its tables dealt and its noise calibrated, before anything was asked.
@@ -66,6 +72,7 @@ pub struct Simulated {
 pub struct ReadySimulation<'j> {
     job: &'j SimulationJob,
     run: runtime::SimulatedRun,
+    keep: CheckpointOptions<'j>,
     checkpoint: Option<Checkpoint>,
     unpaid: bool,
 }
@@ -119,12 +126,8 @@ impl ReadySimulation<'_> {
     /// # Errors
     /// If it ends on its way, or is stopped; [`Error::Spent`] says that the budget was spent
     /// nevertheless, and any other error came before anything was asked.
-    pub fn run(
-        self,
-        keep: CheckpointOptions<'_>,
-        watch: &mut Watch<'_>,
-    ) -> Result<Simulated, Error> {
-        self.perform(keep, watch, &mut |_| {})
+    pub fn run(self, run: Run<'_>) -> Result<Simulated, Error> {
+        self.followed(run, None)
     }
 
     /// The same; `show` is shown the number of every round and, where parties have models of their
@@ -133,52 +136,44 @@ impl ReadySimulation<'_> {
     ///
     /// # Errors
     /// As [`ReadySimulation::run`].
-    pub fn run_followed(
+    pub fn run_followed(self, run: Run<'_>, show: &mut Show<'_>) -> Result<Simulated, Error> {
+        self.followed(run, Some(show))
+    }
+
+    fn followed(
         self,
-        keep: CheckpointOptions<'_>,
-        watch: &mut Watch<'_>,
-        show: &mut dyn FnMut(u32, &[Vec<f64>]),
+        mut run: Run<'_>,
+        mut show: Option<&mut Show<'_>>,
     ) -> Result<Simulated, Error> {
-        self.perform(keep, watch, &mut |run| {
+        let job = self.job;
+        let mut traced = run.trace.take().map(|tracing| {
+            let rounds = Rounds::new(tracing, job.certificate_delta(), job.opening.view);
+            (rounds, self.party_plans())
+        });
+        let mut simulated = self.perform(&mut run, &mut |run| {
             let (done, _) = run.progress();
-            if done > 0 {
+            if let Some(show) = show.as_mut().filter(|_| done > 0) {
                 show(done, &run.protocol().node_models(run.nodes()));
             }
-        })
-    }
-
-    /// The same with a trace of it. One that goes on from a checkpoint has a trace of what was left.
-    ///
-    /// # Errors
-    /// As [`ReadySimulation::run`].
-    pub fn run_traced(
-        self,
-        keep: CheckpointOptions<'_>,
-        tracing: Tracing<'_>,
-        watch: &mut Watch<'_>,
-    ) -> Result<(Simulated, Trace), Error> {
-        let (plans, job) = (self.party_plans(), self.job);
-        let mut rounds = Rounds::new(tracing, job.certificate_delta(), job.opening.view);
-        let simulated = self.perform(keep, watch, &mut |run| rounds.note(run))?;
+            if let Some((rounds, _)) = &mut traced {
+                rounds.note(run);
+            }
+        })?;
         let certified = simulated.model.certificate().certified;
-        Ok((simulated, rounds.finish(&plans, certified)))
+        simulated.trace = traced.map(|(rounds, plans)| rounds.finish(&plans, certified));
+        Ok(simulated)
     }
 
-    fn perform(
-        self,
-        keep: CheckpointOptions<'_>,
-        watch: &mut Watch<'_>,
-        after: &mut After<'_>,
-    ) -> Result<Simulated, Error> {
-        let ReadySimulation { job, mut run, checkpoint, unpaid } = self;
-        enter(Stage::Running, watch)?;
-        run.fail(job.failures)?;
+    fn perform(self, run: &mut Run<'_>, after: &mut After<'_>) -> Result<Simulated, Error> {
+        let ReadySimulation { job, run: mut parties, keep, checkpoint, unpaid } = self;
+        run.enter(Stage::Running)?;
+        parties.fail(job.failures)?;
         if let Some(checkpoint) = checkpoint {
-            run.resume(&checkpoint)?;
+            parties.resume(&checkpoint)?;
         }
         // From here on parties release: whatever ends the run, the budget is spent.
-        job.rounds(&mut run, keep, watch, after)
-            .and_then(|()| job.close(run, unpaid, after))
+        job.rounds(&mut parties, keep, run, after)
+            .and_then(|()| job.close(parties, unpaid, after))
             .map_err(|why| job.stopped(why))
     }
 }
@@ -193,9 +188,9 @@ impl SimulationJob {
         &self,
         source: impl Into<Source<'a>>,
         keep: CheckpointOptions<'_>,
-        watch: &mut Watch<'_>,
+        mut run: Run<'_>,
     ) -> Result<Simulated, Error> {
-        self.open(source, keep, watch)?.run(keep, watch)
+        self.open(source, keep, &mut run)?.run(run)
     }
 
     /// Reads a table under the schema of the run, for several that are done on it.
@@ -210,24 +205,24 @@ impl SimulationJob {
     ///
     /// # Errors
     /// If the table cannot be read under the schema, or the budget does not allow the run.
-    pub fn open<'a>(
-        &self,
+    pub fn open<'a, 'j>(
+        &'j self,
         source: impl Into<Source<'a>>,
-        keep: CheckpointOptions<'_>,
-        watch: &mut Watch<'_>,
-    ) -> Result<ReadySimulation<'_>, Error> {
+        keep: CheckpointOptions<'j>,
+        run: &mut Run<'_>,
+    ) -> Result<ReadySimulation<'j>, Error> {
         let (checkpoint, key) = self.key(keep)?;
-        enter(Stage::Reading, watch)?;
+        run.enter(Stage::Reading)?;
         let table = source.into().load(&self.objective.schema)?;
         let unpaid = table.drafted_the_schema();
         let tables = self.deal(table, &key)?;
-        enter(Stage::Calibrating, watch)?;
+        run.enter(Stage::Calibrating)?;
         let run = self.prepare(tables, key)?;
         // Books that somebody else keeps for a party do not know its table; and whoever is dealt
         // records by their labels has as many as the labels say. Nobody has paid for reading
         // either.
         let unpaid = unpaid || self.skew.reads_labels();
-        Ok(ReadySimulation { job: self, run, checkpoint, unpaid })
+        Ok(ReadySimulation { job: self, run, keep, checkpoint, unpaid })
     }
 
     /// Whether each party ends with a model of its own to show ([`Simulated::nodes`]).
@@ -252,18 +247,18 @@ impl SimulationJob {
     /// Every round, each kept when it is done.
     fn rounds(
         &self,
-        run: &mut runtime::SimulatedRun,
+        parties: &mut runtime::SimulatedRun,
         keep: CheckpointOptions<'_>,
-        watch: &mut Watch<'_>,
+        run: &mut Run<'_>,
         after: &mut After<'_>,
     ) -> Result<(), Error> {
-        while run.step_after(|run| after(run))? {
+        while parties.step_after(|run| after(run))? {
             if let Some(file) = keep.checkpoint {
-                run.checkpoint()?.save(file)?;
+                parties.checkpoint()?.save(file)?;
             }
-            let (done, of) = run.progress();
+            let (done, of) = parties.progress();
             let progress = Progress { done: done.into(), of: of.into() };
-            if watch(Stage::Iteration(progress)).is_break() {
+            if run.tell(Stage::Iteration(progress)).is_break() {
                 return Err(Refusal::Stopped.into());
             }
         }
@@ -369,7 +364,7 @@ impl SimulationJob {
             Model::new(name, &self.objective, outcome.parameter, (None, None), parties.run()?)?;
         let nodes = NodeModels::new(model.clone(), self.objective.constant, outcome.nodes);
         let (traffic, rejections) = (outcome.traffic, outcome.rejections);
-        Ok(Simulated { model, nodes, parties, rounds, traffic, rejections })
+        Ok(Simulated { model, nodes, parties, rounds, traffic, rejections, trace: None })
     }
 
     /// The key of the run, and the checkpoint that it comes from.

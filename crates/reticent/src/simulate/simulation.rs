@@ -26,7 +26,7 @@ use crate::objective::{Problem, parts_of_problem};
 /// use reticent::losses::Logistic;
 /// use reticent::simulate::{CheckpointOptions, Simulation};
 /// use reticent::tables::{Dataset, Schema, Target};
-/// use reticent::{Budget, Settings, View, unwatched};
+/// use reticent::{Budget, Run, Settings, View};
 ///
 /// # fn main() -> Result<(), reticent::Error> {
 /// let (n, d) = (400, 2);
@@ -42,7 +42,7 @@ use crate::objective::{Problem, parts_of_problem};
 ///     .budget(Budget::new(4.0, 1e-5)?)
 ///     .check()?;
 /// let table = Dataset::dense(&x, n, d)?.with_targets(&y)?;
-/// let run = job.run(&table, CheckpointOptions::default(), &mut unwatched)?;
+/// let run = job.run(&table, CheckpointOptions::default(), Run::default())?;
 ///
 /// assert!(run.model.certificate().certified && run.parties.len() == 4);
 /// # Ok(())

@@ -159,7 +159,7 @@ impl SimulationSpec {
         let entry = find(spec.algorithm.as_deref().unwrap_or(DEFAULT_ALGORITHM))?;
         self.nothing_unused()?;
         let noisy = entry.private && spec.noise != Some(0.0);
-        let budget = if noisy { Some(spec.budget()?) } else { None };
+        let budget = if noisy { spec.guarantee.budget(true)? } else { None };
         Ok(Simulation {
             problem: spec.problem()?,
             entry,
@@ -170,13 +170,13 @@ impl SimulationSpec {
             owners: false,
             skew: self.skew()?,
             trust: parties.trust,
-            unit: spec.unit,
+            unit: spec.guarantee.unit,
             topology: parties.topology.clone(),
             public_seed: parties.seed.unwrap_or(0),
             failures: self.failures,
             noise: spec.noise,
-            seed: spec.seed,
-            delta: spec.delta,
+            seed: spec.guarantee.seed,
+            delta: spec.guarantee.delta,
             digest: Some(self.digest()?),
         })
     }
@@ -216,13 +216,13 @@ impl SimulationSpec {
                 ));
             }
         }
-        if let Some(count) = spec.public_n {
+        if let Some(count) = spec.guarantee.public_n {
             let why =
                 "it is for add-remove, and between parties there is replace-one only; leave it out";
             return Err(Error::value("public_n", count, why));
         }
         if let Some(adjacency) =
-            spec.adjacency.filter(|adjacency| *adjacency != Adjacency::ReplaceOne)
+            spec.guarantee.adjacency.filter(|adjacency| *adjacency != Adjacency::ReplaceOne)
         {
             let why = "who takes part is known to those it talks to, so nothing hides that a party is there; use replace-one";
             return Err(Error::value("adjacency", adjacency, why));
@@ -265,11 +265,19 @@ impl SimulationSpec {
         }
         // As a job file has them: with their names, because what is not said is left out.
         hasher
-            .field(toml::to_string(job).map_err(Error::spec_form)?.as_bytes())
+            .field(text(job)?.as_bytes())
             .field(toml::to_string(parties).map_err(Error::spec_form)?.as_bytes())
             .field(toml::to_string(failures).map_err(Error::spec_form)?.as_bytes());
         Ok(hasher.finish())
     }
+}
+
+/// A job as digests have it: its seed stands last, as it always did.
+fn text(job: &Spec) -> Result<String, Error> {
+    let mut job = job.clone();
+    let seed = job.guarantee.seed.take();
+    let text = toml::to_string(&job).map_err(Error::spec_form)?;
+    Ok(seed.map_or(text.clone(), |seed| format!("{text}seed = {seed}\n")))
 }
 
 #[cfg(test)]
@@ -295,11 +303,22 @@ mod tests {
         assert!(both.to_string().contains("users_from and split"), "{both}");
     }
 
+    /// A checkpoint of an earlier version has the digest of this text.
+    #[test]
+    fn the_text_that_a_digest_is_of_has_its_keys_in_their_old_order() {
+        let text = "features = 2\nrow_norm = 1.0\nepsilon = 1.0\ndelta = 0.00001\nadjacency = \"replace-one\"\n\
+                    unit = \"record\"\npublic_n = 9\nnoise = 2.0\nalgorithm = \"federated\"\nintercept = false\n\
+                    iterations = 3\nseed = 7\n";
+        assert_eq!(super::text(&toml::from_str(text).unwrap()).unwrap(), text);
+        let unseeded = text.replace("seed = 7\n", "");
+        assert_eq!(super::text(&toml::from_str(&unseeded).unwrap()).unwrap(), unseeded);
+    }
+
     #[test]
     fn a_file_has_the_job_and_two_tables() {
         let text = "epsilon = 1.0\n[parties]\nsplit = 5\ntrust = 'local'\nbudgets = { 3 = 0.5 }\n[failures]\nafter = 0.1";
         let simulation = read(text).unwrap();
-        assert_eq!(simulation.job.epsilon, Some(1.0));
+        assert_eq!(simulation.job.guarantee.epsilon, Some(1.0));
         assert_eq!(simulation.parties.trust, Some(View::Local));
         assert_eq!(simulation.failures.after, 0.1);
         let over = SimulationSpec {

@@ -18,7 +18,7 @@ use crate::quality::Quality;
 use crate::results::write_model;
 use crate::simulate::CheckpointOptions;
 use crate::source::{Files, Source};
-use crate::stage::unwatched;
+use crate::stage;
 use crate::trace::PublicData;
 
 /// How a sweep is run.
@@ -292,14 +292,15 @@ impl Checked {
     fn plan(&self, table: PrivateTable) -> Result<Ledger, Error> {
         match self {
             Checked::Fit(job) => {
-                let ready = job.open(table, &mut unwatched)?;
+                let ready = job.open(table, &mut stage::Run::default())?;
                 let mut plan = ready.plan().cloned().ok_or_else(no_noise)?;
                 ready.taints().iter().for_each(|&taint| plan.taint(taint));
                 Ok(plan)
             }
             Checked::Between(job) => {
-                let mut plans =
-                    job.open(table, CheckpointOptions::default(), &mut unwatched)?.plans()?;
+                let mut plans = job
+                    .open(table, CheckpointOptions::default(), &mut stage::Run::default())?
+                    .plans()?;
                 match (plans.pop(), plans.is_empty()) {
                     (Some(plan), true) => Ok(plan),
                     _ => {
@@ -333,24 +334,25 @@ impl Checked {
         };
         match self {
             Checked::Fit(job) => {
-                let mut ready = job.open(table, &mut unwatched)?;
+                let mut ready = job.open(table, &mut stage::Run::default())?;
                 same(ready.plan())?;
                 ready.share_passes(passes);
                 if planned.is_none() {
                     ready.read_freely();
                 }
                 begin()?;
-                let fitted = ready.run(&mut unwatched)?;
+                let fitted = ready.run(stage::Run::default())?;
                 Ok(Came { model: fitted.model, iterations: fitted.iterations })
             }
             Checked::Between(job) => {
-                let mut ready = job.open(table, CheckpointOptions::default(), &mut unwatched)?;
+                let mut ready =
+                    job.open(table, CheckpointOptions::default(), &mut stage::Run::default())?;
                 same(ready.party_plans().first())?;
                 if planned.is_none() {
                     ready.read_freely();
                 }
                 begin()?;
-                let done = ready.run(CheckpointOptions::default(), &mut unwatched)?;
+                let done = ready.run(stage::Run::default())?;
                 Ok(Came { model: done.model, iterations: done.rounds.into() })
             }
         }

@@ -29,7 +29,7 @@ use reticent_admm::Iterate;
 /// ```
 /// use reticent::tables::{Dataset, Schema, Target};
 /// use reticent::trace::{PublicData, Tracing};
-/// use reticent::{Budget, Fit, Settings, Solver, penalties::L2, unwatched};
+/// use reticent::{Budget, Fit, Run, Settings, Solver, penalties::L2};
 ///
 /// # fn main() -> Result<(), reticent::Error> {
 /// let (x, y): (Vec<f64>, Vec<u32>) = (0..500).map(|i| (f64::from(i % 10), i % 10 / 5)).unzip();
@@ -45,7 +45,8 @@ use reticent_admm::Iterate;
 /// // This table is made up, so that its objective may be written down.
 /// let mut public = PublicData::of_job(&job, &table)?;
 /// let tracing = Tracing { public: Some(&mut public), ..Tracing::default() };
-/// let (fitted, trace) = job.fit_traced(&table, tracing, &mut unwatched)?;
+/// let fitted = job.run(&table, Run::traced(tracing))?;
+/// let trace = fitted.trace.as_ref().unwrap();
 ///
 /// assert!(fitted.model.certificate().certified && trace.rows.len() == 20);
 /// assert!(trace.rows[19].epsilon <= 1.0 && trace.rows[19].running.is_some());

@@ -8,7 +8,7 @@ use reticent_oracle::{Entropy, Gate, PrivacyModel, PrivateTable, Refusal};
 
 use super::norm;
 use crate::error::Error;
-use crate::job::{Job, Work};
+use crate::job::Job;
 use crate::objective::Objective;
 use crate::quality::{Quality, of_scores};
 use crate::simulate::SimulationJob;
@@ -58,16 +58,14 @@ impl PublicData {
     /// If the table cannot be read under the schema, or the job has no one objective to measure by:
     /// a choice among several, or a graph that is learned.
     pub fn of_job<'a>(job: &Job, source: impl Into<Source<'a>>) -> Result<Self, Error> {
-        let task = match job.work() {
-            Work::One(task) if task.graph.is_none() => task,
-            Work::One(_) => return Err(no_objective("graph", "private")),
-            Work::Best(_) => return Err(no_objective("tune", "several fits")),
-        };
-        Self::open(
-            &task.objective,
-            PrivacyModel { view: View::Central, ..task.opening },
-            source.into(),
-        )
+        let task = job.procedure().first();
+        if job.procedure().choice.is_some() {
+            return Err(no_objective("tune", "several fits"));
+        }
+        if task.graph.is_some() {
+            return Err(no_objective("graph", "private"));
+        }
+        Self::open(&task.objective, task.protection.opening, source.into())
     }
 
     /// The table of this run between parties, which is public: the objective is the mean over all

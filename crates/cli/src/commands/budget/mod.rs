@@ -224,10 +224,10 @@ impl BudgetPlanArgs {
             message: format!("{name} is missing: it is neither a flag nor in the job file"),
             hint: format!("give --{name}"),
         };
-        let epsilon = self.epsilon.or(spec.epsilon).ok_or_else(|| missing("epsilon"))?;
-        let delta = self.delta.or(spec.delta).ok_or_else(|| missing("delta"))?;
-        let adjacency = spec.adjacency.unwrap_or(promise.adjacency);
-        let unit = spec.unit.unwrap_or(promise.unit);
+        let epsilon = self.epsilon.or(spec.guarantee.epsilon).ok_or_else(|| missing("epsilon"))?;
+        let delta = self.delta.or(spec.guarantee.delta).ok_or_else(|| missing("delta"))?;
+        let adjacency = spec.guarantee.adjacency.unwrap_or(promise.adjacency);
+        let unit = spec.guarantee.unit.unwrap_or(promise.unit);
         if delta == 0.0 {
             return Err(super::account::without_delta("Gaussian noise has"));
         }

@@ -3,54 +3,46 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use reticent::accountant::{Adjacency, Taint, Unit, View};
+use reticent::accountant::{Taint, Unit};
 use reticent::tables::{ReadOptions, Schema};
 use reticent::{
-    Budget, Estimate, Evaluated, Evaluation, Files, Model, PrivateClasses, PrivateNumbers,
-    PrivateQuality, Spec, Watch, check_new, write_text,
+    Budget, Estimate, Evaluated, Evaluation, Files, Guarantee, Model, PrivateClasses,
+    PrivateNumbers, PrivateQuality, Run, check_new, write_text,
 };
 use serde_json::{Value, json};
 
-use super::super::shared::{
-    ModelAndData, certificate_fields, certificate_rows, one_of, shouted, weak,
-};
+use super::super::shared::{ModelAndData, certificate_fields, certificate_rows, shouted, weak};
 use super::plain::{AVERAGE, MANY};
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
 use crate::progress::JobBar;
-use crate::purse::{Purse, PurseFlags, gaussian};
+use crate::purse::PurseFlags;
 
 /// What may be done where a model does not tell whether the table is the file of its schema.
 const ASK_FOR_DRAFT: &str = " A model does not know the file that its schema was drafted from: if the table is another, give \
                              the draft with --schema and the two are compared (docs/schema.md).";
 
+/// Above the flags of an evaluation within a budget.
+const HEADING: &str = "Within a budget (docs/evaluate.md)";
+
+/// What is said of a budget needs one.
+fn of_a_budget(flag: clap::Arg) -> clap::Arg {
+    match flag.get_id().as_str() {
+        "epsilon" => flag.help_heading(HEADING),
+        "delta" | "adjacency" | "unit" | "public_n" | "seed" => {
+            flag.requires("epsilon").help_heading(HEADING)
+        }
+        _ => flag,
+    }
+}
+
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Within a budget (docs/evaluate.md)")]
+#[command(next_help_heading = HEADING, mut_args(of_a_budget))]
 pub struct PrivateFlags {
-    /// How much privacy may be spent on the figures
-    #[arg(long, value_name = "E", value_parser = number::parse, allow_negative_numbers = true)]
-    epsilon: Option<f64>,
-
-    /// The chance that epsilon does not hold; well below one over the number of records
-    #[arg(long, value_name = "D", value_parser = number::parse, allow_negative_numbers = true, requires = "epsilon")]
-    delta: Option<f64>,
-
-    /// Which tables must be hard to tell apart [default: replace-one]
-    #[arg(long, requires = "epsilon",
-        value_parser = one_of!(Adjacency))]
-    adjacency: Option<Adjacency>,
-
-    /// What is protected [default: user where the model's schema has a user column, otherwise
-    /// record]
-    #[arg(long, requires = "epsilon",
-        value_parser = one_of!(Unit))]
-    unit: Option<Unit>,
-
-    /// A number of records (or users) that is public; needed for add-remove
-    #[arg(long, value_name = "N", requires = "epsilon", value_parser = number::whole::<u64>, allow_negative_numbers = true)]
-    public_n: Option<u64>,
+    #[command(flatten)]
+    guarantee: Guarantee,
 
     /// Bins of scores, from 2 to 200 [default: as many as suit the noise]
     #[arg(long, value_name = "N", requires = "epsilon", value_parser = number::whole::<u32>, allow_negative_numbers = true)]
@@ -69,10 +61,6 @@ pub struct PrivateFlags {
     #[arg(long, value_name = "FILE", requires = "epsilon")]
     out: Option<PathBuf>,
 
-    /// Draw the noise from this seed, for tests: the figures are then NOT PRIVATE
-    #[arg(long, value_name = "N", requires = "epsilon", value_parser = number::whole::<u64>, allow_negative_numbers = true)]
-    seed: Option<u64>,
-
     #[command(flatten)]
     purse: PurseFlags,
 }
@@ -80,7 +68,7 @@ pub struct PrivateFlags {
 impl PrivateFlags {
     /// Whether there is a budget.
     pub fn is_asked(&self) -> bool {
-        self.epsilon.is_some() || self.purse.is_given()
+        self.guarantee.epsilon.is_some() || self.purse.is_given()
     }
 
     /// Does it.
@@ -91,7 +79,7 @@ impl PrivateFlags {
         threshold: Option<f64>,
         force: bool,
     ) -> Result<Answer, CommandFailure> {
-        let (Some(epsilon), Some(delta)) = (self.epsilon, self.delta) else {
+        let Some((epsilon, delta)) = self.guarantee.asked() else {
             return Err(CommandFailure::Usage {
                 message: "an evaluation within a budget needs an epsilon and a delta of its own"
                     .to_owned(),
@@ -102,27 +90,24 @@ impl PrivateFlags {
         if let Some(path) = &self.schema {
             evaluation = evaluation.draft(Schema::read(path)?);
         }
-        evaluation.check(model)?;
+        let job = evaluation.check(model)?;
         if let Some(out) = &self.out {
             check_new(out, force)?;
         }
         let reading = ReadOptions { format: what.format, max_line: what.max_line };
         let files = Files { paths: vec![what.data.clone()], reading };
-        let purse = self.open_purse((epsilon, delta), model, what, &files)?;
+        let label = format!("evaluation of {}", what.model.display());
+        let purse = self.purse.open(&self.guarantee, &files, &label, || job.plan_beforehand())?;
         let mut bar = JobBar::new("iteration");
         let mut watch = |stage| bar.watch(stage);
+        let run = Run::watched(&mut watch);
         let done = match purse {
             Some(purse) => {
-                let user = Evaluation::user_column(model);
-                let open =
-                    |table: &Files, watch: &mut Watch<'_>| evaluation.open(model, table, watch);
-                purse.pay(user.as_deref(), open, &mut watch).map(|(done, paid)| (done, Some(paid)))
+                let user = job.user_column();
+                let paid = purse.pay(user.as_deref(), |table, run| job.open(table, run), run);
+                paid.map(|(done, paid)| (done, Some(paid)))
             }
-            None => evaluation
-                .open(model, &files, &mut watch)
-                .and_then(|ready| ready.run())
-                .map(|done| (done, None))
-                .map_err(CommandFailure::from),
+            None => job.run(&files, run).map(|done| (done, None)).map_err(CommandFailure::from),
         };
         bar.finish();
         let (evaluated, receipt) = done?;
@@ -138,36 +123,8 @@ impl PrivateFlags {
         Ok(answer)
     }
 
-    /// The budget of the data set, if one was named.
-    fn open_purse(
-        &self,
-        (epsilon, delta): (f64, f64),
-        model: &Model,
-        what: &ModelAndData,
-        files: &Files,
-    ) -> Result<Option<Purse>, CommandFailure> {
-        let (seed, asked) = (self.seed, (Some(epsilon), Some(delta)));
-        let spec = Spec { epsilon: asked.0, delta: asked.1, seed, ..Spec::default() };
-        let usual = match Evaluation::user_column(model) {
-            Some(_) => Unit::User,
-            None => Unit::Record,
-        };
-        let (adjacency, unit) = (self.adjacency.unwrap_or_default(), self.unit.unwrap_or(usual));
-        let plan = || gaussian((epsilon, delta), adjacency, unit, View::Central).ok();
-        self.purse.open(&spec, files, &format!("evaluation of {}", what.model.display()), plan)
-    }
-
     fn evaluation(&self, budget: Budget, threshold: Option<f64>) -> Evaluation {
-        let mut evaluation = Evaluation::new(budget);
-        if let Some(adjacency) = self.adjacency {
-            evaluation = evaluation.adjacency(adjacency);
-        }
-        if let Some(unit) = self.unit {
-            evaluation = evaluation.unit(unit);
-        }
-        if let Some(count) = self.public_n {
-            evaluation = evaluation.public_n(count);
-        }
+        let mut evaluation = Evaluation::new(budget).guarantee(self.guarantee);
         if let Some(threshold) = threshold {
             evaluation = evaluation.threshold(threshold);
         }
@@ -176,9 +133,6 @@ impl PrivateFlags {
         }
         if let Some(confidence) = self.confidence {
             evaluation = evaluation.confidence(confidence);
-        }
-        if let Some(seed) = self.seed {
-            evaluation = evaluation.seed(seed);
         }
         evaluation
     }

@@ -12,7 +12,9 @@ use reticent::sweep::{
     Journal, ReadySweep, Register, Reserved, Sweep as Grid, SweepFile, SweepKind, SweepTerms,
     summary,
 };
-use reticent::{Error, Files, Payable, Progress, Spec, Stage, Watch, check_folder, write_text};
+use reticent::{
+    Error, Files, Guarantee, Payable, Progress, Run, Stage, Watch, check_folder, write_text,
+};
 use reticent_budget::BudgetError;
 use reticent_payment::AtRest;
 use serde_json::json;
@@ -150,25 +152,26 @@ impl SweepArgs {
             return self.go_on(sweep, data, terms, path, watch).map(|journal| (journal, None));
         }
         let asked = sweep.at_most();
-        let spec = Spec {
+        let guarantee = Guarantee {
             epsilon: asked.map(|(epsilon, _)| epsilon),
             delta: asked.map(|(_, delta)| delta.min(0.5)),
             seed: sweep.is_seeded().then_some(0),
-            ..Spec::default()
+            ..Guarantee::default()
         };
         let label = format!("sweep of {} runs to {}", sweep.len(), path.display());
-        let purse = self.purse.open(&spec, data, &label, || None)?;
+        let purse = self.purse.open(&guarantee, data, &label, || None)?;
         let (Some(purse), Some(mark), Some(budget)) =
             (purse, self.purse.mark(data)?, self.purse.file())
         else {
             return self.allowed(sweep).and(Err(nothing_done()));
         };
         let terms = SweepTerms { mark, ..terms };
-        let open = |table: &Files, _: &mut Watch<'_>| {
+        let open = |table: &Files, _: &mut Run<'_>| {
             let ready = sweep.open(table, terms)?;
             Ok(Sweeping { ready, path, budget, reserved: None })
         };
-        let (done, receipt) = purse.pay(sweep.user_column().as_deref(), open, watch)?;
+        let (done, receipt) =
+            purse.pay(sweep.user_column().as_deref(), open, Run::watched(watch))?;
         Ok((done.0, Some(receipt)))
     }
 
@@ -339,14 +342,14 @@ impl Payable for Sweeping<'_> {
         self.reserved = Some(Reserved { job: number, hash: hash.to_owned() });
     }
 
-    fn run(self, watch: &mut Watch<'_>) -> Result<Self::Done, Error> {
+    fn run(self, mut how: Run<'_>) -> Result<Self::Done, Error> {
         let Some(reserved) = &self.reserved else {
             return Err(Error::Missing { what: "a reservation", todo: "reserve it in a budget" });
         };
         let job = OpenJob::find(self.budget, reserved);
         let job = job.map_err(|error| unwritten(self.budget, &error))?;
         let mut journal = self.ready.begin(self.path, Some(reserved))?;
-        all(&self.ready, &mut journal, &|run| job.begin(run), watch)?;
+        all(&self.ready, &mut journal, &|run| job.begin(run), &mut |stage| how.tell(stage))?;
         Ok((journal, self.ready.plan()))
     }
 

@@ -1,0 +1,61 @@
+//! `reticent mean`: means of columns, with noise.
+
+use clap::Args;
+use reticent::{Divisor, Means};
+use serde_json::json;
+
+use super::{
+    ColumnFlags, Said, about, interval, missing, of_a_statistic, shown, without_certificate,
+};
+use crate::answer::Answer;
+use crate::failure::CommandFailure;
+use crate::number::show;
+
+#[derive(Debug, Args)]
+#[command(mut_args(of_a_statistic))]
+pub struct Mean {
+    #[command(flatten)]
+    flags: ColumnFlags,
+}
+
+impl Mean {
+    /// Does it.
+    pub fn run(self) -> Result<Answer, CommandFailure> {
+        let flags = self.flags;
+        let job = flags.statistics().and_then(|asked| asked.mean(&flags.columns));
+        let job = job.map_err(|error| CommandFailure::of("mean", error))?;
+        let known = (|| job.plan_beforehand(), job.user_column());
+        flags.perform(
+            "mean",
+            known,
+            |table, run| job.open(table, run),
+            |means| (said(means), &means.certificate),
+        )
+    }
+}
+
+fn said(means: &Means) -> Said {
+    let Means { columns, n, n_is, confidence, certificate } = means;
+    let heads = ["column", "mean", "interval", "noise (standard deviation)"];
+    let mut rows = vec![heads.map(str::to_owned).to_vec()];
+    rows.extend(columns.iter().map(|column| {
+        let unseen = || "lost in the noise".to_owned();
+        vec![
+            column.column.clone(),
+            column.value.as_ref().map_or_else(unseen, shown),
+            interval(&column.interval),
+            column.deviation.map_or_else(unseen, show),
+        ]
+    }));
+    let unit = certificate.unit;
+    let over = match n_is {
+        Divisor::Exact => format!("Over {n} {unit}s, a public number."),
+        Divisor::Given => format!("Over {n} {unit}s, the public number that was given."),
+        Divisor::Noisy => {
+            format!("Over about {n:.0} {unit}s, counted in the same answer, with noise.")
+        }
+    };
+    let absent = missing(columns.iter().map(|column| (&*column.column, &column.missing)));
+    let notes = vec![format!("{over} {} {absent}", about(unit, *confidence))];
+    Said { rows, notes, object: without_certificate(json!(means)) }
+}

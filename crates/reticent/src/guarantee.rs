@@ -1,0 +1,229 @@
+//! Who is protected, and by how much: one description for flags, job files, Python and audits.
+
+use std::sync::Arc;
+
+use reticent_accountant::{Adjacency, Ledger, Unit, View};
+use reticent_oracle::tables::Schema;
+use reticent_oracle::{Entropy, Gate, PrivacyModel, PrivateTable, Refusal, Terms};
+use reticent_problem::Loss;
+use serde::{Deserialize, Serialize};
+
+use crate::budget::Budget;
+use crate::error::Error;
+#[cfg(feature = "clap")]
+use crate::flags;
+
+/// The half of a budget that is checked for where it is not spent and was not given.
+const UNUSED: (f64, f64) = (1.0, 1e-5);
+
+/// Who is protected, and by how much. Unchecked, with `None` for what is left at its default. Keys of
+/// a job file, and with the feature `clap` flags.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[serde(default)]
+pub struct Guarantee {
+    /// How much privacy may be spent
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "E", value_parser = flags::number,
+        allow_negative_numbers = true, help_heading = flags::BUDGET))]
+    pub epsilon: Option<f64>,
+    /// The chance that epsilon does not hold; well below one over the number of records
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "D", value_parser = flags::number,
+        allow_negative_numbers = true, help_heading = flags::BUDGET))]
+    pub delta: Option<f64>,
+    /// Which tables must be hard to tell apart [default: replace-one]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_parser = crate::one_of!(Adjacency),
+        help_heading = flags::BUDGET))]
+    pub adjacency: Option<Adjacency>,
+    /// What is protected [default: user where a user column is declared, otherwise record]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_parser = crate::one_of!(Unit),
+        help_heading = flags::BUDGET))]
+    pub unit: Option<Unit>,
+    /// A number of records (or users) that is public; needed for add-remove
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = flags::whole::<u64>,
+        allow_negative_numbers = true, help_heading = flags::BUDGET))]
+    pub public_n: Option<u64>,
+    /// Draw the noise from this seed, for tests: the result is then NOT PRIVATE
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = flags::whole::<u64>,
+        allow_negative_numbers = true, help_heading = flags::RESULT))]
+    pub seed: Option<u64>,
+}
+
+/// The parts of a guarantee, for whatever has one in its field `guarantee`: a fit, an evaluation.
+macro_rules! parts_of_guarantee {
+    () => {
+        /// Who is protected, and by how much, all of it.
+        pub fn guarantee(mut self, guarantee: crate::Guarantee) -> Self {
+            self.guarantee = guarantee;
+            self
+        }
+
+        /// What may be spent. Everything that has noise needs it.
+        pub fn budget(mut self, budget: crate::Budget) -> Self {
+            let (epsilon, delta) = (Some(budget.epsilon()), Some(budget.delta()));
+            self.guarantee = crate::Guarantee { epsilon, delta, ..self.guarantee };
+            self
+        }
+
+        /// Which tables are neighbours; one record replaced by another by default.
+        pub fn adjacency(mut self, adjacency: crate::Adjacency) -> Self {
+            self.guarantee.adjacency = Some(adjacency);
+            self
+        }
+
+        /// What is protected; by default a user where the schema declares whose row it is, otherwise
+        /// a record.
+        pub fn unit(mut self, unit: crate::Unit) -> Self {
+            self.guarantee.unit = Some(unit);
+            self
+        }
+
+        /// A public estimate of the number of units, which add-remove needs.
+        pub fn public_n(mut self, count: u64) -> Self {
+            self.guarantee.public_n = Some(count);
+            self
+        }
+
+        /// Draws the noise from a seed, for tests: the result is then not private, and says so.
+        pub fn seed(mut self, seed: u64) -> Self {
+            self.guarantee.seed = Some(seed);
+            self
+        }
+    };
+}
+pub(crate) use parts_of_guarantee;
+
+/// A checked [`Guarantee`] on tables of one schema.
+#[derive(Clone, Debug)]
+pub struct Protection {
+    /// The terms on which gates are opened.
+    pub(crate) opening: PrivacyModel,
+    /// What may be spent; `None` for a job without noise.
+    pub(crate) budget: Option<Budget>,
+    /// Whether the unit was given, and not left to the schema.
+    unit_given: bool,
+    /// The seed of the noise, for tests.
+    seed: Option<u64>,
+}
+
+impl From<Budget> for Guarantee {
+    fn from(budget: Budget) -> Self {
+        let (epsilon, delta) = (Some(budget.epsilon()), Some(budget.delta()));
+        Guarantee { epsilon, delta, ..Guarantee::default() }
+    }
+}
+
+impl Guarantee {
+    /// ε and δ, if both are given.
+    pub fn asked(&self) -> Option<(f64, f64)> {
+        self.epsilon.zip(self.delta)
+    }
+
+    /// What may be spent; `None` for a job without noise, which spends nothing.
+    ///
+    /// # Errors
+    /// If a number cannot be, or one that is needed is missing.
+    pub(crate) fn budget(&self, noisy: bool) -> Result<Option<Budget>, Error> {
+        let (epsilon, delta) = UNUSED;
+        // A number that cannot be is refused before one that is missing, and where it is not spent.
+        Budget::new(self.epsilon.unwrap_or(epsilon), self.delta.unwrap_or(delta))?;
+        if !noisy {
+            return Ok(None);
+        }
+        let epsilon = self.epsilon.ok_or(Error::Missing {
+            what: "the budget",
+            todo: "say how much may be spent, with `epsilon = E` (and `delta = D`)",
+        })?;
+        let delta = self.delta.ok_or(Error::Missing {
+            what: "the budget's delta",
+            todo: "give `delta = D`: the chance that epsilon does not hold, well below one over the number of records",
+        })?;
+        Budget::new(epsilon, delta).map(Some)
+    }
+
+    /// Checks it for tables of `schema` that one holder has, with this constant behind the
+    /// intercept.
+    ///
+    /// # Errors
+    /// If a number cannot be, or one that is needed is missing: noise needs a budget, and add-remove
+    /// a public number of units.
+    pub(crate) fn check(
+        &self,
+        schema: &Schema,
+        intercept: f64,
+        noisy: bool,
+    ) -> Result<Protection, Error> {
+        let budget = self.budget(noisy)?;
+        let adjacency = self.adjacency.unwrap_or_default();
+        let public_n = self.public_n.or(schema.public_n());
+        if adjacency == Adjacency::AddRemove && public_n.unwrap_or(0) == 0 && budget.is_some() {
+            return Err(Error::Missing {
+                what: "a public number of records",
+                todo: "add-remove keeps the true number private: give an estimate that is not taken from \
+                       the data with `public_n = N`, or public_n in the schema",
+            });
+        }
+        let unit = self.unit.unwrap_or(match schema.user() {
+            // Whoever declares whose row it is means the person to be protected.
+            Some(_) => Unit::User,
+            None => Unit::Record,
+        });
+        let opening = PrivacyModel { adjacency, unit, view: View::Central, public_n, intercept };
+        Ok(Protection { opening, budget, unit_given: self.unit.is_some(), seed: self.seed })
+    }
+}
+
+impl Protection {
+    /// The gate on `table`, which must not say whose each row is where nobody said that records are
+    /// to be protected all the same: persons would be protected less than they seem to be. `number`
+    /// tells runs with the same seed apart.
+    pub(crate) fn open(
+        &self,
+        table: PrivateTable,
+        loss: Arc<dyn Loss>,
+        number: u64,
+    ) -> Result<Gate, Error> {
+        if table.has_owners() && self.opening.unit == Unit::Record && !self.unit_given {
+            let why = "the table says whose each row is: choose user, to protect persons with all their rows, or \
+                       choose record";
+            return Err(Error::value("unit", Unit::Record, why));
+        }
+        let entropy = match self.seed {
+            // Multiples of an odd number near 2⁶⁴/φ: runs of different small seeds never meet.
+            Some(seed) => {
+                Entropy::seeded(seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+            }
+            None => Entropy::secure().map_err(Refusal::from)?,
+        };
+        Ok(Gate::open(table, loss, &self.opening, entropy)?)
+    }
+
+    /// Whether jobs with it and with `other` are on the same terms, at the same price.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let terms = |own: &Self| (own.opening, own.budget, own.seed);
+        terms(self) == terms(other)
+    }
+
+    /// The terms of a gate on so many units, before there is one.
+    pub(crate) fn terms(&self, population: u64) -> Result<Terms, Error> {
+        let PrivacyModel { adjacency, unit, view, .. } = self.opening;
+        Ok(match adjacency {
+            Adjacency::ReplaceOne => Terms::of_parties(unit, view, population),
+            Adjacency::AddRemove => Terms::add_remove(unit, view, population)?,
+        })
+    }
+
+    /// The error of a run that ended for this reason after it was told something: `books` are what
+    /// it is charged.
+    pub(crate) fn spent(&self, books: &Ledger, why: Error) -> Error {
+        match self.budget.filter(|_| books.total_events() > 0) {
+            Some(budget) => budget.spent(why, Some(books)),
+            None => why,
+        }
+    }
+}
