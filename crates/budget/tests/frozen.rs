@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use reticent_budget::{Import, Piece, Promise, Relation, Store, Table};
+use reticent_budget::{Import, PaidTable, Promise, Relation, Store, TablePiece};
 use rusqlite::Connection;
 
 use crate::common::*;
@@ -19,8 +19,8 @@ fn golden(name: &str) -> PathBuf {
 fn fill(path: &Path) {
     let mut store = Store::create(path, Promise::new("clinic", 3.0, 1e-6).unwrap()).unwrap();
     let plan = fit(0.5, 1e-6);
-    let file = |whole: u8, relation| Table::file([whole; 32], relation);
-    let piece = |whole: u8| Piece {
+    let file = |whole: u8, relation| PaidTable::file([whole; 32], relation);
+    let piece = |whole: u8| TablePiece {
         whole: [whole; 32],
         older: vec![[whole + 100; 32]],
         parts: vec![[whole + 50; 32]],
@@ -29,8 +29,8 @@ fn fill(path: &Path) {
         file(1, Relation::Same),
         file(2, Relation::NewEdition),
         file(3, Relation::DisjointPeople),
-        Table::files(vec![piece(3), piece(4)], Some([9; 32]), Relation::NewEdition),
-        Table::in_memory([5; 32], Relation::NewEdition),
+        PaidTable::files(vec![piece(3), piece(4)], Some([9; 32]), Relation::NewEdition),
+        PaidTable::in_memory([5; 32], Relation::NewEdition),
     ];
     for (fate, table) in tables.iter().enumerate() {
         let reservation = store.reserve(&request(&plan, 0.5, table)).unwrap();

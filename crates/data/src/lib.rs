@@ -47,13 +47,13 @@ mod text;
 
 pub use counts::{ColumnCounts, ReadCounts};
 pub use dataset::{Dataset, Indices, Owner, Owners, Targets, encode, visit_content, visit_dataset};
-pub use reticent_core::calendar::day_text;
 pub use dense::Dense;
 pub use encode::{Cell, EncodedRow, Encoder, Purpose};
 pub use error::{CellPlace, CellProblem, DataError, FileProblem, LineProblem};
 pub use labels::Labels;
 pub use norm::shrink_into;
 pub use person_id::IdForm;
+pub use reticent_core::calendar::day_text;
 pub use schema::{
     Categorical, Column, Drafted, MissingNumber, Numeric, Role, Scale, Schema, SchemaError, Target,
     TargetKind, Undeclared, Unknown,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use reticent_accountant::View;
 use reticent_runtime::wire::{decode, encode};
-use reticent_runtime::{Checkpoint, Envelope, Kind, PartyId, Price, RunId, SERVER};
+use reticent_runtime::{Checkpoint, Envelope, MessageKind, NoisePrice, PartyId, RunId, SERVER};
 
 use crate::common::{Job, World, ledgers};
 
@@ -20,7 +20,7 @@ fn freezes() -> bool {
 }
 
 fn envelopes() -> impl Iterator<Item = Envelope> {
-    (0_u32..).zip(Kind::ALL).map(|(i, kind)| Envelope {
+    (0_u32..).zip(MessageKind::ALL).map(|(i, kind)| Envelope {
         run: RunId([7; 16]),
         round: 1000 + i,
         attempt: 3,
@@ -53,7 +53,7 @@ fn the_bytes_of_a_message_are_what_they_were() {
 fn jobs() -> [(&'static str, Job<'static>); 4] {
     let settings = r#"{"iterations": 4}"#;
     let long = r#"{"iterations": 400}"#;
-    let job = || Job { settings, price: Price::Noise(1.0), seed: 5, ..Job::default() };
+    let job = || Job { settings, price: NoisePrice::Noise(1.0), seed: 5, ..Job::default() };
     let walk = Job { algorithm: "walk", settings: long, view: View::Network, ..job() };
     [
         ("local.checkpoint", job()),
