@@ -6,8 +6,8 @@ pub(crate) use crate::series::Series;
 
 /// What came of an experiment.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
-    /// The pictures as the experiment has them; [`Report::pictures`] are drawn.
+pub struct ExperimentReport {
+    /// The pictures as the experiment has them; [`ExperimentReport::pictures`] are drawn.
     pub figures: Vec<Figure>,
     /// The claims.
     pub claims: Vec<Claim>,
@@ -17,7 +17,7 @@ pub struct Report {
     pub stand_ins: Vec<String>,
 }
 
-impl Report {
+impl ExperimentReport {
     /// The pictures that are drawn: what is certified and what is as published apart.
     pub fn pictures(&self) -> Vec<Figure> {
         self.figures.iter().cloned().flat_map(Figure::apart).collect()
