@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_row_is_a_user() {
-        let table = simulated::fp23(200, 1);
+        let table = simulated::fp23(200, 1, 1);
         let problem = Problem::new(&table, "squared", "l1:1e-3");
         let settings = "iterations=40 gamma=1 clip=1";
         let x = problem.users(&method("ADMM", "federated", settings), Price::Free, 1).unwrap();

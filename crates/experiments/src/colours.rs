@@ -1,8 +1,8 @@
 //! The colour of every method, the same in all pictures.
 //!
 //! A variant has the colour of its method and another dash: `DP-ADMM, δ = 1e-3`, `Algorithm 2 as
-//! printed`. Curves of one method that differ in a parameter alone (`ν = 2`) have colours that no
-//! method has, in order.
+//! printed`. Curves that differ in a parameter alone (`ν = 2`), and more than two of one method
+//! (`R-ADMM, γ = 2`), have colours that no method of the picture has, in order.
 
 /// The colours of methods, as places in those of the plot crate. Each is there once.
 const METHODS: &[(&str, usize)] = &[
@@ -49,24 +49,24 @@ fn method(name: &str) -> &str {
 /// The colours of the curves of a picture; nothing for a name that the table lacks.
 pub(crate) fn hues<'n>(names: impl Iterator<Item = &'n str>) -> Vec<Option<usize>> {
     let (first, count) = OTHERS;
-    let mut parameters = 0;
-    names
-        .map(|name| {
-            let method = method(name);
-            let known = |table: &[(&str, usize)]| {
-                table.iter().find(|(known, _)| *known == method).map(|(_, hue)| *hue)
-            };
-            if let Some(hue) = known(METHODS) {
-                return Some(hue);
-            }
-            // A parameter and its value.
-            if method.contains(" = ") {
-                parameters += 1;
-                return Some(first + (parameters - 1) % count);
-            }
-            known(KINDS).map(|hue| first + hue % count)
-        })
-        .collect()
+    let names: Vec<&str> = names.collect();
+    let of = |table: &[(&str, usize)], name: &str| {
+        table.iter().find(|(known, _)| *known == method(name)).map(|(_, hue)| *hue)
+    };
+    let differs = |name: &str| {
+        let alike = names.iter().filter(|other| method(other) == method(name)).count();
+        method(name).contains(" = ") || (alike > 2 && name.contains(" = "))
+    };
+    let taken: Vec<usize> =
+        names.iter().filter(|name| !differs(name)).filter_map(|name| of(METHODS, name)).collect();
+    let free = (0..first).filter(|hue| !taken.contains(hue));
+    let mut parameters = (first..first + count).chain(free).cycle();
+    let hue = |name: &&str| match of(METHODS, name) {
+        _ if differs(name) => parameters.next(),
+        Some(hue) => Some(hue),
+        None => of(KINDS, name).map(|hue| first + hue % count),
+    };
+    names.iter().map(hue).collect()
 }
 
 #[cfg(test)]
@@ -101,5 +101,10 @@ mod tests {
     fn parameters_have_colours_that_no_method_has() {
         let found = hues(["ν = 0", "ν = 2", "DP-SGD", "ν = 3"].into_iter());
         assert_eq!(found, [Some(15), Some(16), Some(4), Some(17)]);
+        let seven = hues(["ε", "VRADMM"].into_iter().chain(["a = 1"; 7]));
+        let colours: std::collections::BTreeSet<_> = seven[1..].iter().collect();
+        assert_eq!(colours.len(), 8, "{seven:?}");
+        let three = hues(["ADMM", "R-ADMM, γ = 1", "R-ADMM, γ = 2", "R-ADMM, γ = 3"].into_iter());
+        assert_eq!(three, [Some(14), Some(15), Some(16), Some(17)]);
     }
 }

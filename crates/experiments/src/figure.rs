@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use reticent_plot::{Axis, Plot};
+use serde::{Deserialize, Serialize};
 
 use crate::claim::Version;
 use crate::colours::hues;
@@ -16,7 +17,7 @@ use crate::statistics::Mean;
 const CERTIFIED: &str = " (certified)";
 
 /// A picture and the numbers in it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Figure {
     /// The name of its files.
     pub name: String,

@@ -61,6 +61,17 @@ impl Results {
         serde_json::from_slice(&fs::read(folder.join(FILE)).ok()?).ok()
     }
 
+    /// Draws the pictures of an earlier run again, from the report that it has kept.
+    ///
+    /// # Errors
+    /// If there was no such run, or the folder cannot be written to.
+    pub fn redraw(folder: &Path, kept: &Path) -> Result<Self, Error> {
+        let missing = || Error::file(kept, "no numbers of an earlier run are kept here");
+        let report = Report::kept(kept).ok_or_else(missing)?;
+        let Results { settings, quick, seconds, .. } = Results::read(folder).ok_or_else(missing)?;
+        Results::write(&report, (settings, quick, seconds), folder)
+    }
+
     /// Writes the results, and for each picture its SVG and its numbers, into this folder. The
     /// pictures of an earlier run that are not drawn any more are removed.
     ///

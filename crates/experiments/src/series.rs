@@ -1,12 +1,13 @@
 //! A curve: for every x, a value of each seed.
 
 use reticent_plot::Curve;
+use serde::{Deserialize, Serialize};
 
 use crate::claim::Version;
 use crate::statistics::Mean;
 
 /// One curve: for every x, a value of each seed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Series {
     /// The method or the parameter that it is of.
     pub name: String,
@@ -92,7 +93,7 @@ impl Series {
 }
 
 /// What a band around a curve is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Band {
     /// One standard deviation of a run to either side.
     #[default]

@@ -4,6 +4,7 @@ use crate::time;
 
 /// How numbers lie on an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum Scale {
     Linear,
     Log,
@@ -13,6 +14,7 @@ enum Scale {
 
 /// One of the two axes of a picture.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Axis {
     pub(crate) label: String,
     scale: Scale,

@@ -60,6 +60,10 @@ pub struct Reproduce {
     /// Train again what another build of this program has trained
     #[arg(long)]
     again: bool,
+
+    /// Draw the pictures and write the page again from the numbers of earlier runs; runs nothing
+    #[arg(long, conflicts_with_all = ["again", "quick", "seeds", "rows", "data_dir"])]
+    redraw: bool,
 }
 
 impl Reproduce {
@@ -72,10 +76,18 @@ impl Reproduce {
         let out = self.out.clone().unwrap_or_else(|| OUT.into());
         let build = build();
         let store = Store::new(out.join("models"), &build, self.again);
+        let kept = |experiment: &dyn Experiment| {
+            out.join("kept").join(experiment.id()).with_extension("report")
+        };
         let (mut text, mut objects, mut remarks) = (String::new(), Vec::new(), Vec::new());
         for experiment in &chosen {
             let folder = out.join(experiment.id());
-            match self.one(*experiment, &folder, (&store, &build)) {
+            let file = kept(*experiment);
+            let done = match self.redraw {
+                true => Results::redraw(&folder, &file).map(|results| (results, true)),
+                false => self.one(*experiment, (&folder, &file), (&store, &build)),
+            };
+            match done {
                 Ok((results, before)) => {
                     let done = if before { " (done before)" } else { "" };
                     // Hours may be between the first and the last.
@@ -109,7 +121,7 @@ impl Reproduce {
     fn one(
         &self,
         experiment: &dyn Experiment,
-        folder: &Path,
+        (folder, kept): (&Path, &Path),
         (store, build): (&Store, &str),
     ) -> Result<(Results, bool), Error> {
         let mut line = Line::new();
@@ -134,6 +146,7 @@ impl Reproduce {
         let start = Instant::now();
         let report = experiment.run(&mut context)?;
         let seconds = start.elapsed().as_secs_f64();
+        report.keep(kept)?;
         Ok((Results::write(&report, (settings, self.quick, seconds), folder)?, false))
     }
 
