@@ -3,19 +3,19 @@
 use pyo3::prelude::*;
 use reticent::Fit;
 
-use crate::certificate::Certificate;
+use crate::certificate::PyCertificate;
 use crate::error::Failure;
 use crate::guarantee::GuardedRequest;
-use crate::payment::{Bill, Payer, Receipt, perform};
-use crate::schema::Schema;
-use crate::table::Table;
+use crate::payment::{JobBill, Payer, Receipt, perform};
+use crate::schema::PySchema;
+use crate::table::BorrowedTable;
 use crate::threads::detached;
 
 /// What is to be counted.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Question {
-    schema: Schema,
+pub struct CountRequest {
+    schema: PySchema,
 }
 
 /// Counts, without holding the interpreter's lock. Gives a number for each class, the deviation of the
@@ -24,22 +24,23 @@ pub struct Question {
 #[pyo3(signature = (question, x, *, y=None, groups=None, budget=None))]
 pub fn class_counts<'py>(
     py: Python<'py>,
-    question: GuardedRequest<Question>,
+    question: GuardedRequest<CountRequest>,
     x: &Bound<'py, PyAny>,
     y: Option<&Bound<'py, PyAny>>,
     groups: Option<&Bound<'py, PyAny>>,
     budget: Option<Payer>,
-) -> PyResult<(Vec<f64>, f64, Certificate, Receipt)> {
-    let table = Table::new(x, None, y, groups)?;
+) -> PyResult<(Vec<f64>, f64, PyCertificate, Receipt)> {
+    let table = BorrowedTable::new(x, None, y, groups)?;
     let dataset = table.dataset()?;
     let grouped = groups.is_some();
     let done: Result<_, Failure> = detached(py, || {
         let fit = Fit::new(question.of.schema.0.clone()).guarantee(question.guarantee.read()?);
         let job = fit.count(true)?;
-        let bill = Bill { asked: question.guarantee.asked(), column: job.user_column(), grouped };
+        let bill =
+            JobBill { asked: question.guarantee.asked(), column: job.user_column(), grouped };
         perform(budget, bill, &dataset, false, |run| job.open(&dataset, run))
     })?;
     let (counted, receipt) = done?;
     let counts = counted.classes.into_iter().map(|(_, count)| count).collect();
-    Ok((counts, counted.deviation, Certificate(counted.certificate), receipt))
+    Ok((counts, counted.deviation, PyCertificate(counted.certificate), receipt))
 }

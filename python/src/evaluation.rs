@@ -3,26 +3,26 @@
 use pyo3::prelude::*;
 use reticent::{Error, Evaluation};
 
-use crate::certificate::Certificate;
+use crate::certificate::PyCertificate;
 use crate::error::Failure;
 use crate::guarantee::GuardedRequest;
-use crate::model::Model;
-use crate::payment::{Bill, Payer, Receipt, perform};
-use crate::table::Table;
+use crate::model::PyModel;
+use crate::payment::{JobBill, Payer, Receipt, perform};
+use crate::table::BorrowedTable;
 use crate::threads::detached;
 
 /// How it is to be evaluated; every key is there, as `None` where nothing is said.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Question {
+pub struct EvaluationRequest {
     threshold: Option<f64>,
     bins: Option<usize>,
     confidence: f64,
 }
 
-impl GuardedRequest<Question> {
+impl GuardedRequest<EvaluationRequest> {
     fn evaluation(&self) -> Result<Evaluation, Error> {
-        let Question { threshold, bins, confidence } = self.of;
+        let EvaluationRequest { threshold, bins, confidence } = self.of;
         let mut evaluation = Evaluation::of(self.guarantee.read()?).confidence(confidence);
         if let Some(threshold) = threshold {
             evaluation = evaluation.threshold(threshold);
@@ -41,24 +41,25 @@ impl GuardedRequest<Question> {
 #[allow(clippy::too_many_arguments)] // keywords of a private function of the package
 pub fn evaluate<'py>(
     py: Python<'py>,
-    question: GuardedRequest<Question>,
-    model: &Model,
+    question: GuardedRequest<EvaluationRequest>,
+    model: &PyModel,
     x: &Bound<'py, PyAny>,
     names: Option<Vec<String>>,
     y: Option<&Bound<'py, PyAny>>,
     groups: Option<&Bound<'py, PyAny>>,
     budget: Option<Payer>,
-) -> PyResult<(String, Certificate, Receipt)> {
-    let table = Table::new(x, names, y, groups)?;
+) -> PyResult<(String, PyCertificate, Receipt)> {
+    let table = BorrowedTable::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
     let grouped = groups.is_some() && question.guarantee.protects_users();
     let done: Result<_, Failure> = detached(py, || {
         let job = question.evaluation()?.check(&model.0)?;
-        let bill = Bill { asked: question.guarantee.asked(), column: job.user_column(), grouped };
+        let bill =
+            JobBill { asked: question.guarantee.asked(), column: job.user_column(), grouped };
         perform(budget, bill, &dataset, false, |run| job.open(&dataset, run))
     })?;
     let (evaluated, receipt) = done?;
     let figures = serde_json::to_string(&evaluated.quality)
         .map_err(|error| Failure::from(Error::value("figures", "", error.to_string())))?;
-    Ok((figures, Certificate(evaluated.certificate), receipt))
+    Ok((figures, PyCertificate(evaluated.certificate), receipt))
 }

@@ -5,10 +5,10 @@ use reticent::accountant::Taint;
 use reticent::{Error, Fitted, Job, Run, Tune};
 
 use crate::error::Failure;
-use crate::job::Request;
-use crate::model::Model;
-use crate::payment::{Bill, Payer, Receipt, countable, perform, unpaid};
-use crate::table::Table;
+use crate::job::FitRequest;
+use crate::model::PyModel;
+use crate::payment::{JobBill, Payer, Receipt, countable, perform, unpaid};
+use crate::table::BorrowedTable;
 use crate::threads::detached;
 use crate::watch::Signals;
 
@@ -17,25 +17,25 @@ pub type Columns = Vec<(String, Vec<Option<f64>>)>;
 
 /// The model, the number of iterations, whether an exact solver converged, the trace where one is
 /// wanted, and the receipt.
-type Made = (Model, u64, Option<bool>, Option<Columns>, Receipt);
+type Made = (PyModel, u64, Option<bool>, Option<Columns>, Receipt);
 
 /// The model, the iterations, the number of the winner, its noisy score, the expected number of
 /// runs, and the receipt.
-type Chosen = (Model, u64, usize, f64, f64, Receipt);
+type Chosen = (PyModel, u64, usize, f64, f64, Receipt);
 
 /// Fits, without holding the interpreter's lock.
 #[pyfunction]
 #[pyo3(signature = (request, x, *, names=None, y=None, groups=None, budget=None))]
 pub fn fit<'py>(
     py: Python<'py>,
-    request: Request,
+    request: FitRequest,
     x: &Bound<'py, PyAny>,
     names: Option<Vec<String>>,
     y: Option<&Bound<'py, PyAny>>,
     groups: Option<&Bound<'py, PyAny>>,
     budget: Option<Payer>,
 ) -> PyResult<Made> {
-    let table = Table::new(x, names, y, groups)?;
+    let table = BorrowedTable::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
     let grouped = groups.is_some() && request.guarantee.protects_users();
     let done: Result<_, Failure> = detached(py, || {
@@ -43,17 +43,17 @@ pub fn fit<'py>(
         if request.of.trace {
             job.check_traceable()?;
         }
-        let bill = Bill { asked: request.guarantee.asked(), column: job.user_column(), grouped };
+        let bill = JobBill { asked: request.guarantee.asked(), column: job.user_column(), grouped };
         perform(budget, bill, &dataset, request.of.trace, |run| job.open(&dataset, run))
     })?;
     let (Fitted { model, iterations, converged, trace, .. }, receipt) = done?;
-    Ok((Model(model), iterations, converged, trace.map(|trace| trace.columns()), receipt))
+    Ok((PyModel(model), iterations, converged, trace.map(|trace| trace.columns()), receipt))
 }
 
 /// Refuses jobs that cannot be, and where they are to be `paid` those that no budget holds, before
 /// any table is read or anything is paid.
 #[pyfunction]
-pub fn check(requests: Vec<Request>, paid: bool) -> Result<(), Failure> {
+pub fn check(requests: Vec<FitRequest>, paid: bool) -> Result<(), Failure> {
     for request in &requests {
         let job = request.fit()?.check()?;
         if request.of.trace {
@@ -72,19 +72,19 @@ pub fn check(requests: Vec<Request>, paid: bool) -> Result<(), Failure> {
 #[pyo3(signature = (request, x, *, budget, names=None, y=None, groups=None))]
 pub fn check_budget<'py>(
     py: Python<'py>,
-    request: Request,
+    request: FitRequest,
     x: &Bound<'py, PyAny>,
     budget: Payer,
     names: Option<Vec<String>>,
     y: Option<&Bound<'py, PyAny>>,
     groups: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<()> {
-    let table = Table::new(x, names, y, groups)?;
+    let table = BorrowedTable::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
     let grouped = groups.is_some() && request.guarantee.protects_users();
     let done: Result<(), Failure> = detached(py, || {
         let job = request.fit()?.check()?;
-        let bill = Bill { asked: request.guarantee.asked(), column: job.user_column(), grouped };
+        let bill = JobBill { asked: request.guarantee.asked(), column: job.user_column(), grouped };
         let mut signals = Signals::new();
         let mut watch = |stage| signals.watch(stage);
         let ready = job.open(&dataset, &mut Run::watched(&mut watch))?;
@@ -94,7 +94,7 @@ pub fn check_budget<'py>(
 }
 
 /// Refuses what is known to be no guarantee before there is a table.
-fn payable(request: &Request, job: &Job) -> Result<(), Failure> {
+fn payable(request: &FitRequest, job: &Job) -> Result<(), Failure> {
     if job.budget().is_none() {
         return Err(unpaid("it has no noise"));
     }
@@ -113,7 +113,7 @@ fn payable(request: &Request, job: &Job) -> Result<(), Failure> {
 #[allow(clippy::too_many_arguments)] // keywords of a private function of the package
 pub fn tune<'py>(
     py: Python<'py>,
-    requests: Vec<Request>,
+    requests: Vec<FitRequest>,
     runs: Option<u64>,
     x: &Bound<'py, PyAny>,
     names: Option<Vec<String>>,
@@ -121,7 +121,7 @@ pub fn tune<'py>(
     groups: Option<&Bound<'py, PyAny>>,
     budget: Option<Payer>,
 ) -> PyResult<Chosen> {
-    let table = Table::new(x, names, y, groups)?;
+    let table = BorrowedTable::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
     let grouped = groups.is_some() && requests.iter().any(|one| one.guarantee.protects_users());
     let done: Result<_, Failure> = detached(py, || {
@@ -134,12 +134,12 @@ pub fn tune<'py>(
         }
         let job = tune.check()?;
         let asked = requests.first().and_then(|one| one.guarantee.asked());
-        let bill = Bill { asked, column: job.user_column(), grouped };
+        let bill = JobBill { asked, column: job.user_column(), grouped };
         perform(budget, bill, &dataset, false, |run| job.open(&dataset, run))
     })?;
     let (Fitted { model, iterations, tuned, .. }, receipt) = done?;
     let tuned = tuned.ok_or_else(|| Error::value("param_grid", "", "nothing was chosen"));
     let tuned = tuned.map_err(Failure::from)?;
     let winner = tuned.chosen.parse().unwrap_or_default();
-    Ok((Model(model), iterations, winner, tuned.score, tuned.expected_runs, receipt))
+    Ok((PyModel(model), iterations, winner, tuned.score, tuned.expected_runs, receipt))
 }

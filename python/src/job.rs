@@ -10,16 +10,16 @@ use reticent::{
 };
 
 use crate::guarantee::GuardedRequest;
-use crate::schema::Schema;
+use crate::schema::PySchema;
 
 /// What an estimator asks for.
-pub type Request = GuardedRequest<Job>;
+pub type FitRequest = GuardedRequest<Job>;
 
 /// Every key is there, as `None` where nothing is said.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Job {
-    pub schema: Schema,
+    pub schema: PySchema,
     pub loss: Option<String>,
     pub penalty: String,
     pub constraint: Option<Tie>,
@@ -127,7 +127,7 @@ impl Job {
     }
 }
 
-impl Request {
+impl FitRequest {
     /// The fit that is asked for.
     pub fn fit(&self) -> Result<Fit, Error> {
         let job = &self.of;

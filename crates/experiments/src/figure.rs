@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::claim::Version;
 use crate::colours::hues;
 use crate::series::{Band, Series};
-use crate::statistics::Mean;
+use crate::statistics::SampleMean;
 
 /// At the end of the name of a certified method in a picture of published ones.
 const CERTIFIED: &str = " (certified)";
@@ -101,7 +101,7 @@ impl Figure {
         let room = 0.05 * (high - low);
         let within = |y: f64| (low - room..=high + room).contains(&y);
         let cut = self.series.iter().filter(|series| !focus(series)).filter(|series| {
-            series.points.iter().any(|(_, values)| !within(Mean::of(values).value))
+            series.points.iter().any(|(_, values)| !within(SampleMean::of(values).value))
         });
         let cut: Vec<&str> = cut.map(|series| series.name.as_str()).collect();
         if !cut.is_empty() {
@@ -207,7 +207,7 @@ impl Figure {
         for series in self.series.iter().cloned().chain(self.unseen.iter().map(unseen)) {
             let name = quoted(&series.full_name());
             for (x, values) in series.points.iter().filter(|(_, values)| values[0].is_finite()) {
-                let Mean { value, deviation, error, runs } = Mean::of(values);
+                let SampleMean { value, deviation, error, runs } = SampleMean::of(values);
                 let (deviation, error) = (known(deviation), known(error));
                 let _ = writeln!(text, "{name},{x},{value},{deviation},{error},{runs}");
             }

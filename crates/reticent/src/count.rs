@@ -7,7 +7,7 @@
 use reticent_accountant::Adjacency;
 use reticent_oracle::queries::Count;
 use reticent_oracle::tables::TargetKind;
-use reticent_oracle::{Oracle, Refusal, Statistic, Terms};
+use reticent_oracle::{Oracle, RecordStatistic, Refusal, Terms};
 use reticent_problem::Shape;
 
 use crate::certificate::Certificate;
@@ -157,7 +157,7 @@ impl Question for Counting {
 
     fn ask(&self, oracle: &mut dyn Oracle, noise: &Asking<()>) -> Result<Vec<f64>, Refusal> {
         let noise_multiplier = noise.multiplier;
-        let count = |at_most| Count { of: Statistic::Target, at_most, noise_multiplier };
+        let count = |at_most| Count { of: RecordStatistic::Target, at_most, noise_multiplier };
         let asked = self.thresholds().into_iter();
         asked.map(|at| oracle.ask(&count(at)).map(|answer| *answer.get())).collect()
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reticent_accountant::{Adjacency, Ledger, Unit, View};
 use reticent_oracle::tables::Schema;
-use reticent_oracle::{Entropy, Gate, Opening, PrivateTable, Refusal, Terms};
+use reticent_oracle::{Entropy, Gate, PrivacyModel, PrivateTable, Refusal, Terms};
 use reticent_problem::Loss;
 use serde::{Deserialize, Serialize};
 
@@ -102,7 +102,7 @@ pub(crate) use parts_of_guarantee;
 #[derive(Clone, Debug)]
 pub struct Protection {
     /// The terms on which gates are opened.
-    pub(crate) opening: Opening,
+    pub(crate) opening: PrivacyModel,
     /// What may be spent; `None` for a job without noise.
     pub(crate) budget: Option<Budget>,
     /// Whether the unit was given, and not left to the schema.
@@ -173,7 +173,7 @@ impl Guarantee {
             Some(_) => Unit::User,
             None => Unit::Record,
         });
-        let opening = Opening { adjacency, unit, view: View::Central, public_n, intercept };
+        let opening = PrivacyModel { adjacency, unit, view: View::Central, public_n, intercept };
         Ok(Protection { opening, budget, unit_given: self.unit.is_some(), seed: self.seed })
     }
 }
@@ -211,7 +211,7 @@ impl Protection {
 
     /// The terms of a gate on so many units, before there is one.
     pub(crate) fn terms(&self, population: u64) -> Result<Terms, Error> {
-        let Opening { adjacency, unit, view, .. } = self.opening;
+        let PrivacyModel { adjacency, unit, view, .. } = self.opening;
         Ok(match adjacency {
             Adjacency::ReplaceOne => Terms::of_parties(unit, view, population),
             Adjacency::AddRemove => Terms::add_remove(unit, view, population)?,

@@ -112,12 +112,12 @@ pub use job::{Job, Ready};
 pub use job_file::JobFile;
 pub use model::{Coefficient, Model};
 pub use objective::{Objective, Problem};
-pub use outlook::Outlook;
+pub use outlook::UtilityForecast;
 pub use payable::{Payable, unplanned};
-pub use predict::{Asked, Measured, Predicted, Prediction};
+pub use predict::{Measured, Predicted, Prediction, PredictionInput};
 pub use procedure::Seen;
 pub use quality::{Confusion, Quality};
-pub use ranking::Curves;
+pub use ranking::RocCurves;
 pub use repeat::Repeat;
 pub use results::{check_folder, check_results, write_model, write_results};
 pub use reticent_accountant as accountant;
@@ -142,7 +142,7 @@ pub use training::{Fitted, Training};
 pub use tune::{Tune, Tuned};
 pub use units::Units;
 pub use verdict::{Scope, Verdict};
-pub use verify::{Check, Document, Outcome, Standing, Verification, verify};
+pub use verify::{CheckOutcome, Document, Standing, Verification, VerifyCheck, verify};
 pub use write::{NewFile, check_new, write_text};
 
 /// The example of the project's own page is held to what it says.

@@ -3,10 +3,10 @@
 use reticent_accountant::{
     Adjacency, Event, Gaussian, Laplace, Ledger, Mechanism, calibrate, epsilon, gdp_mu,
 };
-use reticent_admm::catalogue::{Entry, Kind, Recipe};
+use reticent_admm::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 use reticent_admm::exact::ExactSettings;
-use reticent_admm::{BlockSchedule, Public, Settings};
-use reticent_oracle::{Opening, Sampling, Terms};
+use reticent_admm::{BlockSchedule, ProblemFacts, Settings};
+use reticent_oracle::{PrivacyModel, Sampling, Terms};
 
 use crate::budget::Budget;
 use crate::error::Error;
@@ -14,7 +14,7 @@ use crate::fit::Fit;
 use crate::graph::PrivateGraph;
 use crate::guarantee::Protection;
 use crate::job::SOME;
-use crate::map::{self, Cell, Procedure};
+use crate::map::{self, MapCell, Procedure};
 use crate::objective::Objective;
 use crate::solver::Solver;
 use crate::standard_errors;
@@ -23,7 +23,7 @@ use crate::standard_errors;
 #[derive(Debug)]
 pub(crate) struct Task {
     pub objective: Objective,
-    pub entry: &'static Entry,
+    pub entry: &'static AlgorithmEntry,
     pub settings: Settings,
     /// Who is protected; without a budget for an algorithm without noise.
     pub protection: Protection,
@@ -40,8 +40,8 @@ pub(crate) struct Task {
 ///
 /// # Errors
 /// If no noise is enough for the budget.
-pub fn whole_budget(budget: Option<Budget>, opening: Opening) -> Result<f64, Error> {
-    let Opening { adjacency, unit, view, .. } = opening;
+pub fn whole_budget(budget: Option<Budget>, opening: PrivacyModel) -> Result<f64, Error> {
+    let PrivacyModel { adjacency, unit, view, .. } = opening;
     let Some(budget) = budget else { return Ok(0.0) };
     let one = |noise| {
         // Without a δ it is Laplace noise that is measured by.
@@ -64,7 +64,7 @@ impl Task {
         let Fit { problem, solver, graph, standard_errors, guarantee, noise } = fit.with_path()?;
         let Solver { entry, settings } = solver;
         check_noise(noise, entry, tuned || graph.is_some() || standard_errors.is_some())?;
-        let noisy = matches!(entry.kind, Kind::Private(_)) && noise != Some(0.0);
+        let noisy = matches!(entry.kind, AlgorithmKind::Private(_)) && noise != Some(0.0);
         guarantee.budget(noisy)?;
         let objective = problem.check()?;
         let protection = guarantee.check(&objective.schema, objective.constant, noisy)?;
@@ -83,13 +83,13 @@ impl Task {
         if let Some(share) = self.standard_errors {
             standard_errors::check(share, &self.objective, (tuned, self.graph.is_some()))?;
         }
-        let Opening { adjacency, public_n, .. } = self.protection.opening;
+        let PrivacyModel { adjacency, public_n, .. } = self.protection.opening;
         if let Some(count) = public_n.filter(|_| adjacency == Adjacency::AddRemove) {
             self.check_sample(count)?;
         }
         // Settings are refused here, before the data is read, or never.
         match self.entry.kind {
-            Kind::Private(_) => {
+            AlgorithmKind::Private(_) => {
                 let public = self.public(public_n.unwrap_or(SOME))?;
                 self.entry.build(&self.recipe(&public, 1.0))?;
                 // What is published with a claim that does not hold is offered with that said, and
@@ -99,7 +99,7 @@ impl Task {
                 }
                 self.check_pure(&public)
             }
-            Kind::Exact => {
+            AlgorithmKind::Exact => {
                 ExactSettings::try_from(&self.settings)?;
                 Ok(())
             }
@@ -122,9 +122,9 @@ impl Task {
     }
 
     /// Where on the map it is.
-    fn cell(&self, tuned: bool) -> Cell {
-        let Opening { unit, adjacency, view, .. } = self.protection.opening;
-        Cell {
+    fn cell(&self, tuned: bool) -> MapCell {
+        let PrivacyModel { unit, adjacency, view, .. } = self.protection.opening;
+        MapCell {
             algorithm: self.entry.name,
             form: map::form(self.entry.takes, &self.settings),
             procedure: Procedure::of(tuned, self.graph.is_some(), self.standard_errors.is_some()),
@@ -136,7 +136,7 @@ impl Task {
     }
 
     /// The public facts, once the public number of units is known.
-    pub fn public(&self, population: u64) -> Result<Public, Error> {
+    pub fn public(&self, population: u64) -> Result<ProblemFacts, Error> {
         Ok(self
             .objective
             .public(population, whole_budget(self.protection.budget, self.protection.opening)?))
@@ -158,7 +158,7 @@ impl Task {
 
     /// Refuses a δ of 0 where the plan has noise for which no ε holds without exception, before any
     /// table is read.
-    fn check_pure(&self, public: &Public) -> Result<(), Error> {
+    fn check_pure(&self, public: &ProblemFacts) -> Result<(), Error> {
         if self.protection.budget.is_none_or(|budget| budget.delta() > 0.0) {
             return Ok(());
         }
@@ -191,7 +191,7 @@ impl Task {
         }
     }
 
-    pub fn recipe<'a>(&'a self, public: &'a Public, noise_multiplier: f64) -> Recipe<'a> {
+    pub fn recipe<'a>(&'a self, public: &'a ProblemFacts, noise_multiplier: f64) -> Recipe<'a> {
         Recipe {
             settings: &self.settings,
             public,
@@ -207,11 +207,11 @@ impl Task {
 }
 
 /// Refuses a noise by hand that is no noise, and one where there is none to set or more than one.
-fn check_noise(noise: Option<f64>, entry: &Entry, several: bool) -> Result<(), Error> {
+fn check_noise(noise: Option<f64>, entry: &AlgorithmEntry, several: bool) -> Result<(), Error> {
     let Some(noise) = noise else { return Ok(()) };
     let why = if !(noise.is_finite() && noise >= 0.0) {
         "a number of clips of at least 0 is needed; 0 is no noise and no privacy"
-    } else if matches!(entry.kind, Kind::Exact) {
+    } else if matches!(entry.kind, AlgorithmKind::Exact) {
         "the exact solver has no noise; leave it out"
     } else if several {
         "what is tuned, learns a graph or has standard errors has several noises, which share a budget; leave it out"

@@ -1,19 +1,19 @@
 //! The training of a model: one fit, or the best of a random number of them.
 
 use reticent_accountant::{Adjacency, Ledger, Taint};
-use reticent_admm::Public;
-use reticent_admm::exact::{ExactSettings, ExactSolution, Status, solve};
+use reticent_admm::ProblemFacts;
+use reticent_admm::exact::{ExactSettings, ExactSolution, SolverStatus, solve};
 use reticent_oracle::{Gate, PrivateSelection, Terms};
 
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::job::{Job, Ready};
 use crate::model::Model;
-use crate::outlook::Outlook;
+use crate::outlook::UtilityForecast;
 use crate::procedure::{
     Concluded, Ended, Found, Ground, Hearers, Planned, Procedure, Seen, conclude,
 };
-use crate::run::{Calibrated, Noise, Outcome};
+use crate::run::{Calibrated, Noise, RunOutcome};
 use crate::source::Source;
 use crate::stage::Run;
 use crate::task::Task;
@@ -53,7 +53,7 @@ pub struct Fitted {
 #[derive(Debug, Default)]
 pub struct Noises {
     /// Empty for an algorithm without noise.
-    pub(crate) points: Vec<(Public, Noise)>,
+    pub(crate) points: Vec<(ProblemFacts, Noise)>,
     /// The contest of several.
     pub(crate) selection: Option<PrivateSelection>,
 }
@@ -63,7 +63,7 @@ pub struct Noises {
 pub struct Trained {
     /// The number of the fit whose model it is.
     pub(crate) point: usize,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: RunOutcome,
     pub(crate) tuned: Option<Tuned>,
     pub(crate) converged: Option<bool>,
 }
@@ -100,11 +100,11 @@ impl Job {
 
 impl Ready<'_> {
     /// What may be expected of the run; `None` for an algorithm without noise.
-    pub fn outlook(&self) -> Option<Outlook> {
+    pub fn outlook(&self) -> Option<UtilityForecast> {
         let protection = &self.procedure().first().protection;
         let (public, _) = self.noise().points.first()?;
         let neighbours = (protection.opening.adjacency, protection.opening.unit);
-        Some(Outlook::new(public, protection.budget?, neighbours))
+        Some(UtilityForecast::new(public, protection.budget?, neighbours))
     }
 }
 
@@ -202,7 +202,7 @@ impl Procedure for Training {
     fn finish(&self, found: Found<'_, Noises, Trained>) -> Result<Fitted, Error> {
         let Found { answer, records, certificate, trace, .. } = found;
         let Trained { point, outcome, tuned, converged } = answer;
-        let Outcome { parameter, iterations, graph, choice, standard_errors, .. } = outcome;
+        let RunOutcome { parameter, iterations, graph, choice, standard_errors, .. } = outcome;
         let certificate = Certificate { choice, ..certificate };
         let Task { entry, objective, .. } = &self.points[point];
         let extras = (graph.as_ref(), standard_errors.as_ref());
@@ -227,7 +227,7 @@ impl Task {
         let settings = ExactSettings::try_from(&self.settings)?;
         let ExactSolution { x, iterations, status, .. } =
             solve(gate, &self.objective.regulariser, &settings)?;
-        let outcome = Outcome {
+        let outcome = RunOutcome {
             parameter: x,
             iterations,
             graph: None,
@@ -235,7 +235,7 @@ impl Task {
             standard_errors: None,
             choice: None,
         };
-        let converged = Some(status == Status::Converged);
+        let converged = Some(status == SolverStatus::Converged);
         Ok(Trained { point: 0, outcome, tuned: None, converged })
     }
 }

@@ -16,11 +16,11 @@
 //! runs would find the best point more surely, but the noise of every run grows with `r`.
 
 use reticent_accountant::{Ledger, Repetitions, calibrate, rdp_curve};
-use reticent_admm::Public;
+use reticent_admm::ProblemFacts;
 use reticent_oracle::{Gate, Oracle, PrivateSelection, Refusal, Selected, Terms};
 use reticent_problem::penalties;
 
-use crate::axis::{Axis, ONE_LOSS};
+use crate::axis::{ONE_LOSS, TuneAxis};
 use crate::budget::Budget;
 use crate::error::Error;
 use crate::fit::Fit;
@@ -217,9 +217,9 @@ impl Spec {
     }
 
     /// The lists, none of them of what is set already or twice.
-    fn axes(&self, lists: &[String]) -> Result<Vec<Axis>, Error> {
-        let axes: Vec<Axis> =
-            lists.iter().map(|list| Axis::parse(list)).collect::<Result<_, _>>()?;
+    fn axes(&self, lists: &[String]) -> Result<Vec<TuneAxis>, Error> {
+        let axes: Vec<TuneAxis> =
+            lists.iter().map(|list| TuneAxis::parse(list)).collect::<Result<_, _>>()?;
         for (i, axis) in axes.iter().enumerate() {
             if axes[..i].iter().any(|other| other.name == axis.name) {
                 let why = format!("{} is tuned twice; give one list", axis.name);
@@ -234,10 +234,10 @@ impl Spec {
     }
 
     /// One point of the product of the lists, with its name.
-    fn at(&self, axes: &[Axis], point: usize) -> Result<(String, Spec), Error> {
+    fn at(&self, axes: &[TuneAxis], point: usize) -> Result<(String, Spec), Error> {
         let (mut rest, mut over) = (point, Spec::default());
         let (mut settings, mut words) = (Vec::new(), Vec::new());
-        for Axis { name, values } in axes {
+        for TuneAxis { name, values } in axes {
             let value = values[rest % values.len()].clone();
             rest /= values.len();
             words.push(format!("{name}={value}"));
@@ -292,13 +292,13 @@ impl Training {
         laws: &[Repetitions],
         s: f64,
     ) -> Result<(Planned<Noises>, f64), Error> {
-        let wholes: Vec<Public> = self
+        let wholes: Vec<ProblemFacts> = self
             .points()
             .iter()
             .map(|job| job.public(terms.population()))
             .collect::<Result<_, _>>()?;
         let share = |job: &Task| job.share(true) / (s * s);
-        let publics: Vec<Public> = self
+        let publics: Vec<ProblemFacts> = self
             .points()
             .iter()
             .zip(&wholes)
@@ -345,7 +345,7 @@ impl Training {
     fn alone(
         &self,
         terms: Terms,
-        publics: &[Public],
+        publics: &[ProblemFacts],
         budget: Budget,
     ) -> Result<(Vec<f64>, bool), Error> {
         let mut known: Vec<(Ledger, f64)> = Vec::new();
@@ -370,7 +370,7 @@ impl Training {
     fn plans(
         &self,
         terms: Terms,
-        publics: &[Public],
+        publics: &[ProblemFacts],
         noises: &[Noise],
         alike: bool,
     ) -> Result<Vec<Ledger>, Error> {
@@ -389,7 +389,7 @@ impl Training {
     pub(crate) fn choose(
         &self,
         gate: Gate,
-        points: &[(Public, Noise)],
+        points: &[(ProblemFacts, Noise)],
         selection: &PrivateSelection,
     ) -> Result<Concluded<Trained>, Error> {
         let run = |oracle: &mut dyn Oracle, i: usize| {

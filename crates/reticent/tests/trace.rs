@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use reticent::accountant::epsilon;
-use reticent::simulate::{Keep, Parties, Simulated, SimulationJob, SimulationSpec};
+use reticent::simulate::{CheckpointOptions, Parties, Simulated, SimulationJob, SimulationSpec};
 use reticent::trace::{PublicData, Trace, Tracing};
 use reticent::{Files, Guarantee, Job, Run, Settings, Spec, View};
 
@@ -193,7 +193,7 @@ fn simulation(algorithm: &str, trust: View, sampling: Option<&str>) -> Simulatio
 fn rounds_between_parties_show_what_their_view_covers_and_no_more() {
     let run = |algorithm, trust, sampling, public: Option<&mut PublicData>| {
         let job = simulation(algorithm, trust, sampling);
-        let ready = job.open(&*table(), Keep::default(), &mut Run::default()).unwrap();
+        let ready = job.open(&*table(), CheckpointOptions::default(), &mut Run::default()).unwrap();
         let tracing = Tracing { public, ..Tracing::default() };
         ready.run(Run::traced(tracing)).unwrap().trace.unwrap()
     };
@@ -232,10 +232,12 @@ fn a_row_of_peers_is_that_of_its_own_iteration() {
             let parties = Parties { split: Some(4), ..Parties::default() };
             let job = SimulationSpec { job, parties, ..SimulationSpec::default() }.check().unwrap();
             let mut public = PublicData::of_simulation(&job, &*table()).unwrap();
-            let ready = job.open(&*table(), Keep::default(), &mut Run::default()).unwrap();
+            let ready =
+                job.open(&*table(), CheckpointOptions::default(), &mut Run::default()).unwrap();
             let tracing = Tracing { public: Some(&mut public), ..Tracing::default() };
             let trace = ready.run(Run::traced(tracing)).unwrap().trace.unwrap();
-            let ready = job.open(&*table(), Keep::default(), &mut Run::default()).unwrap();
+            let ready =
+                job.open(&*table(), CheckpointOptions::default(), &mut Run::default()).unwrap();
             let mut shown = Vec::new();
             let mut show = |_: u32, each: &[Vec<f64>]| shown.push(each.to_vec());
             let done = ready.run_followed(Run::default(), &mut show).unwrap();
@@ -271,7 +273,7 @@ fn the_objective_of_a_trace_has_the_weight_of_the_loss() {
         let parties = Parties { split: Some(4), ..Parties::default() };
         let job = SimulationSpec { job, parties, ..SimulationSpec::default() }.check().unwrap();
         let mut public = PublicData::of_simulation(&job, &*table()).unwrap();
-        let ready = job.open(&*table(), Keep::default(), &mut Run::default()).unwrap();
+        let ready = job.open(&*table(), CheckpointOptions::default(), &mut Run::default()).unwrap();
         let mut length = 0;
         let mut show = |_: u32, each: &[Vec<f64>]| length = each[0].len();
         ready.run_followed(Run::default(), &mut show).unwrap();
@@ -306,7 +308,7 @@ fn between_parties_epsilon_is_no_less_than_what_somebody_may_have_spent() {
             Parties { split: Some(4), trust: Some(View::Local), budgets, ..Parties::default() };
         let spec = SimulationSpec { job, parties, ..SimulationSpec::default() };
         let job = spec.check().unwrap();
-        let ready = job.open(&*table(), Keep::default(), &mut Run::default()).unwrap();
+        let ready = job.open(&*table(), CheckpointOptions::default(), &mut Run::default()).unwrap();
         let mut done = ready.run(Run::traced(Tracing::default())).unwrap();
         let trace = done.trace.take().unwrap();
         (done, trace)
@@ -380,7 +382,8 @@ fn of_a_run_that_is_not_certified_the_trace_says_so() {
 fn the_last_round_is_the_model() {
     let job = simulation("federated", View::Local, None);
     let mut public = PublicData::of_simulation(&job, &*table()).unwrap();
-    let ready = job.open(Files::one(table()), Keep::default(), &mut Run::default()).unwrap();
+    let ready =
+        job.open(Files::one(table()), CheckpointOptions::default(), &mut Run::default()).unwrap();
     let tracing = Tracing { public: Some(&mut public), ..Tracing::default() };
     let simulated = ready.run(Run::traced(tracing)).unwrap();
     let trace = simulated.trace.as_ref().unwrap();

@@ -4,22 +4,22 @@ use std::path::PathBuf;
 
 use clap::Args;
 use reticent::accountant::Adjacency;
-use reticent::tables::{Format, Reading};
+use reticent::tables::{Format, ReadOptions};
 use reticent::{Counted, Files, Guarantee, Run, Spec, check_new, write_text};
 use serde_json::{Value, json};
 
 use super::shared::{certificate_fields, certificate_rows, format, not_private, weak};
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::show;
-use crate::progress::Bar;
+use crate::progress::JobBar;
 use crate::purse::{PurseFlags, done};
 use crate::repeated::given_twice;
 
 #[derive(Debug, Args)]
 #[command(mut_args(of_a_count))]
-pub struct Count {
+pub struct CountArgs {
     /// The table; several files are read as one
     #[arg(required = true)]
     data: Vec<PathBuf>,
@@ -55,9 +55,9 @@ pub struct Count {
     purse: PurseFlags,
 }
 
-impl Count {
+impl CountArgs {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         let spec = Spec {
             schema: Some(self.schema),
             target: self.target,
@@ -65,14 +65,14 @@ impl Count {
             guarantee: self.guarantee,
             ..Spec::default()
         };
-        let job = spec.count(self.by_class).map_err(|error| Failure::of("count", error))?;
+        let job = spec.count(self.by_class).map_err(|error| CommandFailure::of("count", error))?;
         if let Some(out) = &self.out {
             check_new(out, false)?;
         }
-        let reading = Reading { format: self.format, max_line: None };
+        let reading = ReadOptions { format: self.format, max_line: None };
         let data = Files { paths: self.data, reading };
         let purse = self.purse.open(&self.guarantee, &data, "count", || job.plan_beforehand())?;
-        let mut bar = Bar::new("question");
+        let mut bar = JobBar::new("question");
         let mut watch = |stage| bar.watch(stage);
         let run = Run::watched(&mut watch);
         let open = |table: &Files, run: &mut Run<'_>| job.open(table, run);

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use reticent::admm::catalogue::CATALOGUE;
-use reticent::tables::{Format, Reading};
+use reticent::tables::{Format, ReadOptions};
 use reticent::trace::PublicData;
 use reticent::{
-    Certificate, Files, Fitted, Identity, JobFile, Outlook, PrivateTable, Ready, Run, Source, Spec,
-    Stage, Tuned, check_folder, check_results, write_model,
+    Certificate, Files, Fitted, Identity, JobFile, PrivateTable, Ready, Run, Source, Spec, Stage,
+    Tuned, UtilityForecast, check_folder, check_results, write_model,
 };
 use serde_json::{Value, json};
 
@@ -17,10 +17,10 @@ use super::shared::{
     problem_fields, problem_rows, replaces, row, weak,
 };
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number;
-use crate::progress::{Bar, said};
+use crate::progress::{JobBar, said};
 use crate::purse::{PurseFlags, done};
 use crate::repeated::given_twice;
 use crate::settings::{SettingFlags, is_setting};
@@ -42,7 +42,7 @@ const TABLE: &str = "The table";
                         All of it may also stand in a job file, under the same names without the dashes.",
     mut_args(of_a_fit)
 )]
-pub struct Fit {
+pub struct FitArgs {
     /// The table: CSV, TSV, LIBSVM or Parquet; text also as .gz, .xz, .bz2, .zst or .zip; - is
     /// standard input. Several files are read as one table
     data: Vec<PathBuf>,
@@ -95,9 +95,9 @@ pub struct JobFlags {
     settings: SettingFlags,
 }
 
-impl Fit {
+impl FitArgs {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         let force = self.job.force();
         let identity = self.job.identity()?;
         let (file, purse, trace) = self.file()?;
@@ -112,13 +112,17 @@ impl Fit {
         let label = format!("fit to {}", out.display());
         let purse =
             purse.open(&file.job.guarantee, &file.data, &label, || job.plan_beforehand())?;
-        let mut bar = Bar::new("iteration");
+        let mut bar = JobBar::new("iteration");
         let mut watch = |stage| bar.watch(stage);
         let mut outlook = None;
         // What is to be expected is said before anything is asked, while it can still be stopped.
         let mut hear = |ready: &Ready<'_>| {
             outlook = ready.outlook();
-            outlook.as_ref().and_then(Outlook::warning).iter().for_each(|warning| said(warning));
+            outlook
+                .as_ref()
+                .and_then(UtilityForecast::warning)
+                .iter()
+                .for_each(|warning| said(warning));
         };
         let looks_on = |table: PrivateTable| PublicData::of_job(&job, table);
         let load = |data: &Files| {
@@ -152,7 +156,7 @@ impl Fit {
         Ok(answer)
     }
 
-    fn file(self) -> Result<(JobFile<Spec>, PurseFlags, TraceFlags), Failure> {
+    fn file(self) -> Result<(JobFile<Spec>, PurseFlags, TraceFlags), CommandFailure> {
         let flags = self.job.file(self.data)?;
         let file = match self.spec {
             Some(file) => JobFile::<Spec>::read(&file)?.overlaid(flags)?,
@@ -169,8 +173,8 @@ pub fn folder<J>(file: &JobFile<J>) -> PathBuf {
 
 impl JobFlags {
     /// The job that the flags alone make.
-    pub fn file(self, paths: Vec<PathBuf>) -> Result<JobFile<Spec>, Failure> {
-        let reading = Reading { format: self.format, max_line: self.max_line };
+    pub fn file(self, paths: Vec<PathBuf>) -> Result<JobFile<Spec>, CommandFailure> {
+        let reading = ReadOptions { format: self.format, max_line: self.max_line };
         let mut job = Spec { settings: self.settings.settings()?, ..self.spec };
         job.intercept = self.no_intercept.then_some(false);
         let out = self.out;
@@ -178,7 +182,7 @@ impl JobFlags {
     }
 
     /// The key to sign with, read before any work is done.
-    pub fn identity(&self) -> Result<Option<Identity>, Failure> {
+    pub fn identity(&self) -> Result<Option<Identity>, CommandFailure> {
         Ok(self.sign.as_deref().map(Identity::read).transpose()?)
     }
 

@@ -15,7 +15,7 @@ mod question;
 
 use reticent_accountant::Taint;
 use reticent_oracle::tables::{Schema, TargetKind};
-use reticent_problem::Target;
+use reticent_problem::LossTarget;
 use serde::Serialize;
 
 pub use classes::{PrivateClasses, Reliability};
@@ -28,7 +28,7 @@ use crate::certificate::{Certificate, origin, origin_of, told_apart};
 use crate::error::Error;
 use crate::guarantee::{Guarantee, parts_of_guarantee};
 use crate::job::Job;
-use crate::map::{self, Cell, Drawn, Procedure};
+use crate::map::{self, Drawn, MapCell, Procedure};
 use crate::model::Model;
 use crate::objective::{Objective, Problem, loss_for};
 use crate::source::Source;
@@ -257,7 +257,7 @@ impl Evaluating {
             return Err(Error::value("confidence", confidence, why));
         }
         match bins {
-            Some(_) if target == Target::Real => {
+            Some(_) if target == LossTarget::Real => {
                 return Err(Error::value(
                     "bins",
                     "given",
@@ -269,9 +269,9 @@ impl Evaluating {
             }
             _ => {}
         }
-        map::offered(&Cell {
+        map::offered(&MapCell {
             algorithm: NAME,
-            form: if target == Target::Real { "numbers" } else { "classes" },
+            form: if target == LossTarget::Real { "numbers" } else { "classes" },
             procedure: Procedure::Alone,
             view: opening.view,
             unit: opening.unit,

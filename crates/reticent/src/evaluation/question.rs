@@ -6,7 +6,7 @@ use reticent_accountant::Taint;
 use reticent_oracle::queries::{Errors, Histogram};
 use reticent_oracle::tables::Schema;
 use reticent_oracle::{Oracle, Refusal, Terms};
-use reticent_problem::{Loss, Shape, Target};
+use reticent_problem::{Loss, LossTarget, Shape};
 
 use super::classes::{CLIP, Counts};
 use super::numbers::Sums;
@@ -77,7 +77,7 @@ impl Question for Evaluating {
         let Asking { multiplier: noise_multiplier, layout: edges } = noise;
         let (at, noise_multiplier) = (&self.parameter[..], *noise_multiplier);
         let answer = match self.loss.target() {
-            Target::Real => oracle.ask(&Errors { at, noise_multiplier })?,
+            LossTarget::Real => oracle.ask(&Errors { at, noise_multiplier })?,
             _ => oracle.ask(&Histogram { at, cut: self.cut, edges, noise_multiplier })?,
         };
         Ok(answer.into_inner())
@@ -113,7 +113,7 @@ impl Evaluating {
     fn deviations(&self, asking: &Binned, terms: &Terms) -> Vec<f64> {
         let (at, edges) = (&self.parameter[..], &asking.layout[..]);
         let noise_multiplier = asking.multiplier;
-        if self.loss.target() == Target::Real {
+        if self.loss.target() == LossTarget::Real {
             return Errors { at, noise_multiplier }.deviations(terms);
         }
         let histogram = Histogram { at, cut: self.cut, edges, noise_multiplier };
@@ -129,7 +129,7 @@ impl Evaluating {
         let exact = terms.adjacency() == reticent_accountant::Adjacency::ReplaceOne;
         let n = exact.then_some(terms.population() as f64);
         let (at, noise_multiplier) = (&self.parameter[..], asking.multiplier);
-        if self.loss.target() == Target::Real {
+        if self.loss.target() == LossTarget::Real {
             let deviations = Errors { at, noise_multiplier }.deviations(terms);
             let sums = Sums { deviations, n, range: self.range, confidence };
             return PrivateQuality::Range(sums.read(answer));
@@ -159,7 +159,7 @@ impl Evaluating {
     /// hide about 0.65/B, and its interval has about 1.2·√(2B)·σ/n to each side; the sum is least
     /// where B³ = (0.78 n/σ)².
     fn edges(&self, noise: f64, terms: &Terms) -> Vec<f64> {
-        if self.loss.target() == Target::Real {
+        if self.loss.target() == LossTarget::Real {
             return Vec::new();
         }
         let probe = Histogram { at: &[], cut: 0.0, edges: &[], noise_multiplier: noise };

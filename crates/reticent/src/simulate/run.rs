@@ -6,8 +6,8 @@ use std::path::Path;
 
 use reticent_accountant::{Ledger, Taint, Unit};
 use reticent_admm::Progress;
-use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal};
-use reticent_runtime::{self as runtime, Checkpoint, Price, RunError, Setup, Traffic};
+use reticent_oracle::{NoiseKey, PrivacyModel, PrivateTable, Refusal};
+use reticent_runtime::{self as runtime, Checkpoint, NoisePrice, RunError, Setup, Traffic};
 
 use super::check::{NOBODY, SimulationJob};
 use super::seating::{ASSUMED, seated};
@@ -35,11 +35,11 @@ const ANY_DELTA: f64 = 1e-5;
 type Show<'a> = dyn FnMut(u32, &[Vec<f64>]) + 'a;
 
 /// Who is shown the run after every round, and gives nothing back.
-type After<'a> = dyn FnMut(&runtime::Simulation) + 'a;
+type After<'a> = dyn FnMut(&runtime::SimulatedRun) + 'a;
 
 /// Where a run is kept, so that it can go on after a crash.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Keep<'a> {
+pub struct CheckpointOptions<'a> {
     /// The file that is written at the end of every round.
     pub checkpoint: Option<&'a Path>,
     /// Whether to go on from it.
@@ -71,8 +71,8 @@ pub struct Simulated {
 /// settles.
 pub struct ReadySimulation<'j> {
     job: &'j SimulationJob,
-    run: runtime::Simulation,
-    keep: Keep<'j>,
+    run: runtime::SimulatedRun,
+    keep: CheckpointOptions<'j>,
     checkpoint: Option<Checkpoint>,
     unpaid: bool,
 }
@@ -187,7 +187,7 @@ impl SimulationJob {
     pub fn run<'a>(
         &self,
         source: impl Into<Source<'a>>,
-        keep: Keep<'_>,
+        keep: CheckpointOptions<'_>,
         mut run: Run<'_>,
     ) -> Result<Simulated, Error> {
         self.open(source, keep, &mut run)?.run(run)
@@ -208,7 +208,7 @@ impl SimulationJob {
     pub fn open<'a, 'j>(
         &'j self,
         source: impl Into<Source<'a>>,
-        keep: Keep<'j>,
+        keep: CheckpointOptions<'j>,
         run: &mut Run<'_>,
     ) -> Result<ReadySimulation<'j>, Error> {
         let (checkpoint, key) = self.key(keep)?;
@@ -247,8 +247,8 @@ impl SimulationJob {
     /// Every round, each kept when it is done.
     fn rounds(
         &self,
-        parties: &mut runtime::Simulation,
-        keep: Keep<'_>,
+        parties: &mut runtime::SimulatedRun,
+        keep: CheckpointOptions<'_>,
         run: &mut Run<'_>,
         after: &mut After<'_>,
     ) -> Result<(), Error> {
@@ -276,7 +276,7 @@ impl SimulationJob {
     }
 
     /// What is minimised, and on which terms.
-    pub(crate) fn objective(&self) -> (&Objective, Opening) {
+    pub(crate) fn objective(&self) -> (&Objective, PrivacyModel) {
         (&self.objective, self.opening)
     }
 
@@ -290,7 +290,7 @@ impl SimulationJob {
         &self,
         tables: Vec<PrivateTable>,
         key: NoiseKey,
-    ) -> Result<runtime::Simulation, Error> {
+    ) -> Result<runtime::SimulatedRun, Error> {
         let opening = self.opening;
         // How many records a protected user has is the user's secret: no plan may depend on it.
         let count =
@@ -305,8 +305,8 @@ impl SimulationJob {
             loss: self.objective.loss.clone(),
             opening,
             price: match (self.noise, self.budget) {
-                (None, Some(budget)) => Price::Within(budget.into(), self.budgets.clone()),
-                (noise, _) => Price::Noise(noise.unwrap_or(0.0)),
+                (None, Some(budget)) => NoisePrice::Within(budget.into(), self.budgets.clone()),
+                (noise, _) => NoisePrice::Noise(noise.unwrap_or(0.0)),
             },
             job: self.digest,
         };
@@ -344,7 +344,7 @@ impl SimulationJob {
     /// The model and the books of a run that is at its end.
     fn close(
         &self,
-        run: runtime::Simulation,
+        run: runtime::SimulatedRun,
         unpaid: bool,
         after: &mut After<'_>,
     ) -> Result<Simulated, Error> {
@@ -368,7 +368,7 @@ impl SimulationJob {
     }
 
     /// The key of the run, and the checkpoint that it comes from.
-    fn key(&self, keep: Keep<'_>) -> Result<(Option<Checkpoint>, NoiseKey), Error> {
+    fn key(&self, keep: CheckpointOptions<'_>) -> Result<(Option<Checkpoint>, NoiseKey), Error> {
         if keep.resume {
             let file = keep.checkpoint.ok_or(Error::Missing {
                 what: "the checkpoint",
@@ -395,7 +395,7 @@ impl SimulationJob {
             });
         };
         // Records are protected where they are dealt, and their number is public.
-        let Opening { unit, adjacency, .. } = self.opening;
+        let PrivacyModel { unit, adjacency, .. } = self.opening;
         let records = table.public_count(unit, adjacency).unwrap_or(0);
         if u64::from(parties) > records {
             let why = format!(

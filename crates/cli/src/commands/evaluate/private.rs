@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use reticent::accountant::{Taint, Unit};
-use reticent::tables::{Reading, Schema};
+use reticent::tables::{ReadOptions, Schema};
 use reticent::{
     Estimate, Evaluated, Evaluation, Files, Guarantee, Model, PrivateClasses, PrivateNumbers,
     PrivateQuality, Run, check_new, write_text,
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use super::super::shared::{ModelAndData, certificate_fields, certificate_rows, shouted, weak};
 use super::plain::{AVERAGE, MANY};
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
-use crate::progress::Bar;
+use crate::progress::JobBar;
 use crate::purse::{PurseFlags, done};
 
 /// What may be done where a model does not tell whether the table is the file of its schema.
@@ -78,9 +78,9 @@ impl PrivateFlags {
         what: &ModelAndData,
         threshold: Option<f64>,
         force: bool,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Answer, CommandFailure> {
         if self.guarantee.asked().is_none() {
-            return Err(Failure::Usage {
+            return Err(CommandFailure::Usage {
                 message: "an evaluation within a budget needs an epsilon and a delta of its own"
                     .to_owned(),
                 hint: "give --epsilon and --delta".to_owned(),
@@ -94,11 +94,11 @@ impl PrivateFlags {
         if let Some(out) = &self.out {
             check_new(out, force)?;
         }
-        let reading = Reading { format: what.format, max_line: what.max_line };
+        let reading = ReadOptions { format: what.format, max_line: what.max_line };
         let files = Files { paths: vec![what.data.clone()], reading };
         let label = format!("evaluation of {}", what.model.display());
         let purse = self.purse.open(&self.guarantee, &files, &label, || job.plan_beforehand())?;
-        let mut bar = Bar::new("iteration");
+        let mut bar = JobBar::new("iteration");
         let mut watch = |stage| bar.watch(stage);
         let run = Run::watched(&mut watch);
         let open = |table: &Files, run: &mut Run<'_>| job.open(table, run);
