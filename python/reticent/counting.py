@@ -133,6 +133,7 @@ def class_counts(
             "delta": float(number("delta", delta)),
             "adjacency": adjacency,
             "unit": "record" if groups is None else "user",
+            "public_n": None,
             "seed": seed_of(random_state, "class_counts"),
         },
         np.zeros((len(labels), 1)),

@@ -1,38 +1,21 @@
 //! How many there are of each class, within a budget.
 
 use pyo3::prelude::*;
-use reticent::{Budget, Error, Fit, Unit};
+use reticent::Fit;
 
 use crate::certificate::PyCertificate;
 use crate::error::Failure;
+use crate::guarantee::GuardedRequest;
 use crate::payment::{JobBill, Payer, Receipt, perform};
 use crate::schema::PySchema;
 use crate::table::BorrowedTable;
 use crate::threads::detached;
 
-/// What is to be counted; every key is there, as `None` where nothing is said.
+/// What is to be counted.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct CountRequest {
     schema: PySchema,
-    epsilon: f64,
-    delta: f64,
-    adjacency: String,
-    unit: String,
-    seed: Option<u64>,
-}
-
-impl CountRequest {
-    fn fit(&self) -> Result<Fit, Error> {
-        let fit = Fit::new(self.schema.0.clone())
-            .budget(Budget::new(self.epsilon, self.delta)?)
-            .adjacency(self.adjacency.parse()?)
-            .unit(self.unit.parse::<Unit>()?);
-        Ok(match self.seed {
-            Some(seed) => fit.seed(seed),
-            None => fit,
-        })
-    }
 }
 
 /// Counts, without holding the interpreter's lock. Gives a number for each class, the deviation of the
@@ -41,7 +24,7 @@ impl CountRequest {
 #[pyo3(signature = (question, x, *, y=None, groups=None, budget=None))]
 pub fn class_counts<'py>(
     py: Python<'py>,
-    question: CountRequest,
+    question: GuardedRequest<CountRequest>,
     x: &Bound<'py, PyAny>,
     y: Option<&Bound<'py, PyAny>>,
     groups: Option<&Bound<'py, PyAny>>,
@@ -51,9 +34,10 @@ pub fn class_counts<'py>(
     let dataset = table.dataset()?;
     let grouped = groups.is_some();
     let done: Result<_, Failure> = detached(py, || {
-        let job = question.fit()?.count(true)?;
-        let asked = Some((question.epsilon, question.delta));
-        let bill = JobBill { asked, column: job.user_column(), grouped };
+        let fit = Fit::new(question.of.schema.0.clone()).guarantee(question.guarantee.read()?);
+        let job = fit.count(true)?;
+        let bill =
+            JobBill { asked: question.guarantee.asked(), column: job.user_column(), grouped };
         perform(budget, bill, &dataset, false, |run| job.open(&dataset, run))
     })?;
     let (counted, receipt) = done?;

@@ -1,10 +1,11 @@
 //! What a model is worth on a table of Python's, within a budget.
 
 use pyo3::prelude::*;
-use reticent::{Budget, Error, Evaluation, Unit};
+use reticent::{Error, Evaluation};
 
 use crate::certificate::PyCertificate;
 use crate::error::Failure;
+use crate::guarantee::GuardedRequest;
 use crate::model::PyModel;
 use crate::payment::{JobBill, Payer, Receipt, perform};
 use crate::table::BorrowedTable;
@@ -14,36 +15,20 @@ use crate::threads::detached;
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct EvaluationRequest {
-    epsilon: f64,
-    delta: f64,
-    adjacency: String,
-    unit: Option<String>,
-    public_n: Option<u64>,
     threshold: Option<f64>,
     bins: Option<usize>,
     confidence: f64,
-    seed: Option<u64>,
 }
 
-impl EvaluationRequest {
+impl GuardedRequest<EvaluationRequest> {
     fn evaluation(&self) -> Result<Evaluation, Error> {
-        let mut evaluation = Evaluation::new(Budget::new(self.epsilon, self.delta)?)
-            .adjacency(self.adjacency.parse()?)
-            .confidence(self.confidence);
-        if let Some(unit) = &self.unit {
-            evaluation = evaluation.unit(unit.parse::<Unit>()?);
-        }
-        if let Some(count) = self.public_n {
-            evaluation = evaluation.public_n(count);
-        }
-        if let Some(threshold) = self.threshold {
+        let EvaluationRequest { threshold, bins, confidence } = self.of;
+        let mut evaluation = Evaluation::of(self.guarantee.read()?).confidence(confidence);
+        if let Some(threshold) = threshold {
             evaluation = evaluation.threshold(threshold);
         }
-        if let Some(bins) = self.bins {
-            evaluation = evaluation.bins(bins);
-        }
-        Ok(match self.seed {
-            Some(seed) => evaluation.seed(seed),
+        Ok(match bins {
+            Some(bins) => evaluation.bins(bins),
             None => evaluation,
         })
     }
@@ -56,7 +41,7 @@ impl EvaluationRequest {
 #[allow(clippy::too_many_arguments)] // keywords of a private function of the package
 pub fn evaluate<'py>(
     py: Python<'py>,
-    question: EvaluationRequest,
+    question: GuardedRequest<EvaluationRequest>,
     model: &PyModel,
     x: &Bound<'py, PyAny>,
     names: Option<Vec<String>>,
@@ -66,11 +51,11 @@ pub fn evaluate<'py>(
 ) -> PyResult<(String, PyCertificate, Receipt)> {
     let table = BorrowedTable::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
-    let grouped = groups.is_some() && question.unit.as_deref() != Some("record");
+    let grouped = groups.is_some() && question.guarantee.protects_users();
     let done: Result<_, Failure> = detached(py, || {
-        let asked = Some((question.epsilon, question.delta));
         let job = question.evaluation()?.check(&model.0)?;
-        let bill = JobBill { asked, column: job.user_column(), grouped };
+        let bill =
+            JobBill { asked: question.guarantee.asked(), column: job.user_column(), grouped };
         perform(budget, bill, &dataset, false, |run| job.open(&dataset, run))
     })?;
     let (evaluated, receipt) = done?;

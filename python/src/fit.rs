@@ -37,14 +37,14 @@ pub fn fit<'py>(
 ) -> PyResult<Made> {
     let table = BorrowedTable::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
-    let grouped = groups.is_some() && request.protects_users();
+    let grouped = groups.is_some() && request.guarantee.protects_users();
     let done: Result<_, Failure> = detached(py, || {
         let job = request.fit()?.check()?;
-        if request.trace {
+        if request.of.trace {
             job.check_traceable()?;
         }
-        let bill = JobBill { asked: request.asked(), column: job.user_column(), grouped };
-        perform(budget, bill, &dataset, request.trace, |run| job.open(&dataset, run))
+        let bill = JobBill { asked: request.guarantee.asked(), column: job.user_column(), grouped };
+        perform(budget, bill, &dataset, request.of.trace, |run| job.open(&dataset, run))
     })?;
     let (Fitted { model, iterations, converged, trace, .. }, receipt) = done?;
     Ok((PyModel(model), iterations, converged, trace.map(|trace| trace.columns()), receipt))
@@ -56,7 +56,7 @@ pub fn fit<'py>(
 pub fn check(requests: Vec<FitRequest>, paid: bool) -> Result<(), Failure> {
     for request in &requests {
         let job = request.fit()?.check()?;
-        if request.trace {
+        if request.of.trace {
             job.check_traceable()?;
         }
         if paid {
@@ -81,10 +81,10 @@ pub fn check_budget<'py>(
 ) -> PyResult<()> {
     let table = BorrowedTable::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
-    let grouped = groups.is_some() && request.protects_users();
+    let grouped = groups.is_some() && request.guarantee.protects_users();
     let done: Result<(), Failure> = detached(py, || {
         let job = request.fit()?.check()?;
-        let bill = JobBill { asked: request.asked(), column: job.user_column(), grouped };
+        let bill = JobBill { asked: request.guarantee.asked(), column: job.user_column(), grouped };
         let mut signals = Signals::new();
         let mut watch = |stage| signals.watch(stage);
         let ready = job.open(&dataset, &mut Run::watched(&mut watch))?;
@@ -98,10 +98,10 @@ fn payable(request: &FitRequest, job: &Job) -> Result<(), Failure> {
     if job.budget().is_none() {
         return Err(unpaid("it has no noise"));
     }
-    if request.seed.is_some() {
+    if request.guarantee.seed.is_some() {
         return Err(unpaid(&Taint::SeededNoise.to_string()));
     }
-    if request.settings()?.as_published == Some(true) {
+    if request.of.settings()?.as_published == Some(true) {
         return Err(unpaid("`as_published` is a paper's version, whose claim does not hold"));
     }
     Ok(())
@@ -123,7 +123,7 @@ pub fn tune<'py>(
 ) -> PyResult<Chosen> {
     let table = BorrowedTable::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
-    let grouped = groups.is_some() && requests.iter().any(FitRequest::protects_users);
+    let grouped = groups.is_some() && requests.iter().any(|one| one.guarantee.protects_users());
     let done: Result<_, Failure> = detached(py, || {
         let mut tune = Tune::new();
         for (i, request) in requests.iter().enumerate() {
@@ -133,7 +133,7 @@ pub fn tune<'py>(
             tune = tune.runs(runs);
         }
         let job = tune.check()?;
-        let asked = requests.first().and_then(FitRequest::asked);
+        let asked = requests.first().and_then(|one| one.guarantee.asked());
         let bill = JobBill { asked, column: job.user_column(), grouped };
         perform(budget, bill, &dataset, false, |run| job.open(&dataset, run))
     })?;

@@ -6,16 +6,19 @@ use reticent::penalties;
 use reticent::problem::{Edge, SparseMatrix};
 use reticent::tables::TargetKind;
 use reticent::{
-    Adjacency, Budget, ClassWeights, Constraint, Error, Fit, Graph, PrivateGraph, Problem,
-    Settings, Solver, Unit,
+    ClassWeights, Constraint, Error, Fit, Graph, PrivateGraph, Problem, Settings, Solver,
 };
 
+use crate::guarantee::GuardedRequest;
 use crate::schema::PySchema;
 
-/// What an estimator asks for; every key is there, as `None` where nothing is said.
+/// What an estimator asks for.
+pub type FitRequest = GuardedRequest<Job>;
+
+/// Every key is there, as `None` where nothing is said.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct FitRequest {
+pub struct Job {
     pub schema: PySchema,
     pub loss: Option<String>,
     pub penalty: String,
@@ -23,12 +26,6 @@ pub struct FitRequest {
     pub intercept: bool,
     pub algorithm: String,
     pub settings: Vec<(String, String)>,
-    pub epsilon: Option<f64>,
-    pub delta: Option<f64>,
-    pub adjacency: String,
-    pub unit: Option<String>,
-    pub public_n: Option<u64>,
-    pub seed: Option<u64>,
     /// What the caller takes as given.
     pub assumptions: Vec<String>,
     /// How much a record of each class counts, and the public shares of the classes, by name.
@@ -68,7 +65,7 @@ pub enum Tie {
     Private((String, f64)),
 }
 
-impl FitRequest {
+impl Job {
     /// What is minimised; a graph that is learned is not in it.
     pub fn problem(&self) -> Result<Problem, Error> {
         let schema = &self.schema.0;
@@ -116,53 +113,6 @@ impl FitRequest {
         Ok(problem)
     }
 
-    /// The fit that is asked for.
-    pub fn fit(&self) -> Result<Fit, Error> {
-        let solver = Solver::named(&self.algorithm)?.with(self.settings()?)?;
-        let mut fit = Fit::of(self.problem()?).solver(solver).adjacency(self.adjacency()?);
-        if let Some(Tie::Private((_, lambda))) = &self.constraint {
-            fit = fit.learn_graph(PrivateGraph::new(*lambda)?);
-        }
-        if let Some(budget) = self.budget()? {
-            fit = fit.budget(budget);
-        }
-        if let Some(unit) = &self.unit {
-            fit = fit.unit(unit.parse::<Unit>()?);
-        }
-        if let Some(count) = self.public_n {
-            fit = fit.public_n(count);
-        }
-        if let Some(share) = self.standard_errors {
-            fit = fit.standard_errors(share);
-        }
-        Ok(match self.seed {
-            Some(seed) => fit.seed(seed),
-            None => fit,
-        })
-    }
-
-    /// ε and δ that the run may spend.
-    pub fn budget(&self) -> Result<Option<Budget>, Error> {
-        match (self.epsilon, self.delta) {
-            (Some(epsilon), Some(delta)) => Budget::new(epsilon, delta).map(Some),
-            _ => Ok(None),
-        }
-    }
-
-    /// The same, as it was asked for.
-    pub fn asked(&self) -> Option<(f64, f64)> {
-        self.epsilon.zip(self.delta)
-    }
-
-    /// Whether groups beside the table are who is protected.
-    pub fn protects_users(&self) -> bool {
-        self.unit.as_deref() != Some("record")
-    }
-
-    pub fn adjacency(&self) -> Result<Adjacency, Error> {
-        Ok(self.adjacency.parse()?)
-    }
-
     /// The settings of the algorithm.
     pub fn settings(&self) -> Result<Settings, Error> {
         let mut settings = Settings::default();
@@ -174,5 +124,21 @@ impl FitRequest {
             }
         }
         Ok(settings)
+    }
+}
+
+impl FitRequest {
+    /// The fit that is asked for.
+    pub fn fit(&self) -> Result<Fit, Error> {
+        let job = &self.of;
+        let solver = Solver::named(&job.algorithm)?.with(job.settings()?)?;
+        let mut fit = Fit::of(job.problem()?).solver(solver).guarantee(self.guarantee.read()?);
+        if let Some(Tie::Private((_, lambda))) = &job.constraint {
+            fit = fit.learn_graph(PrivateGraph::new(*lambda)?);
+        }
+        Ok(match job.standard_errors {
+            Some(share) => fit.standard_errors(share),
+            None => fit,
+        })
     }
 }

@@ -9,6 +9,7 @@ mod counting;
 mod error;
 mod evaluation;
 mod fit;
+mod guarantee;
 mod job;
 mod model;
 mod payment;

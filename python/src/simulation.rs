@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use pyo3::prelude::*;
+use reticent::Error;
 use reticent::simulate::{CheckpointOptions, Failures, PartyBooks, Simulated, Simulation};
-use reticent::{Adjacency, Error, Unit};
 
 use crate::certificate::PyCertificate;
 use crate::error::Failure;
@@ -34,25 +34,21 @@ pub struct PartiesRequest {
 
 impl PartiesRequest {
     fn simulation(&self, request: &FitRequest) -> Result<Simulation, Error> {
-        if let Some(Tie::Private(_)) = request.constraint {
+        if let Some(Tie::Private(_)) = request.of.constraint {
             let why = "no graph is learned between parties: give a public one";
             return Err(Error::value("graph", "private", why));
         }
-        if request.adjacency()? != Adjacency::ReplaceOne {
-            let why = "who takes part is known to those it talks to, so nothing hides that a party \
-                       is there; use replace-one";
-            return Err(Error::value("adjacency", &request.adjacency, why));
-        }
-        if let Some(share) = request.standard_errors {
+        if let Some(share) = request.of.standard_errors {
             let why = "there are none between parties; leave them out";
             return Err(Error::value("standard_errors", share, why));
         }
         let failures: Failures = serde_json::from_str(&self.failures)
             .map_err(|error| Error::value("failures", "the dict", error.to_string()))?;
-        let mut simulation = Simulation::of(request.problem()?)
-            .algorithm(&request.algorithm)?
-            .settings(request.settings()?)
+        let mut simulation = Simulation::of(request.of.problem()?)
+            .algorithm(&request.of.algorithm)?
+            .settings(request.of.settings()?)
             .public_seed(self.public_seed)
+            .guarantee(request.guarantee.read()?)
             .failures(failures);
         simulation = match self.split {
             Some(count) => simulation.parties(u32::try_from(count).map_err(|_| {
@@ -69,19 +65,10 @@ impl PartiesRequest {
         if let Some(graph) = &self.topology {
             simulation = simulation.topology(graph);
         }
-        if let Some(budget) = request.budget()? {
-            simulation = simulation.budget(budget);
-        }
-        if let Some(unit) = &request.unit {
-            simulation = simulation.unit(unit.parse::<Unit>()?);
-        }
         for &(party, epsilon) in &self.epsilons {
             simulation = simulation.party_epsilon(party, epsilon);
         }
-        Ok(match request.seed {
-            Some(seed) => simulation.seed(seed),
-            None => simulation,
-        })
+        Ok(simulation)
     }
 }
 
@@ -126,11 +113,11 @@ pub fn simulate<'py>(
 ) -> PyResult<Ran> {
     let table = BorrowedTable::new(x, names, y, owners)?;
     let dataset = table.dataset()?;
-    let grouped = owners.is_some() && request.protects_users();
+    let grouped = owners.is_some() && request.guarantee.protects_users();
     let done: Result<_, Failure> = detached(py, || {
         let job = parties.simulation(&request).and_then(Simulation::check).map_err(as_parties)?;
-        let bill = JobBill { asked: request.asked(), column: job.user_column(), grouped };
-        perform(budget, bill, &dataset, request.trace, |run| {
+        let bill = JobBill { asked: request.guarantee.asked(), column: job.user_column(), grouped };
+        perform(budget, bill, &dataset, request.of.trace, |run| {
             job.open(&dataset, CheckpointOptions::default(), run).map_err(as_parties)
         })
     })?;

@@ -1,5 +1,6 @@
 //! From a cell of the map to an audit of it: the run that shows most of what is certified.
 
+use reticent::Spec;
 use reticent::accountant::{Unit, View};
 use reticent::admm::{Release, Settings, StepSize, WalkState, catalogue};
 use reticent::map::{Drawn, MapCell, Procedure};
@@ -66,7 +67,10 @@ impl AuditSpec {
                 "blocks" => "blocks:2".parse().ok(),
                 _ => None,
             },
-            standard_errors: procedure.has_standard_errors().then_some(SHARE),
+            job: Spec {
+                standard_errors: procedure.has_standard_errors().then_some(SHARE),
+                ..Spec::default()
+            },
             precondition: own.then_some(SHARE),
             others: Settings { clip_share: scaled.then_some(SHARE), ..Settings::default() },
             // Coordinates of one column would be a matrix of one number.

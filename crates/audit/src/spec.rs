@@ -68,10 +68,8 @@ pub struct AuditSpec {
     pub features: usize,
     /// Whether the model has an intercept.
     pub intercept: bool,
-    /// Weights of the classes, as `CLASS:NUMBER,CLASS:NUMBER`.
-    pub class_weight: Option<String>,
-    /// The part of the budget for standard errors, where there are any.
-    pub standard_errors: Option<f64>,
+    /// Further keys of the job.
+    pub job: Spec,
     /// Which blocks of a consensus move.
     pub schedule: Option<BlockSchedule>,
     /// The averaging parameter, where it matters.
@@ -121,8 +119,7 @@ impl Default for AuditSpec {
             precondition: None,
             features: 1,
             intercept: false,
-            class_weight: None,
-            standard_errors: None,
+            job: Spec::default(),
             schedule: None,
             relaxation: None,
             others: Settings::default(),
@@ -428,12 +425,10 @@ impl AuditSpec {
             algorithm: Some(self.algorithm.clone()),
             loss: Some(self.loss.clone()),
             graph: self.procedure.has_graph().then(|| "private".to_owned()),
-            class_weight: self.class_weight.clone(),
-            standard_errors: self.standard_errors,
             constraint: self.constraint.clone(),
             intercept: Some(self.intercept),
             settings: entry.map(|entry| self.settings(entry)).unwrap_or_default(),
-            ..Spec::default()
+            ..self.job.clone()
         }
     }
 

@@ -5,6 +5,7 @@
 
 use std::ops::ControlFlow;
 
+use reticent::Spec;
 use reticent::accountant::{Adjacency, Unit, View};
 use reticent::map::{Drawn, MapCell, Procedure, cells};
 use reticent_audit::{AuditSpec, CellReport, Change, Neighbours, Others, TIGHT, audit_map, run};
@@ -114,7 +115,11 @@ fn standard_errors_leak_no_more_than_they_certify() {
         });
         let usual = AuditSpec::of(&cell.unwrap(), 4_000, Some(3));
         // The first six answers are looked at one by one: with one iteration four of them are these.
-        let spec = AuditSpec { standard_errors: Some(0.95), iterations: 1, ..usual };
+        let spec = AuditSpec {
+            job: Spec { standard_errors: Some(0.95), ..Spec::default() },
+            iterations: 1,
+            ..usual
+        };
         let report = run(&spec).unwrap();
         assert!(!report.exceeded, "{report:?}");
     }
@@ -133,7 +138,7 @@ fn class_weights_leak_no_more_than_they_certify() {
         let usual = AuditSpec::of(&cell.unwrap(), 4_000, Some(3));
         let weighted = AuditSpec {
             loss: "huberised-hinge:0.5".to_owned(),
-            class_weight: Some("-1:0.25,+1:4".to_owned()),
+            job: Spec { class_weight: Some("-1:0.25,+1:4".to_owned()), ..Spec::default() },
             ..usual
         };
         let report = run(&weighted).unwrap();

@@ -37,10 +37,10 @@ impl CommandFailure {
         CommandFailure::Job { command, error }
     }
 
-    /// The same for what was said to be a fit's and is of a run between parties.
-    pub fn of_parties(self) -> Self {
+    /// The same for what was said to be a fit's and is another command's.
+    pub fn by(self, command: &'static str) -> Self {
         match self {
-            CommandFailure::Job { error, .. } => CommandFailure::of("simulate", error),
+            CommandFailure::Job { error, .. } => CommandFailure::of(command, error),
             other => other,
         }
     }

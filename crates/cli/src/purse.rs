@@ -137,6 +137,23 @@ impl PurseFlags {
     }
 }
 
+/// Does the job that `open` opens, and pays for it where a budget was named.
+pub fn done<R: Payable>(
+    purse: Option<Purse>,
+    data: &Files,
+    user: Option<String>,
+    open: impl FnOnce(&Files, &mut Run<'_>) -> Result<R, Error>,
+    mut run: Run<'_>,
+) -> Result<(R::Done, Option<BudgetReceipt>), CommandFailure> {
+    match purse {
+        Some(purse) => purse.pay(user.as_deref(), open, run).map(|(done, paid)| (done, Some(paid))),
+        None => {
+            let done = open(data, &mut run).and_then(|ready| ready.run(run));
+            done.map(|done| (done, None)).map_err(CommandFailure::from)
+        }
+    }
+}
+
 impl Purse {
     /// Does the job that `open` opens.
     pub fn pay<R: Payable>(

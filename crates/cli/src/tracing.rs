@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use reticent::trace::{PublicData, Trace, Tracing};
-use reticent::{Error, Files, check_folder, check_new, write_text};
+use reticent::{Error, Files, PrivateTable, check_folder, check_new, write_text};
 use serde_json::Value;
 
 use crate::answer::Answer;
@@ -57,12 +57,24 @@ impl TraceFlags {
         self.trace.as_ref().map(|_| Tracing { every, public })
     }
 
-    /// The table of the run as public data, with the test table, which is read as the table is.
-    pub fn tested(&self, public: PublicData, like: &Files) -> Result<PublicData, Error> {
-        match &self.test {
-            Some(path) => public.with_test(&Files { paths: vec![path.clone()], ..like.clone() }),
-            None => Ok(public),
+    /// A table that is public, read once for the run and for who looks on; with the test table, which
+    /// is read as the table is.
+    pub fn public(
+        &self,
+        data: &Files,
+        load: impl FnOnce(&Files) -> Result<PrivateTable, Error>,
+        looks_on: impl FnOnce(PrivateTable) -> Result<PublicData, Error>,
+    ) -> Result<Option<(PrivateTable, PublicData)>, Error> {
+        if !self.public_data {
+            return Ok(None);
         }
+        let table = load(data)?;
+        let public = looks_on(table.share())?;
+        let public = match &self.test {
+            Some(path) => public.with_test(&Files { paths: vec![path.clone()], ..data.clone() })?,
+            None => public,
+        };
+        Ok(Some((table, public)))
     }
 
     /// Writes the trace with its note, and says so.

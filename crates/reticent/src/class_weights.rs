@@ -7,12 +7,16 @@
 
 use std::sync::Arc;
 
+use reticent_noise::Hasher;
 use reticent_oracle::tables::{Labels, TargetKind};
 use reticent_problem::Loss;
 use reticent_problem::losses::Weighted;
 
 use crate::error::Error;
+use crate::fit::Fit;
 use crate::model::Model;
+use crate::objective::{Objective, Problem};
+use crate::spec::Spec;
 
 /// The word for weights by the shares of the classes.
 const BALANCED: &str = "balanced";
@@ -38,8 +42,83 @@ impl std::str::FromStr for ClassWeights {
     }
 }
 
+/// What is said of the classes of a problem. Unchecked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ClassTerms {
+    weights: Option<ClassWeights>,
+    prior: Option<Vec<(String, f64)>>,
+}
+
+impl ClassTerms {
+    /// Writes it into a digest, with weights that the loss brought.
+    pub fn write(&self, own: &[f64], hasher: &mut Hasher) {
+        let ClassTerms { weights, prior } = self;
+        if !own.is_empty() || weights.is_some() || prior.is_some() {
+            let classes = format!("{own:?} {weights:?} {prior:?}");
+            hasher.field(b"class weights").field(classes.as_bytes());
+        }
+    }
+
+    /// Checks it for the classes of a target.
+    pub fn check(&self, kind: &TargetKind) -> Result<Classes, Error> {
+        Classes::new(self.weights.as_ref(), self.prior.as_deref(), kind)
+    }
+}
+
+impl Problem {
+    /// How much a record of each class counts; alike by default (docs/classes.md).
+    pub fn class_weights(mut self, weights: ClassWeights) -> Self {
+        self.classes.weights = Some(weights);
+        self
+    }
+
+    /// The shares of the classes, which are public: not taken from the table.
+    pub fn class_prior(mut self, shares: impl IntoIterator<Item = (String, f64)>) -> Self {
+        self.classes.prior = Some(shares.into_iter().collect());
+        self
+    }
+}
+
+impl Fit {
+    /// How much a record of each class counts; alike by default (docs/classes.md).
+    pub fn class_weights(mut self, weights: ClassWeights) -> Self {
+        self.problem = self.problem.class_weights(weights);
+        self
+    }
+
+    /// The shares of the classes, which are public: not taken from the table.
+    pub fn class_prior(mut self, shares: impl IntoIterator<Item = (String, f64)>) -> Self {
+        self.problem = self.problem.class_prior(shares);
+        self
+    }
+}
+
+impl Spec {
+    /// The problem with what is said of its classes.
+    pub(crate) fn with_classes(&self, mut problem: Problem) -> Result<Problem, Error> {
+        if let Some(text) = &self.class_weight {
+            problem = problem.class_weights(text.parse()?);
+        }
+        if let Some(text) = &self.class_prior {
+            problem = problem.class_prior(by_name("class_prior", text)?);
+        }
+        Ok(problem)
+    }
+}
+
+impl Objective {
+    /// Refuses classes of which not all count alike: between parties they do.
+    pub(crate) fn check_alike(&self) -> Result<(), Error> {
+        if self.loss.weights().is_empty() && self.classes == Classes::default() {
+            return Ok(());
+        }
+        let why = "classes have no weights and no shares between parties; leave them out";
+        Err(Error::value("class_weight", "given", why))
+    }
+}
+
 /// Reads `no:0.9,yes:0.1`.
-pub(crate) fn by_name(key: &'static str, text: &str) -> Result<Vec<(String, f64)>, Error> {
+fn by_name(key: &'static str, text: &str) -> Result<Vec<(String, f64)>, Error> {
     let pair = |pair: &str| {
         let (name, number) = pair.rsplit_once(':')?;
         Some((name.trim().to_owned(), number.trim().parse().ok()?))

@@ -3,7 +3,6 @@
 use reticent_oracle::tables::Schema;
 use reticent_problem::{Constraint, Graph};
 
-use crate::class_weights::ClassWeights;
 use crate::error::Error;
 use crate::graph::PrivateGraph;
 use crate::guarantee::{Guarantee, parts_of_guarantee};
@@ -63,18 +62,6 @@ impl Fit {
     }
 
     parts_of_problem!();
-
-    /// How much a record of each class counts; alike where nothing is said (docs/classes.md).
-    pub fn class_weights(mut self, weights: ClassWeights) -> Self {
-        self.problem = self.problem.class_weights(weights);
-        self
-    }
-
-    /// The shares of the classes, which are public: not taken from the table.
-    pub fn class_prior(mut self, shares: impl IntoIterator<Item = (String, f64)>) -> Self {
-        self.problem = self.problem.class_prior(shares);
-        self
-    }
 
     /// A graph of the features that is learned within the budget and fused along.
     pub fn learn_graph(mut self, graph: PrivateGraph) -> Self {

@@ -13,7 +13,7 @@ use reticent_problem::{
 };
 
 use crate::certificate::{origin, told_apart};
-use crate::class_weights::{ClassWeights, Classes};
+use crate::class_weights::{ClassTerms, Classes};
 use crate::error::Error;
 
 /// The constant behind the intercept, as a part of the row norm: tables in other units then give
@@ -47,8 +47,7 @@ pub struct Problem {
     penalty: Arc<dyn Penalty>,
     constraint: Option<Constraint>,
     intercept: bool,
-    class_weights: Option<ClassWeights>,
-    class_prior: Option<Vec<(String, f64)>>,
+    pub(crate) classes: ClassTerms,
     assumptions: Vec<String>,
 }
 
@@ -74,8 +73,7 @@ impl Problem {
             penalty,
             constraint: None,
             intercept: true,
-            class_weights: None,
-            class_prior: None,
+            classes: ClassTerms::default(),
             assumptions: Vec::new(),
         }
     }
@@ -111,18 +109,6 @@ impl Problem {
         self
     }
 
-    /// How much a record of each class counts; alike where nothing is said.
-    pub fn class_weights(mut self, weights: ClassWeights) -> Self {
-        self.class_weights = Some(weights);
-        self
-    }
-
-    /// The shares of the classes, which are public: not taken from the table.
-    pub fn class_prior(mut self, shares: impl IntoIterator<Item = (String, f64)>) -> Self {
-        self.class_prior = Some(shares.into_iter().collect());
-        self
-    }
-
     pub(crate) fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -131,7 +117,7 @@ impl Problem {
     pub(crate) fn write(&self, hasher: &mut Hasher) {
         // Named one by one: what is left out of a digest has noise repeated for it.
         let Problem { schema, loss, penalty, constraint, intercept, .. } = self;
-        let Problem { class_weights, class_prior, assumptions, .. } = self;
+        let Problem { classes, assumptions, .. } = self;
         let weights = loss.as_ref().map(|loss| loss.weights().to_vec()).unwrap_or_default();
         let loss = loss.as_ref().map(|loss| loss.spec()).unwrap_or_default();
         let constraint = constraint.as_ref().map(Constraint::spec).unwrap_or_default();
@@ -139,10 +125,7 @@ impl Problem {
             hasher.field(text.as_bytes());
         }
         hasher.number(u64::from(*intercept));
-        if !weights.is_empty() || class_weights.is_some() || class_prior.is_some() {
-            let classes = format!("{weights:?} {class_weights:?} {class_prior:?}");
-            hasher.field(b"class weights").field(classes.as_bytes());
-        }
+        classes.write(&weights, hasher);
         for assumption in assumptions {
             hasher.field(assumption.as_bytes());
         }
@@ -157,11 +140,7 @@ impl Problem {
     /// # Errors
     /// If the schema has no target, or the loss or the constraint does not fit it.
     pub fn check(self) -> Result<Objective, Error> {
-        let classes = Classes::new(
-            self.class_weights.as_ref(),
-            self.class_prior.as_deref(),
-            target_kind(&self.schema)?,
-        )?;
+        let classes = self.classes.check(target_kind(&self.schema)?)?;
         let Problem { schema, loss, penalty, constraint, intercept, assumptions, .. } = self;
         let kind = target_kind(&schema)?;
         let loss = match loss {

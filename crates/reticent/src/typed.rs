@@ -7,7 +7,6 @@ use reticent_accountant::Unit;
 use reticent_oracle::tables::{self, Schema, TargetKind};
 use reticent_problem::{Penalty, constraints, penalties};
 
-use crate::class_weights::by_name;
 use crate::error::{Error, plain};
 use crate::fit::Fit;
 use crate::graph::is_private_graph;
@@ -84,13 +83,7 @@ impl Spec {
         if let Some(loss) = loss {
             problem = problem.loss(loss);
         }
-        if let Some(text) = &self.class_weight {
-            problem = problem.class_weights(text.parse()?);
-        }
-        if let Some(text) = &self.class_prior {
-            problem = problem.class_prior(by_name("class_prior", text)?);
-        }
-        Ok(problem.intercept(self.intercept.unwrap_or(true)))
+        self.with_classes(problem.intercept(self.intercept.unwrap_or(true)))
     }
 
     /// The schema with the roles of this job.

@@ -14,7 +14,7 @@ use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::show;
 use crate::progress::JobBar;
-use crate::purse::PurseFlags;
+use crate::purse::{PurseFlags, done};
 use crate::repeated::given_twice;
 
 #[derive(Debug, Args)]
@@ -65,8 +65,7 @@ impl CountArgs {
             guarantee: self.guarantee,
             ..Spec::default()
         };
-        let of_count = |error| CommandFailure::of("count", error);
-        let job = spec.count(self.by_class).map_err(of_count)?;
+        let job = spec.count(self.by_class).map_err(|error| CommandFailure::of("count", error))?;
         if let Some(out) = &self.out {
             check_new(out, false)?;
         }
@@ -76,16 +75,10 @@ impl CountArgs {
         let mut bar = JobBar::new("question");
         let mut watch = |stage| bar.watch(stage);
         let run = Run::watched(&mut watch);
-        let done = match purse {
-            Some(purse) => {
-                let user = job.user_column();
-                let paid = purse.pay(user.as_deref(), |table, run| job.open(table, run), run);
-                paid.map(|(done, paid)| (done, Some(paid)))
-            }
-            None => job.run(&data, run).map(|done| (done, None)).map_err(of_count),
-        };
+        let open = |table: &Files, run: &mut Run<'_>| job.open(table, run);
+        let done = done(purse, &data, job.user_column(), open, run);
         bar.finish();
-        let (counted, receipt) = done?;
+        let (counted, receipt) = done.map_err(|failure| failure.by("count"))?;
         let mut answer = answer(&counted);
         answer.remarks.extend(given_twice(&data.paths));
         if let Some(out) = &self.out {

@@ -7,8 +7,8 @@ use reticent::admm::catalogue::CATALOGUE;
 use reticent::tables::{Format, ReadOptions};
 use reticent::trace::PublicData;
 use reticent::{
-    Certificate, Error, Files, Fitted, Identity, Job, JobFile, Ready, Run, Source, Spec, Stage,
-    Tuned, UtilityForecast, Watch, check_folder, check_results, write_model,
+    Certificate, Files, Fitted, Identity, JobFile, PrivateTable, Ready, Run, Source, Spec, Stage,
+    Tuned, UtilityForecast, check_folder, check_results, write_model,
 };
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::{JobBar, said};
-use crate::purse::PurseFlags;
+use crate::purse::{PurseFlags, done};
 use crate::repeated::given_twice;
 use crate::settings::{SettingFlags, is_setting};
 use crate::tracing::TraceFlags;
@@ -124,22 +124,20 @@ impl FitArgs {
                 .iter()
                 .for_each(|warning| said(warning));
         };
-        let done = match purse {
-            Some(purse) => {
-                let open = |table: &Files, run: &mut Run<'_>| {
-                    let ready = job.open(table, run)?;
-                    hear(&ready);
-                    Ok(ready)
-                };
-                let run = Run { on_progress: Some(&mut watch), trace: trace.tracing(None) };
-                let paid = purse.pay(job.user_column().as_deref(), open, run);
-                paid.map(|(done, paid)| (done, Some(paid)))
-            }
-            None => {
-                let done = fitted(&job, &file.data, &trace, &mut hear, &mut watch);
-                done.map(|done| (done, None)).map_err(CommandFailure::from)
-            }
+        let looks_on = |table: PrivateTable| PublicData::of_job(&job, table);
+        let load = |data: &Files| {
+            let _ = watch(Stage::Reading);
+            job.load(data)
         };
+        let public = trace.public(&file.data, load, looks_on)?;
+        let (table, mut public) = public.unzip();
+        let open = |data: &Files, run: &mut Run<'_>| {
+            let ready = job.open(table.map_or(Source::from(data), Source::from), run)?;
+            hear(&ready);
+            Ok(ready)
+        };
+        let run = Run { on_progress: Some(&mut watch), trace: trace.tracing(public.as_mut()) };
+        let done = done(purse, &file.data, job.user_column(), open, run);
         bar.finish();
         let (mut fitted, receipt) = done?;
         if let Some(identity) = &identity {
@@ -166,29 +164,6 @@ impl FitArgs {
         };
         Ok((file, self.purse, self.trace))
     }
-}
-
-/// The fit without a budget, traced where that is wanted. `hear` hears of it before anything is
-/// asked.
-fn fitted(
-    job: &Job,
-    data: &Files,
-    trace: &TraceFlags,
-    hear: &mut dyn FnMut(&Ready<'_>),
-    watch: &mut Watch<'_>,
-) -> Result<Fitted, Error> {
-    let (mut public, mut source) = (None, Source::from(data));
-    if trace.public_data {
-        // Read once, for the run and for who looks on.
-        let _ = watch(Stage::Reading);
-        let table = job.load(data)?;
-        public = Some(trace.tested(PublicData::of_job(job, table.share())?, data)?);
-        source = table.into();
-    }
-    let mut run = Run { on_progress: Some(watch), trace: trace.tracing(public.as_mut()) };
-    let ready = job.open(source, &mut run)?;
-    hear(&ready);
-    ready.run(run)
 }
 
 /// The folder to write to.

@@ -5,13 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use reticent::accountant::View;
 use reticent::runtime::{CATALOGUE, Failures, Traffic};
-use reticent::simulate::{
-    CheckpointOptions, NOT_BETWEEN_PARTIES, Parties, Simulated, SimulationJob, SimulationSpec,
-};
+use reticent::simulate::{BETWEEN_PARTIES, CheckpointOptions, Parties, Simulated, SimulationSpec};
 use reticent::trace::PublicData;
 use reticent::{
-    Certificate, Error, Files, Identity, JobFile, Run, Source, Spec, Stage, Watch, check_folder,
-    check_new, check_results, write_model, write_results,
+    Certificate, Error, Files, Identity, JobFile, PrivateTable, Run, Source, Spec, Stage,
+    check_folder, check_new, check_results, write_model, write_results,
 };
 use serde_json::{Value, json};
 
@@ -25,7 +23,7 @@ use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::JobBar;
-use crate::purse::{BudgetReceipt, PurseFlags};
+use crate::purse::{BudgetReceipt, PurseFlags, done};
 use crate::repeated::given_twice;
 use crate::settings::is_setting;
 use crate::tracing::TraceFlags;
@@ -128,8 +126,9 @@ impl Simulate {
         let Simulate { job, data, parties, keep, node_models, purse, trace, flags } = self;
         let (party, force) = (parties.party, flags.force());
         let identity = flags.identity()?;
-        let flags = flags.file(data.into_iter().collect()).map_err(CommandFailure::of_parties)?;
-        let file = described(job, flags, parties).map_err(CommandFailure::of_parties)?;
+        let of_run = |failure: CommandFailure| failure.by("simulate");
+        let flags = flags.file(data.into_iter().collect()).map_err(of_run)?;
+        let file = described(job, flags, parties).map_err(of_run)?;
         if let (Some(party), Some(count)) = (party, file.job.parties.split)
             && party >= count
         {
@@ -257,39 +256,21 @@ fn train(
     }
     let mut bar = JobBar::new("round");
     let mut watch = |stage| bar.watch(stage);
-    let done = match purse {
-        Some(purse) => {
-            let open = |table: &Files, run: &mut Run<'_>| job.open(table, keep, run);
-            let run = Run { on_progress: Some(&mut watch), trace: trace.tracing(None) };
-            let paid = purse.pay(job.user_column().as_deref(), open, run);
-            paid.map(|(done, paid)| (done, Some(paid))).map_err(CommandFailure::of_parties)
-        }
-        None => {
-            let done = run(&job, &file.data, keep, trace, &mut watch);
-            done.map(|done| (done, None)).map_err(|error| CommandFailure::of("simulate", error))
-        }
-    };
-    bar.finish();
-    done
-}
-
-/// The run without a budget, traced where that is wanted.
-fn run(
-    job: &SimulationJob,
-    data: &Files,
-    keep: CheckpointOptions<'_>,
-    trace: &TraceFlags,
-    watch: &mut Watch<'_>,
-) -> Result<Simulated, Error> {
-    let (mut public, mut source) = (None, Source::from(data));
-    if trace.public_data {
-        // Read once, for the run and for who looks on.
+    let looks_on = |table: PrivateTable| PublicData::of_simulation(&job, table);
+    let load = |data: &Files| {
         let _ = watch(Stage::Reading);
-        let table = job.load(data)?;
-        public = Some(trace.tested(PublicData::of_simulation(job, table.share())?, data)?);
-        source = table.into();
-    }
-    job.run(source, keep, Run { on_progress: Some(watch), trace: trace.tracing(public.as_mut()) })
+        job.load(data)
+    };
+    let public = trace.public(&file.data, load, looks_on);
+    let (table, mut public) =
+        public.map_err(|error| CommandFailure::of("simulate", error))?.unzip();
+    let open = |data: &Files, run: &mut Run<'_>| {
+        job.open(table.map_or(Source::from(data), Source::from), keep, run)
+    };
+    let run = Run { on_progress: Some(&mut watch), trace: trace.tracing(public.as_mut()) };
+    let done = done(purse, &file.data, job.user_column(), open, run);
+    bar.finish();
+    done.map_err(|failure| failure.by("simulate"))
 }
 
 /// The job file, if there is one, with the flags over it.
@@ -328,7 +309,10 @@ fn described(
 fn of_parties(flag: clap::Arg) -> clap::Arg {
     let name = flag.get_id().as_str();
     let taken = |name: &str| CATALOGUE.iter().any(|entry| entry.takes.contains(&name));
-    let hidden = NOT_BETWEEN_PARTIES.contains(&name) || is_setting(name) && !taken(name);
+    let of_a_job = Spec::augment_args(clap::Command::new(""));
+    let of_a_job = of_a_job.get_arguments().any(|own| own.get_id() == flag.get_id());
+    let useless = of_a_job && !BETWEEN_PARTIES.contains(&name);
+    let hidden = useless || is_setting(name) && !taken(name);
     if hidden { flag.hide(true) } else { flag }
 }
 

@@ -105,13 +105,12 @@ pub type EvaluationJob = Job<Evaluating>;
 impl Evaluation {
     /// An evaluation within this budget.
     pub fn new(budget: Budget) -> Self {
-        Evaluation {
-            guarantee: budget.into(),
-            threshold: None,
-            bins: None,
-            confidence: CONFIDENCE,
-            draft: None,
-        }
+        Evaluation::of(budget.into())
+    }
+
+    /// An evaluation with this guarantee.
+    pub fn of(guarantee: Guarantee) -> Self {
+        Evaluation { guarantee, threshold: None, bins: None, confidence: CONFIDENCE, draft: None }
     }
 
     parts_of_guarantee!();

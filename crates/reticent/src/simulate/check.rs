@@ -11,8 +11,8 @@ use reticent_runtime::{self as runtime, Failures, ProtocolEntry, ProtocolRecipe,
 
 use super::simulation::Simulation;
 use crate::budget::Budget;
-use crate::class_weights::Classes;
 use crate::error::Error;
+use crate::guarantee::Guarantee;
 use crate::map::{self, MapCell, Procedure};
 use crate::objective::Objective;
 
@@ -79,18 +79,17 @@ impl Simulation {
         let digest = self.digest()?;
         self.check_noise()?;
         self.check_skew()?;
+        self.check_neighbours()?;
+        let Guarantee { unit, seed, delta, .. } = self.guarantee;
         let objective = self.problem.check()?;
-        if !objective.loss.weights().is_empty() || objective.classes != Classes::default() {
-            let why = "classes have no weights and no shares between parties; leave them out";
-            return Err(Error::value("class_weight", "given", why));
-        }
+        objective.check_alike()?;
         // Records that are dealt have no owner, unless the schema says that they have; where each
         // party is a user, the user is protected.
         let owned = self.split.is_none() || objective.schema.user().is_some();
         let usual = if owned { Unit::User } else { Unit::Record };
         let opening = PrivacyModel {
             adjacency: Adjacency::ReplaceOne,
-            unit: self.unit.unwrap_or(usual),
+            unit: unit.unwrap_or(usual),
             view: self.trust.unwrap_or(self.entry.views[0]),
             public_n: None,
             intercept: objective.constant,
@@ -103,18 +102,13 @@ impl Simulation {
             return Err(Error::value("budgets", epsilon, "an ε above 0 is needed"));
         }
         let noisy = self.entry.private && self.noise != Some(0.0);
-        if noisy && self.budget.is_none() {
-            return Err(Error::Missing {
-                what: "the budget",
-                todo: "say how much may be spent, with `epsilon = E` (and `delta = D`)",
-            });
-        }
+        let budget = self.guarantee.budget(noisy)?;
         let job = SimulationJob {
             objective,
             entry: self.entry,
             settings: self.settings,
             opening,
-            budget: self.budget.filter(|_| noisy),
+            budget,
             budgets: self.budgets,
             split: self.split,
             owners: self.owners,
@@ -123,8 +117,8 @@ impl Simulation {
             public_seed: self.public_seed,
             failures: self.failures,
             noise: self.noise,
-            seed: self.seed,
-            delta: self.delta,
+            seed,
+            delta,
             digest,
         };
         job.failures.check()?;
@@ -132,6 +126,23 @@ impl Simulation {
         job.try_out()?;
         job.check_offered()?;
         Ok(job)
+    }
+
+    /// Refuses neighbours of which one has a party more, and what goes with them.
+    fn check_neighbours(&self) -> Result<(), Error> {
+        let Guarantee { adjacency, public_n, .. } = self.guarantee;
+        if let Some(count) = public_n {
+            let why =
+                "it is for add-remove, and between parties there is replace-one only; leave it out";
+            return Err(Error::value("public_n", count, why));
+        }
+        match adjacency.filter(|adjacency| *adjacency != Adjacency::ReplaceOne) {
+            None => Ok(()),
+            Some(adjacency) => {
+                let why = "who takes part is known to those it talks to, so nothing hides that a party is there; use replace-one";
+                Err(Error::value("adjacency", adjacency, why))
+            }
+        }
     }
 
     /// Refuses a noise by hand that is no noise, and one beside budgets that differ.

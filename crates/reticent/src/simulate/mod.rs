@@ -15,4 +15,4 @@ pub use reticent_oracle::Skew;
 pub use reticent_runtime::Failures;
 pub use run::{CheckpointOptions, ReadySimulation, Simulated};
 pub use simulation::Simulation;
-pub use spec::{NOT_BETWEEN_PARTIES, Parties, SimulationSpec};
+pub use spec::{BETWEEN_PARTIES, Parties, SimulationSpec};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reticent_accountant::{Unit, View};
+use reticent_accountant::View;
 use reticent_admm::Settings;
 use reticent_noise::Hasher;
 use reticent_oracle::tables::Schema;
@@ -10,8 +10,8 @@ use reticent_oracle::{Digest, Skew};
 use reticent_runtime::{Failures, ProtocolEntry};
 
 use super::check::find;
-use crate::budget::Budget;
 use crate::error::Error;
+use crate::guarantee::{Guarantee, parts_of_guarantee};
 use crate::objective::{Problem, parts_of_problem};
 
 /// What to run between whom and at what price; not on what, which is a [`Source`](crate::Source).
@@ -53,19 +53,16 @@ pub struct Simulation {
     pub(super) problem: Problem,
     pub(super) entry: &'static ProtocolEntry,
     pub(super) settings: Settings,
-    pub(super) budget: Option<Budget>,
+    pub(super) guarantee: Guarantee,
     pub(super) budgets: BTreeMap<u32, f64>,
     pub(super) split: Option<u32>,
     pub(super) owners: bool,
     pub(super) skew: Option<Skew>,
     pub(super) trust: Option<View>,
-    pub(super) unit: Option<Unit>,
     pub(super) topology: Option<String>,
     pub(super) public_seed: u64,
     pub(super) failures: Failures,
     pub(super) noise: Option<f64>,
-    pub(super) seed: Option<u64>,
-    pub(super) delta: Option<f64>,
     /// Stands for the words that it was made from.
     pub(super) digest: Option<Digest>,
 }
@@ -83,19 +80,16 @@ impl Simulation {
             problem,
             entry: reticent_runtime::USUAL,
             settings: Settings::default(),
-            budget: None,
+            guarantee: Guarantee::default(),
             budgets: BTreeMap::new(),
             split: None,
             owners: false,
             skew: None,
             trust: None,
-            unit: None,
             topology: None,
             public_seed: 0,
             failures: Failures::default(),
             noise: None,
-            seed: None,
-            delta: None,
             digest: None,
         }
     }
@@ -160,21 +154,11 @@ impl Simulation {
         self
     }
 
-    /// What each party may spend. Every algorithm but `admm-network` needs it.
-    pub fn budget(mut self, budget: Budget) -> Self {
-        self.budget = Some(budget);
-        self
-    }
+    parts_of_guarantee!();
 
     /// A smaller ε for one party, numbered from 0: it stops when that is spent.
     pub fn party_epsilon(mut self, party: u32, epsilon: f64) -> Self {
         self.budgets.insert(party, epsilon);
-        self
-    }
-
-    /// What is protected; a record where records are dealt, otherwise the user that a party is.
-    pub fn unit(mut self, unit: Unit) -> Self {
-        self.unit = Some(unit);
         self
     }
 
@@ -192,12 +176,6 @@ impl Simulation {
         self
     }
 
-    /// Draws all noise from a seed, for tests: the result is then not private, and says so.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = Some(seed);
-        self
-    }
-
     /// Stands for all that is asked for: what goes on from a checkpoint must be the same.
     pub(super) fn digest(&self) -> Result<Digest, Error> {
         if let Some(digest) = self.digest {
@@ -207,11 +185,12 @@ impl Simulation {
         self.problem.write(&mut hasher);
         let text = toml::to_string(&self.settings).map_err(Error::spec_form)?;
         let failures = toml::to_string(&self.failures).map_err(Error::spec_form)?;
-        let budget = self.budget.map(|budget| (budget.epsilon(), budget.delta()));
+        let Guarantee { unit, delta, .. } = self.guarantee;
+        let budget = self.guarantee.asked();
         let parties =
             (self.split, self.skew.map(|skew| skew.to_string()), &self.topology, self.public_seed);
-        let owned = (self.delta, self.owners, self.noise);
-        let guarded = (self.trust, self.unit, budget, &self.budgets, owned);
+        let owned = (delta.filter(|_| budget.is_none()), self.owners, self.noise);
+        let guarded = (self.trust, unit, budget, &self.budgets, owned);
         hasher.field(self.entry.name.as_bytes()).field(text.as_bytes()).field(failures.as_bytes());
         let whole =
             hasher.canonical(&(parties, guarded)).map_err(reticent_oracle::Refusal::from)?;
@@ -222,6 +201,8 @@ impl Simulation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::Budget;
+    use reticent_accountant::{Adjacency, Unit};
     use reticent_oracle::tables::Target;
     use reticent_problem::losses::{Hinge, Logistic, Weighted};
     use std::sync::Arc;
@@ -275,8 +256,10 @@ mod tests {
         assert!(refused(simulation().party_epsilon(1, -0.5)).contains("above 0"));
         let nobody = Simulation { split: None, ..simulation() };
         assert!(refused(nobody).contains("who the parties are"));
-        let free = Simulation { budget: None, ..simulation() };
+        let free = simulation().guarantee(Guarantee::default());
         assert!(refused(free).contains("budget"));
+        assert!(refused(simulation().adjacency(Adjacency::AddRemove)).contains("use replace-one"));
+        assert!(refused(simulation().public_n(5)).contains("replace-one only"));
         assert!(simulation().algorithm("ssadmm").is_err());
         // Neither typed nor as a loss of one's own.
         let weighted = Weighted::new(Arc::new(Logistic), vec![1.0, 2.0]).unwrap();

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use reticent_accountant::{Adjacency, View};
+use reticent_accountant::View;
+use reticent_admm::Settings;
 use reticent_noise::Hasher;
 use reticent_oracle::{Digest, Skew};
 use reticent_runtime::Failures;
@@ -18,21 +19,30 @@ use crate::spec::{Spec, keys, text_beside};
 /// The algorithm that runs when none is named.
 const DEFAULT_ALGORITHM: &str = "federated";
 
-/// The keys of a job that a run between parties has no use for: [`SimulationSpec::check`] refuses
-/// them, or all of their values but one.
-pub const NOT_BETWEEN_PARTIES: [&str; 11] = [
-    "tune",
-    "tune_runs",
-    "tune_mode",
-    "graph_share",
-    "graph_edges",
-    "standard_errors",
-    "class_weight",
-    "class_prior",
-    "public_n",
-    "adjacency",
-    "user_column",
+/// The keys of a job that a run between parties has a use for, beside the settings of its algorithm.
+/// [`SimulationSpec::check`] refuses every other, or all of its values but one.
+pub const BETWEEN_PARTIES: [&str; 17] = [
+    "schema",
+    "features",
+    "row_norm",
+    "classes",
+    "target_range",
+    "target",
+    "epsilon",
+    "delta",
+    "unit",
+    "noise",
+    "algorithm",
+    "loss",
+    "penalty",
+    "constraint",
+    "graph",
+    "intercept",
+    "seed",
 ];
+
+/// Keys that are refused where their values are known.
+const LOOKED_AT: [&str; 3] = ["adjacency", "public_n", "user_column"];
 
 /// What to run between whom, in words: [`SimulationSpec::simulation`] makes a [`Simulation`] of it.
 ///
@@ -159,24 +169,22 @@ impl SimulationSpec {
         let entry = find(spec.algorithm.as_deref().unwrap_or(DEFAULT_ALGORITHM))?;
         self.nothing_unused()?;
         let noisy = entry.private && spec.noise != Some(0.0);
-        let budget = if noisy { spec.guarantee.budget(true)? } else { None };
+        // Before the schema is read, so that what is missing is named first.
+        spec.guarantee.budget(noisy)?;
         Ok(Simulation {
             problem: spec.problem()?,
             entry,
             settings: spec.settings.clone(),
-            budget,
+            guarantee: spec.guarantee,
             budgets: self.budgets()?,
             split: parties.split,
             owners: false,
             skew: self.skew()?,
             trust: parties.trust,
-            unit: spec.guarantee.unit,
             topology: parties.topology.clone(),
             public_seed: parties.seed.unwrap_or(0),
             failures: self.failures,
             noise: spec.noise,
-            seed: spec.guarantee.seed,
-            delta: spec.guarantee.delta,
             digest: Some(self.digest()?),
         })
     }
@@ -201,31 +209,15 @@ impl SimulationSpec {
                 "no graph is learned between parties: give a file with a public one",
             ));
         }
-        if let Some(share) = spec.standard_errors {
-            let why = "there are none between parties; leave it out";
-            return Err(Error::value("standard_errors", share, why));
-        }
-        for (name, given) in
-            [("class_weight", &spec.class_weight), ("class_prior", &spec.class_prior)]
-        {
-            if let Some(given) = given {
-                return Err(Error::value(
-                    name,
-                    given,
-                    "there is none between parties; leave it out",
-                ));
-            }
-        }
-        if let Some(count) = spec.guarantee.public_n {
-            let why =
-                "it is for add-remove, and between parties there is replace-one only; leave it out";
-            return Err(Error::value("public_n", count, why));
-        }
-        if let Some(adjacency) =
-            spec.guarantee.adjacency.filter(|adjacency| *adjacency != Adjacency::ReplaceOne)
-        {
-            let why = "who takes part is known to those it talks to, so nothing hides that a party is there; use replace-one";
-            return Err(Error::value("adjacency", adjacency, why));
+        // Whatever else has no use here is refused, whoever adds it to a job.
+        let keys = toml::Table::try_from(spec).map_err(Error::spec_form)?;
+        let has_use = |key: &str| {
+            [&BETWEEN_PARTIES[..], &LOOKED_AT].concat().contains(&key)
+                || Settings::named(key).is_some()
+        };
+        if let Some(key) = keys.keys().find(|key| !has_use(key)) {
+            let why = "there is none between parties; leave it out";
+            return Err(Error::value("key", key, why));
         }
         match (self.parties.split, &spec.user_column) {
             // The records of a person would be dealt to several parties, each with books of its
@@ -355,21 +347,22 @@ mod tests {
             read(&format!("{usual}{line}\n[parties]\nsplit = 3\n")).unwrap().check().map(drop)
         };
         checked("").unwrap();
-        let values = [
-            "['clip=[1,2]']",
-            "3",
-            "'random'",
-            "0.1",
-            "3",
-            "0.1",
-            "'balanced'",
-            "'a:1'",
-            "5",
-            "'add-remove'",
-            "'who'",
+        let refused = [
+            ("tune", "['clip=[1,2]']"),
+            ("tune_runs", "3"),
+            ("tune_mode", "'random'"),
+            ("graph_share", "0.1"),
+            ("graph_edges", "3"),
+            ("standard_errors", "0.1"),
+            ("class_weight", "'balanced'"),
+            ("class_prior", "'a:1'"),
+            ("public_n", "5"),
+            ("adjacency", "'add-remove'"),
+            ("user_column", "'who'"),
         ];
-        for (key, value) in NOT_BETWEEN_PARTIES.iter().zip(values) {
+        for (key, value) in refused {
             assert!(checked(&format!("{key} = {value}")).is_err(), "{key}");
+            assert!(!BETWEEN_PARTIES.contains(&key), "{key}");
         }
     }
 

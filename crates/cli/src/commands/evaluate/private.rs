@@ -6,8 +6,8 @@ use clap::Args;
 use reticent::accountant::{Taint, Unit};
 use reticent::tables::{ReadOptions, Schema};
 use reticent::{
-    Budget, Estimate, Evaluated, Evaluation, Files, Guarantee, Model, PrivateClasses,
-    PrivateNumbers, PrivateQuality, Run, check_new, write_text,
+    Estimate, Evaluated, Evaluation, Files, Guarantee, Model, PrivateClasses, PrivateNumbers,
+    PrivateQuality, Run, check_new, write_text,
 };
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
 use crate::progress::JobBar;
-use crate::purse::PurseFlags;
+use crate::purse::{PurseFlags, done};
 
 /// What may be done where a model does not tell whether the table is the file of its schema.
 const ASK_FOR_DRAFT: &str = " A model does not know the file that its schema was drafted from: if the table is another, give \
@@ -79,14 +79,14 @@ impl PrivateFlags {
         threshold: Option<f64>,
         force: bool,
     ) -> Result<Answer, CommandFailure> {
-        let Some((epsilon, delta)) = self.guarantee.asked() else {
+        if self.guarantee.asked().is_none() {
             return Err(CommandFailure::Usage {
                 message: "an evaluation within a budget needs an epsilon and a delta of its own"
                     .to_owned(),
                 hint: "give --epsilon and --delta".to_owned(),
             });
-        };
-        let mut evaluation = self.evaluation(Budget::new(epsilon, delta)?, threshold);
+        }
+        let mut evaluation = self.evaluation(threshold);
         if let Some(path) = &self.schema {
             evaluation = evaluation.draft(Schema::read(path)?);
         }
@@ -101,14 +101,8 @@ impl PrivateFlags {
         let mut bar = JobBar::new("iteration");
         let mut watch = |stage| bar.watch(stage);
         let run = Run::watched(&mut watch);
-        let done = match purse {
-            Some(purse) => {
-                let user = job.user_column();
-                let paid = purse.pay(user.as_deref(), |table, run| job.open(table, run), run);
-                paid.map(|(done, paid)| (done, Some(paid)))
-            }
-            None => job.run(&files, run).map(|done| (done, None)).map_err(CommandFailure::from),
-        };
+        let open = |table: &Files, run: &mut Run<'_>| job.open(table, run);
+        let done = done(purse, &files, job.user_column(), open, run);
         bar.finish();
         let (evaluated, receipt) = done?;
         let mut answer = answer(model, &evaluated, threshold);
@@ -123,8 +117,8 @@ impl PrivateFlags {
         Ok(answer)
     }
 
-    fn evaluation(&self, budget: Budget, threshold: Option<f64>) -> Evaluation {
-        let mut evaluation = Evaluation::new(budget).guarantee(self.guarantee);
+    fn evaluation(&self, threshold: Option<f64>) -> Evaluation {
+        let mut evaluation = Evaluation::of(self.guarantee);
         if let Some(threshold) = threshold {
             evaluation = evaluation.threshold(threshold);
         }

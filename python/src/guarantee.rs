@@ -1,0 +1,55 @@
+//! Who is protected and by how much, as keyword arguments say it.
+
+use pyo3::prelude::*;
+use reticent::Error;
+
+/// Every key is there, as `None` where it is left at its default.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Guarantee {
+    epsilon: Option<f64>,
+    delta: Option<f64>,
+    adjacency: String,
+    unit: Option<String>,
+    public_n: Option<u64>,
+    pub seed: Option<u64>,
+}
+
+/// What is asked for, and who is protected: keys of one dict.
+pub struct GuardedRequest<T> {
+    pub guarantee: Guarantee,
+    pub of: T,
+}
+
+impl<'a, 'py, T: FromPyObject<'a, 'py>> FromPyObject<'a, 'py> for GuardedRequest<T> {
+    type Error = PyErr;
+
+    fn extract(dict: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        let of = T::extract(dict).map_err(Into::into)?;
+        Ok(GuardedRequest { guarantee: Guarantee::extract(dict)?, of })
+    }
+}
+
+impl Guarantee {
+    /// The same in the types of the library.
+    pub fn read(&self) -> Result<reticent::Guarantee, Error> {
+        Ok(reticent::Guarantee {
+            epsilon: self.epsilon,
+            delta: self.delta,
+            adjacency: Some(self.adjacency.parse()?),
+            unit: self.unit.as_deref().map(str::parse).transpose()?,
+            public_n: self.public_n,
+            seed: self.seed,
+        })
+    }
+
+    /// ε and δ, as they were asked for.
+    pub fn asked(&self) -> Option<(f64, f64)> {
+        self.epsilon.zip(self.delta)
+    }
+
+    /// Whether groups beside the table are who is protected.
+    pub fn protects_users(&self) -> bool {
+        self.unit.as_deref() != Some("record")
+    }
+}
