@@ -58,15 +58,19 @@ lint:
 # The same packages every time, whether or not they have the feature: see WHOLE.
 features:
 	$(CARGO) check --locked --no-default-features \
-		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-cli
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-plot -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features parquet \
-		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-cli
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-plot -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features serve \
-		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-cli
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-plot -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features reproduce \
-		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-cli
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-plot -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features arrow \
-		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-cli
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-plot -p reticent-cli
+	$(CARGO) check --locked --no-default-features --features clap \
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-plot -p reticent-cli
+	$(CARGO) check --locked --no-default-features --features serde \
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-plot -p reticent-cli
 
 package: ## Make the files that would be published (target/package)
 	$(CARGO) package --locked --workspace --exclude reticent-testkit --exclude reticent-fuzz --exclude reticent-python --no-verify --allow-dirty --quiet

@@ -21,6 +21,15 @@ const SHARE: f64 = 0.05;
 /// One-sided, with a slope that is at its bound where the parameter starts.
 const ONE_SIDED: &str = "huberised-hinge:0.5";
 
+/// The state that a form of the walk keeps.
+fn walk_state(form: &str) -> Option<WalkState> {
+    match form {
+        "stateless" => Some(WalkState::Stateless),
+        "stateful" => Some(WalkState::Stateful),
+        _ => None,
+    }
+}
+
 impl AuditSpec {
     /// The audit of a cell with so many runs.
     pub fn of(cell: &MapCell, runs: u64, seed: Option<u64>) -> Self {
@@ -57,9 +66,7 @@ impl AuditSpec {
             penalty: (procedure.has_graph()).then(|| "l1:0.1".to_owned()),
             trust: between.then_some(view),
             unit: Some(unit),
-            walk: [("stateless", WalkState::Stateless), ("stateful", WalkState::Stateful)]
-                .into_iter()
-                .find_map(|(name, walk)| (name == form).then_some(walk)),
+            walk: walk_state(form),
             release: Release::ALL.iter().copied().find(|release| release.to_string() == form),
             law: form.parse().ok(),
             schedule: match form {

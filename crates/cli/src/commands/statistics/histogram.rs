@@ -61,7 +61,7 @@ fn said(histograms: &Histograms) -> Said {
             vec![format!("  {}", label(bin, last)), count, numbers(bin.interval)]
         }));
     }
-    let noise: Vec<String> = columns.iter().map(|column| noise(column)).collect();
+    let noise: Vec<String> = columns.iter().map(noise).collect();
     let all = n.map_or(String::new(), |n| format!(" There are {n} {unit}s, a public number."));
     let absent: Vec<_> = columns
         .iter()
