@@ -6,7 +6,7 @@ use reticent::Error;
 /// Every key is there, as `None` where it is left at its default.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Guarantee {
+pub struct GuaranteeArguments {
     epsilon: Option<f64>,
     delta: Option<f64>,
     adjacency: String,
@@ -17,7 +17,7 @@ pub struct Guarantee {
 
 /// What is asked for, and who is protected: keys of one dict.
 pub struct GuardedRequest<T> {
-    pub guarantee: Guarantee,
+    pub guarantee: GuaranteeArguments,
     pub of: T,
 }
 
@@ -26,11 +26,11 @@ impl<'a, 'py, T: FromPyObject<'a, 'py>> FromPyObject<'a, 'py> for GuardedRequest
 
     fn extract(dict: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         let of = T::extract(dict).map_err(Into::into)?;
-        Ok(GuardedRequest { guarantee: Guarantee::extract(dict)?, of })
+        Ok(GuardedRequest { guarantee: GuaranteeArguments::extract(dict)?, of })
     }
 }
 
-impl Guarantee {
+impl GuaranteeArguments {
     /// The same in the types of the library.
     pub fn read(&self) -> Result<reticent::Guarantee, Error> {
         Ok(reticent::Guarantee {

@@ -13,12 +13,12 @@ use crate::guarantee::GuardedRequest;
 use crate::schema::PySchema;
 
 /// What an estimator asks for.
-pub type FitRequest = GuardedRequest<Job>;
+pub type FitRequest = GuardedRequest<PythonJob>;
 
 /// Every key is there, as `None` where nothing is said.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Job {
+pub struct PythonJob {
     pub schema: PySchema,
     pub loss: Option<String>,
     pub penalty: String,
@@ -65,7 +65,7 @@ pub enum Tie {
     Private((String, f64)),
 }
 
-impl Job {
+impl PythonJob {
     /// What is minimised; a graph that is learned is not in it.
     pub fn problem(&self) -> Result<Problem, Error> {
         let schema = &self.schema.0;

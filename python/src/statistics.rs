@@ -15,7 +15,7 @@ use crate::threads::detached;
 /// What is asked; every key is there, as `None` where it has its default.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Question {
+pub struct StatisticsQuestion {
     kind: String,
     schema: PySchema,
     columns: Vec<String>,
@@ -32,7 +32,7 @@ pub struct Question {
     seed: Option<u64>,
 }
 
-impl Question {
+impl StatisticsQuestion {
     fn statistics(&self) -> Result<Statistics, Error> {
         let mut asked = Statistics::new(self.schema.0.clone())
             .budget(Budget::new(self.epsilon, self.delta)?)
@@ -75,7 +75,7 @@ fn said(figures: &impl Serialize, certificate: Sealed) -> Result<(String, PyCert
 #[pyo3(signature = (question, x, *, names=None, groups=None, budget=None))]
 pub fn statistics<'py>(
     py: Python<'py>,
-    question: Question,
+    question: StatisticsQuestion,
     x: &Bound<'py, PyAny>,
     names: Option<Vec<String>>,
     groups: Option<&Bound<'py, PyAny>>,

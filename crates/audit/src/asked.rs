@@ -18,7 +18,7 @@ const COLUMN: &str = "1";
 
 /// A calibrated question about the column.
 #[derive(Debug)]
-enum Asked {
+enum AuditedQuestion {
     Mean(Repeat<Averaging>),
     Histogram(Repeat<Binning>),
     Quantile(Repeat<Ranking>),
@@ -28,9 +28,9 @@ enum Asked {
 macro_rules! each {
     ($asked:expr, $repeat:ident => $does:expr) => {
         match $asked {
-            Asked::Mean($repeat) => $does,
-            Asked::Histogram($repeat) => $does,
-            Asked::Quantile($repeat) => $does,
+            AuditedQuestion::Mean($repeat) => $does,
+            AuditedQuestion::Histogram($repeat) => $does,
+            AuditedQuestion::Quantile($repeat) => $does,
         }
     };
 }
@@ -38,15 +38,15 @@ macro_rules! each {
 /// A calibrated question, and the line along which its answers are looked at.
 #[derive(Debug)]
 pub(crate) struct StatisticSubject {
-    asked: Asked,
+    asked: AuditedQuestion,
     line: Vec<f64>,
 }
 
-impl Asked {
+impl AuditedQuestion {
     /// The world as it is attacked: of a quantile with the canary, which is at the upper bound, at
     /// the lower. Both worlds are turned, and stay neighbours.
     fn turned(&self, mut table: Table) -> Table {
-        if let (Asked::Quantile(_), Rows::Dense(rows)) = (self, &mut table.rows) {
+        if let (AuditedQuestion::Quantile(_), Rows::Dense(rows)) = (self, &mut table.rows) {
             rows.values.iter_mut().for_each(|value| *value = -*value);
         }
         table
@@ -67,10 +67,10 @@ impl StatisticSubject {
         #[allow(unused_mut, reason = "a defect is switched on in audit builds alone")]
         let mut asked = match spec.algorithm.as_str() {
             // Without a public number: more is asked.
-            "mean" => Asked::Mean(statistics.mean([COLUMN])?.repeat(like.into())?),
+            "mean" => AuditedQuestion::Mean(statistics.mean([COLUMN])?.repeat(like.into())?),
             "histogram" => {
                 let job = statistics.histogram([COLUMN], &Partition::Equal(2))?;
-                Asked::Histogram(job.repeat(like.into())?)
+                AuditedQuestion::Histogram(job.repeat(like.into())?)
             }
             // One count has all of the noise: whether half a unit is at the lower bound, where the
             // canary is (see `turned`).
@@ -78,7 +78,7 @@ impl StatisticSubject {
                 let fraction = [0.5 / units as f64];
                 let statistics = statistics.public_n(units);
                 let job = statistics.quantiles([COLUMN], &fraction, Some(2.0))?;
-                Asked::Quantile(job.repeat(like.into())?)
+                AuditedQuestion::Quantile(job.repeat(like.into())?)
             }
         };
         let line = line(spec, &asked)?;
@@ -111,7 +111,7 @@ impl StatisticSubject {
     /// μ of what is seen, where that is Gaussian: of a quantile it is not.
     pub fn mu(&self) -> Option<f64> {
         match &self.asked {
-            Asked::Quantile(_) => None,
+            AuditedQuestion::Quantile(_) => None,
             other => each!(other, repeat => repeat.mu()),
         }
     }
@@ -119,7 +119,7 @@ impl StatisticSubject {
 
 /// The way from one world to the other, of the pair whose worlds are the furthest apart. The numbers
 /// of an answer have all the same noise.
-fn line(spec: &AuditSpec, asked: &Asked) -> Result<Vec<f64>, Error> {
+fn line(spec: &AuditSpec, asked: &AuditedQuestion) -> Result<Vec<f64>, Error> {
     let mut best = Vec::new();
     let length = |way: &[f64]| way.iter().map(|v| v * v).sum::<f64>();
     for pair in spec.pairs() {

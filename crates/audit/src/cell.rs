@@ -3,7 +3,7 @@
 use reticent::Spec;
 use reticent::accountant::{Unit, View};
 use reticent::admm::{Release, Settings, StepSize, WalkState, catalogue};
-use reticent::map::{Drawn, MapCell, Procedure};
+use reticent::map::{Drawn, MapCell, MapProcedure};
 
 use crate::method::AuditMethod;
 use crate::spec::AuditSpec;
@@ -130,7 +130,7 @@ impl AuditSpec {
 /// Whether what is published after one step is computed before its answer is used.
 fn is_late(cell: &MapCell, scaled: bool) -> bool {
     match cell.algorithm {
-        "sadmm" => cell.procedure == Procedure::Tuned || scaled,
+        "sadmm" => cell.procedure == MapProcedure::Tuned || scaled,
         "vradmm" => scaled,
         _ => false,
     }
@@ -178,7 +178,7 @@ mod tests {
                 && !crate::parties::knows(cell.algorithm)
         };
         let cells: Vec<MapCell> = cells().into_iter().map(|(cell, _)| cell).filter(one).collect();
-        assert!(cells.iter().any(|cell| cell.procedure == Procedure::Tuned) && cells.len() > 30);
+        assert!(cells.iter().any(|cell| cell.procedure == MapProcedure::Tuned) && cells.len() > 30);
         let mut blind = Vec::new();
         for cell in &cells {
             let spec = AuditSpec::of(cell, 0, Some(5));

@@ -14,7 +14,7 @@
 //! which is much sharper than a threshold far out. Proof note: `proofs/audit.md`.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use reticent::Error;
 use reticent::accountant::statistics::normal_quantile;
@@ -57,8 +57,12 @@ pub(crate) struct LimitReader<'a> {
     plan: String,
 }
 
-/// Profiles that were computed, by plan and scale: many cells of the map have the same.
-static KNOWN: Mutex<BTreeMap<(String, u64), Option<ProfileScale>>> = Mutex::new(BTreeMap::new());
+/// Profiles by plan and scale: many cells of the map have the same. The lock is not held while one
+/// is computed, which takes seconds: only who wants the same waits.
+static KNOWN: Mutex<BTreeMap<(String, u64), Arc<ProfileCell>>> = Mutex::new(BTreeMap::new());
+
+/// A profile that is computed once; `None` where there is none.
+type ProfileCell = OnceLock<Option<ProfileScale>>;
 
 /// The profile of the plan at one scale, and its ε.
 #[derive(Clone, Debug)]
@@ -102,9 +106,12 @@ impl<'a> LimitReader<'a> {
 
     /// ε of this scale, if the limits contradict it.
     fn contradicted(&self, scale: f64, limits: TestLimits) -> Option<f64> {
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let place = (self.plan.clone(), scale.to_bits());
-        let profile = known.entry(place).or_insert_with(|| self.profile(scale)).clone()?;
+        let cell = {
+            let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(known.entry(place).or_default())
+        };
+        let profile = cell.get_or_init(|| self.profile(scale)).as_ref()?;
         let TestLimits { often, seldom } = limits;
         let broken = |(epsilon, delta): (&f64, &f64)| {
             let factor = epsilon.exp();

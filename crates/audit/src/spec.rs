@@ -3,7 +3,7 @@
 use reticent::accountant::{Adjacency, Unit, View};
 use reticent::admm::catalogue::{self, AlgorithmEntry};
 use reticent::admm::{BlockSchedule, Release, Settings, StepSize, WalkState};
-use reticent::map::Procedure;
+use reticent::map::MapProcedure;
 use reticent::problem::{LossTarget, losses};
 use reticent::{Error, Fit, Guarantee, Problem, Repeat, Spec, Tune};
 use reticent_data::Table;
@@ -77,7 +77,7 @@ pub struct AuditSpec {
     /// Further settings of the algorithm.
     pub others: Settings,
     /// Whether the run is one of several to choose among, and whether it learns a graph first.
-    pub procedure: Procedure,
+    pub procedure: MapProcedure,
     /// The pair of worlds; the worst of a family when it is not given.
     pub pair: Option<Neighbours>,
     /// Records in the larger table; as few as the sampling allows when it is not given.
@@ -123,7 +123,7 @@ impl Default for AuditSpec {
             schedule: None,
             relaxation: None,
             others: Settings::default(),
-            procedure: Procedure::Alone,
+            procedure: MapProcedure::Alone,
             pair: None,
             records: None,
             runs: RUNS,

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use reticent::Spec;
 use reticent::accountant::{Adjacency, Unit, View};
-use reticent::map::{Drawn, MapCell, Procedure, cells};
+use reticent::map::{Drawn, MapCell, MapProcedure, cells};
 use reticent_audit::{AuditSpec, CellReport, Change, Neighbours, Others, TIGHT, audit_map, run};
 
 const DOCUMENT: &str = include_str!("../../../docs/guarantees.md");
@@ -73,10 +73,10 @@ fn audited(runs: u64, wanted: impl Fn(&MapCell) -> bool) -> Vec<CellReport> {
 #[test]
 fn no_cell_of_a_part_of_the_map_leaks_more_than_it_certifies() {
     let cheap = |cell: &MapCell| {
-        let whole =
-            ["dp-sgd", "consensus"].contains(&cell.algorithm) && cell.procedure == Procedure::Alone;
+        let whole = ["dp-sgd", "consensus"].contains(&cell.algorithm)
+            && cell.procedure == MapProcedure::Alone;
         let first = cell.adjacency == Adjacency::ReplaceOne
-            && (cell.drawn, cell.procedure) == (Drawn::Full, Procedure::Alone)
+            && (cell.drawn, cell.procedure) == (Drawn::Full, MapProcedure::Alone)
             && (cell.unit == Unit::Record || cell.algorithm == "walk");
         whole || first || cell.algorithm == "federated" && cell.view.name() != "secure-aggregation"
     };
@@ -94,7 +94,7 @@ fn no_cell_of_a_part_of_the_map_leaks_more_than_it_certifies() {
 fn samples_are_seen_through() {
     let reports = audited(3_000, |cell| {
         (cell.algorithm, cell.form) == ("dp-sgd", "")
-            && cell.procedure == Procedure::Alone
+            && cell.procedure == MapProcedure::Alone
             && cell.unit == Unit::Record
     });
     assert_eq!(reports.len(), 5);
@@ -110,7 +110,7 @@ fn standard_errors_leak_no_more_than_they_certify() {
     for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
         let cell = cells().into_iter().map(|(cell, _)| cell).find(|cell| {
             (cell.algorithm, cell.form) == ("dp-sgd", "")
-                && cell.procedure == Procedure::StandardErrors
+                && cell.procedure == MapProcedure::StandardErrors
                 && cell.adjacency == adjacency
         });
         let usual = AuditSpec::of(&cell.unwrap(), 4_000, Some(3));
@@ -132,7 +132,7 @@ fn class_weights_leak_no_more_than_they_certify() {
     for (algorithm, found) in [("dp-sgd", 0.3), ("output-perturbation", 0.0), ("objp", 0.0)] {
         let cell = cells().into_iter().map(|(cell, _)| cell).find(|cell| {
             (cell.algorithm, cell.unit, cell.drawn) == (algorithm, Unit::Record, Drawn::Full)
-                && cell.procedure == Procedure::Alone
+                && cell.procedure == MapProcedure::Alone
                 && cell.adjacency == Adjacency::ReplaceOne
         });
         let usual = AuditSpec::of(&cell.unwrap(), 4_000, Some(3));
@@ -156,7 +156,7 @@ fn coordinates_that_mix_columns_leak_no_more_than_they_certify() {
             let cell = cells().into_iter().map(|(cell, _)| cell).find(|cell| {
                 (cell.algorithm, cell.form) == (algorithm, "preconditioned")
                     && (cell.unit, cell.drawn) == (Unit::Record, Drawn::Full)
-                    && cell.procedure == Procedure::Alone
+                    && cell.procedure == MapProcedure::Alone
                     && cell.adjacency == adjacency
             });
             let usual = AuditSpec::of(&cell.unwrap(), 2_000, Some(3));
@@ -182,7 +182,7 @@ fn wherever_a_person_stands_no_more_is_learned_than_is_certified() {
     let mut met: Vec<&str> = Vec::new();
     let mut wanted: Vec<MapCell> = Vec::new();
     for (cell, _) in cells() {
-        let alone = cell.procedure == Procedure::Alone && cell.drawn == Drawn::Full;
+        let alone = cell.procedure == MapProcedure::Alone && cell.drawn == Drawn::Full;
         // Who sits where between parties is attacked with the seats (reticent/tests/seats.rs).
         if cell.unit == Unit::User
             && cell.view == View::Central

@@ -16,7 +16,7 @@ use crate::fit::Fit;
 use crate::guarantee::{Guarantee, Protection};
 use crate::job::Job;
 use crate::objective::{Objective, Problem};
-use crate::procedure::{Asking, Found, Ground, Question};
+use crate::procedure::{Asking, Ground, Question, RunFindings};
 use crate::spec::Spec;
 
 /// The number that a count divides by, which is unused; a gate under add-remove wants one.
@@ -162,9 +162,9 @@ impl Question for Counting {
         asked.map(|at| oracle.ask(&count(at)).map(|answer| *answer.get())).collect()
     }
 
-    fn read(&self, found: Found<'_, Asking<()>, Vec<f64>>) -> Counted {
+    fn read(&self, found: RunFindings<'_, Asking<()>, Vec<f64>>) -> Counted {
         // Every answer is behind a threshold; the last is all of them.
-        let Found { answer: mut below, noise, terms, certificate, .. } = found;
+        let RunFindings { answer: mut below, noise, terms, certificate, .. } = found;
         let half = match terms.adjacency() {
             Adjacency::ReplaceOne => 0.5,
             Adjacency::AddRemove => 1.0,

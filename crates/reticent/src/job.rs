@@ -18,7 +18,9 @@ use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::objective::user_column;
 use crate::payable::Payable;
-use crate::procedure::{Concluded, Ended, Found, Ground, Hearers, Planned, Procedure};
+use crate::procedure::{
+    Concluded, EndedRun, Ground, Hearers, PlannedNoise, Procedure, RunFindings,
+};
 use crate::source::Source;
 use crate::stage::{Run, Stage};
 use crate::trace::Recorder;
@@ -27,6 +29,9 @@ use crate::training::Training;
 /// Units while there is no table yet and no public number.
 pub(crate) const SOME: u64 = 1_000;
 
+/// What was planned before there was a table, and on which terms; `None` where that does not follow.
+type Beforehand<P> = Option<(Terms, Arc<PlannedNoise<<P as Procedure>::Noise>>)>;
+
 /// A checked job, made by [`Fit::check`](crate::Fit::check), [`Tune::check`](crate::Tune::check),
 /// [`Spec::check`](crate::Spec::check) and the like. Everything that could be refused without a
 /// table has been.
@@ -34,7 +39,7 @@ pub(crate) const SOME: u64 = 1_000;
 pub struct Job<P: Procedure = Training> {
     procedure: P,
     /// What was planned before there was a table, and on which terms.
-    beforehand: OnceLock<Option<(Terms, Arc<Planned<P::Noise>>)>>,
+    beforehand: OnceLock<Beforehand<P>>,
 }
 
 /// A job with its table read and its noise calibrated, before anything about the table was asked.
@@ -43,7 +48,7 @@ pub struct Job<P: Procedure = Training> {
 pub struct Ready<'j, P: Procedure = Training> {
     job: &'j Job<P>,
     gate: Gate,
-    planned: Arc<Planned<P::Noise>>,
+    planned: Arc<PlannedNoise<P::Noise>>,
     records: Option<u64>,
 }
 
@@ -91,7 +96,7 @@ impl<P: Procedure> Job<P> {
         planned.plan.clone()
     }
 
-    fn plan_without_table(&self) -> Option<(Terms, Arc<Planned<P::Noise>>)> {
+    fn plan_without_table(&self) -> Beforehand<P> {
         let protection = self.procedure.ground().protection;
         let (_, opening) = (protection.budget?, protection.opening);
         let counted = opening.adjacency == Adjacency::AddRemove;
@@ -174,7 +179,7 @@ impl<P: Procedure> Job<P> {
     }
 
     /// The noise on these terms, calibrated once.
-    pub(crate) fn planned(&self, terms: Terms) -> Result<Arc<Planned<P::Noise>>, Error> {
+    pub(crate) fn planned(&self, terms: Terms) -> Result<Arc<PlannedNoise<P::Noise>>, Error> {
         match self.beforehand.get().and_then(Option::as_ref) {
             Some((known, planned)) if *known == terms => Ok(Arc::clone(planned)),
             _ => self.procedure.calibrate(terms).map(Arc::new),
@@ -186,7 +191,7 @@ impl<P: Procedure> Job<P> {
     pub(crate) fn conclude(
         &self,
         mut gate: Gate,
-        planned: &Planned<P::Noise>,
+        planned: &PlannedNoise<P::Noise>,
         hearers: Hearers<'_, '_>,
     ) -> Result<(Concluded<P::Answer>, Ledger), Error> {
         // Who stops by looking is charged the plan, whatever was used of it (proofs/filter.md).
@@ -198,8 +203,8 @@ impl<P: Procedure> Job<P> {
         gate.ledger().taints().iter().for_each(|&taint| whole.taint(taint));
         match self.procedure.perform(gate, &planned.noise, hearers) {
             Ok(concluded) => Ok((concluded, whole)),
-            Err(Ended { why, asked: false }) => Err(why),
-            Err(Ended { why, asked: true }) => {
+            Err(EndedRun { why, asked: false }) => Err(why),
+            Err(EndedRun { why, asked: true }) => {
                 Err(self.procedure.ground().protection.spent(&whole, why))
             }
         }
@@ -260,7 +265,7 @@ impl<P: Procedure> Ready<'_, P> {
             let plan = planned.plan.as_ref();
             let trace = recorder.zip(plan).map(|(it, plan)| it.finish(plan, certificate.certified));
             let noise = &planned.noise;
-            procedure.finish(Found { answer, noise, terms, records, certificate, trace })
+            procedure.finish(RunFindings { answer, noise, terms, records, certificate, trace })
         };
         finish().map_err(|why| protection.spent(&whole, why))
     }

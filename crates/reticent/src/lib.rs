@@ -137,8 +137,8 @@ pub use spec::Spec;
 pub use stage::{Run, Stage, Watch};
 pub use standard_errors::{CoefficientEstimate, StandardErrors};
 pub use statistics::{
-    Averaging, BinCount, Binning, ColumnHistogram, ColumnMean, ColumnQuantiles, Divisor,
-    HistogramJob, Histograms, MeanJob, Means, Partition, QuantileJob, QuantileValue, Quantiles,
+    Averaging, BinCount, Binning, ColumnHistogram, ColumnMean, ColumnMeans, ColumnQuantiles,
+    Divisor, HistogramJob, Histograms, MeanJob, Partition, QuantileJob, QuantileValue, Quantiles,
     Ranking, Statistics, Value,
 };
 #[doc(hidden)] // for audits, which build what the product builds

@@ -33,7 +33,7 @@ pub struct Ground<'a> {
 
 /// Noise that was calibrated, and what the books will have with it.
 #[derive(Clone, Debug)]
-pub struct Planned<N> {
+pub struct PlannedNoise<N> {
     /// The noise, and what follows from it.
     pub noise: N,
     /// What the books will have, entry for entry; `None` for a run without noise.
@@ -53,7 +53,7 @@ pub struct Concluded<A> {
 
 /// A run that ended on its way.
 #[derive(Debug)]
-pub struct Ended {
+pub struct EndedRun {
     /// Why.
     pub why: Error,
     /// Whether something was asked: the plan is then charged, whatever was used of it.
@@ -62,7 +62,7 @@ pub struct Ended {
 
 /// What a result is made of.
 #[derive(Debug)]
-pub struct Found<'a, N, A> {
+pub struct RunFindings<'a, N, A> {
     /// What was released.
     pub answer: A,
     /// The noise.
@@ -132,7 +132,7 @@ pub trait Procedure: std::fmt::Debug {
     ///
     /// # Errors
     /// If no noise is enough, or something cannot be asked.
-    fn calibrate(&self, terms: Terms) -> Result<Planned<Self::Noise>, Error>;
+    fn calibrate(&self, terms: Terms) -> Result<PlannedNoise<Self::Noise>, Error>;
 
     /// Whether the plan on these terms is the plan on those of any table, where units are not
     /// counted, or costs the same.
@@ -156,7 +156,7 @@ pub trait Procedure: std::fmt::Debug {
         gate: Gate,
         noise: &Self::Noise,
         hearers: Hearers<'_, '_>,
-    ) -> Result<Concluded<Self::Answer>, Ended>;
+    ) -> Result<Concluded<Self::Answer>, EndedRun>;
 
     /// Refuses a trace where nothing is released iteration by iteration.
     ///
@@ -175,7 +175,10 @@ pub trait Procedure: std::fmt::Debug {
     ///
     /// # Errors
     /// If the result cannot be put together.
-    fn finish(&self, found: Found<'_, Self::Noise, Self::Answer>) -> Result<Self::Output, Error>;
+    fn finish(
+        &self,
+        found: RunFindings<'_, Self::Noise, Self::Answer>,
+    ) -> Result<Self::Output, Error>;
 
     /// The certificate of what came of it.
     fn certificate(output: &Self::Output) -> &Certificate;
@@ -191,11 +194,11 @@ pub trait Procedure: std::fmt::Debug {
 pub(crate) fn conclude<A>(
     mut gate: Gate,
     ask: impl FnOnce(&mut Gate) -> Result<A, Error>,
-) -> Result<Concluded<A>, Ended> {
+) -> Result<Concluded<A>, EndedRun> {
     let answer =
-        ask(&mut gate).map_err(|why| Ended { why, asked: gate.ledger().total_events() > 0 })?;
+        ask(&mut gate).map_err(|why| EndedRun { why, asked: gate.ledger().total_events() > 0 })?;
     let transcript = gate.take_transcript();
-    let ledger = gate.close().map_err(|why| Ended { why: why.into(), asked: true })?;
+    let ledger = gate.close().map_err(|why| EndedRun { why: why.into(), asked: true })?;
     Ok(Concluded { answer, transcript, ledger })
 }
 
@@ -256,7 +259,7 @@ pub trait Question: std::fmt::Debug {
     ) -> Result<Self::Answer, Refusal>;
 
     /// What the answer says.
-    fn read(&self, found: Found<'_, Asking<Self::Layout>, Self::Answer>) -> Self::Output;
+    fn read(&self, found: RunFindings<'_, Asking<Self::Layout>, Self::Answer>) -> Self::Output;
 
     /// The certificate of what came of it.
     fn certificate(output: &Self::Output) -> &Certificate;
@@ -286,7 +289,7 @@ impl<Q: Question> Procedure for Q {
         Question::taints(self)
     }
 
-    fn calibrate(&self, terms: Terms) -> Result<Planned<Self::Noise>, Error> {
+    fn calibrate(&self, terms: Terms) -> Result<PlannedNoise<Self::Noise>, Error> {
         let asking = |multiplier| Asking { multiplier, layout: self.layout(multiplier, &terms) };
         // Once before the search, so that what cannot be asked is refused as itself.
         rehearse(self, terms, &asking(1.0))?;
@@ -301,7 +304,7 @@ impl<Q: Question> Procedure for Q {
         let found = calibrate(budget.epsilon(), budget.delta(), plan)?;
         let noise = asking(found.noise_multiplier);
         let plan = Some(rehearse(self, terms, &noise)?);
-        Ok(Planned { noise, plan })
+        Ok(PlannedNoise { noise, plan })
     }
 
     fn plan_at(&self, terms: Terms, noise: &Self::Noise, scale: f64) -> Result<Ledger, Error> {
@@ -313,7 +316,7 @@ impl<Q: Question> Procedure for Q {
         gate: Gate,
         noise: &Self::Noise,
         _: Hearers<'_, '_>,
-    ) -> Result<Concluded<Self::Answer>, Ended> {
+    ) -> Result<Concluded<Self::Answer>, EndedRun> {
         conclude(gate, |gate| Ok(self.ask(gate, noise)?))
     }
 
@@ -321,7 +324,10 @@ impl<Q: Question> Procedure for Q {
         (Q::NAME, self.assumptions())
     }
 
-    fn finish(&self, found: Found<'_, Self::Noise, Self::Answer>) -> Result<Self::Output, Error> {
+    fn finish(
+        &self,
+        found: RunFindings<'_, Self::Noise, Self::Answer>,
+    ) -> Result<Self::Output, Error> {
         Ok(self.read(found))
     }
 

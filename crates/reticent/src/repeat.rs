@@ -11,7 +11,7 @@ use reticent_oracle::{Gate, Oracle, PrivateTable, Terms};
 
 use crate::error::Error;
 use crate::job::Job;
-use crate::procedure::{Concluded, Hearers, Planned, Procedure, Question, Seen};
+use crate::procedure::{Concluded, Hearers, PlannedNoise, Procedure, Question, Seen};
 use crate::stage::Run;
 use crate::training::Training;
 
@@ -20,7 +20,7 @@ use crate::training::Training;
 pub struct Repeat<P: Procedure = Training> {
     job: Job<P>,
     terms: Terms,
-    planned: Arc<Planned<P::Noise>>,
+    planned: Arc<PlannedNoise<P::Noise>>,
     plan: Ledger,
     delta: f64,
     #[cfg(reticent_seeded_bugs)]

@@ -14,7 +14,7 @@ use crate::fit::Fit;
 use crate::graph::PrivateGraph;
 use crate::guarantee::Protection;
 use crate::job::SOME;
-use crate::map::{self, MapCell, Procedure};
+use crate::map::{self, MapCell, MapProcedure};
 use crate::objective::Objective;
 use crate::solver::Solver;
 use crate::standard_errors;
@@ -127,7 +127,11 @@ impl Task {
         MapCell {
             algorithm: self.entry.name,
             form: map::form(self.entry.takes, &self.settings),
-            procedure: Procedure::of(tuned, self.graph.is_some(), self.standard_errors.is_some()),
+            procedure: MapProcedure::of(
+                tuned,
+                self.graph.is_some(),
+                self.standard_errors.is_some(),
+            ),
             view,
             unit,
             adjacency,

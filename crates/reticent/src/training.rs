@@ -11,7 +11,7 @@ use crate::job::{Job, Ready};
 use crate::model::Model;
 use crate::outlook::UtilityForecast;
 use crate::procedure::{
-    Concluded, Ended, Found, Ground, Hearers, Planned, Procedure, Seen, conclude,
+    Concluded, EndedRun, Ground, Hearers, PlannedNoise, Procedure, RunFindings, Seen, conclude,
 };
 use crate::run::{Calibrated, Noise, RunOutcome};
 use crate::source::Source;
@@ -124,11 +124,11 @@ impl Procedure for Training {
         bare.then_some(Taint::RawRelease).into_iter().collect()
     }
 
-    fn calibrate(&self, terms: Terms) -> Result<Planned<Noises>, Error> {
+    fn calibrate(&self, terms: Terms) -> Result<PlannedNoise<Noises>, Error> {
         let task = self.first();
         let Calibrated { public, noise, plan } = match (task.noise, task.protection.budget) {
             (Some(noise), budget) => task.with_noise(terms, noise, budget)?,
-            (None, None) => return Ok(Planned { noise: Noises::default(), plan: None }),
+            (None, None) => return Ok(PlannedNoise { noise: Noises::default(), plan: None }),
             (None, Some(budget)) => {
                 task.check_sample(terms.population())?;
                 if let Some((_, runs)) = self.choice {
@@ -138,7 +138,7 @@ impl Procedure for Training {
             }
         };
         let noise = Noises { points: vec![(public, noise)], selection: None };
-        Ok(Planned { noise, plan: Some(plan) })
+        Ok(PlannedNoise { noise, plan: Some(plan) })
     }
 
     fn is_known_beforehand(&self, terms: Terms) -> bool {
@@ -163,12 +163,12 @@ impl Procedure for Training {
         gate: Gate,
         noise: &Noises,
         mut hearers: Hearers<'_, '_>,
-    ) -> Result<Concluded<Trained>, Ended> {
+    ) -> Result<Concluded<Trained>, EndedRun> {
         let task = self.first();
         match (&noise.selection, noise.points.first()) {
             (Some(selection), _) => self
                 .choose(gate, &noise.points, selection)
-                .map_err(|why| Ended { why, asked: true }),
+                .map_err(|why| EndedRun { why, asked: true }),
             (None, Some((public, noise))) => conclude(gate, |gate| {
                 hearers.follow(gate);
                 let mut tell =
@@ -199,8 +199,8 @@ impl Procedure for Training {
         (entry.name, objective.assumptions(protection.opening.unit).collect())
     }
 
-    fn finish(&self, found: Found<'_, Noises, Trained>) -> Result<Fitted, Error> {
-        let Found { answer, records, certificate, trace, .. } = found;
+    fn finish(&self, found: RunFindings<'_, Noises, Trained>) -> Result<Fitted, Error> {
+        let RunFindings { answer, records, certificate, trace, .. } = found;
         let Trained { point, outcome, tuned, converged } = answer;
         let RunOutcome { parameter, iterations, graph, choice, standard_errors, .. } = outcome;
         let certificate = Certificate { choice, ..certificate };

@@ -26,7 +26,7 @@ use crate::error::Error;
 use crate::fit::Fit;
 use crate::job::Job;
 use crate::objective::Objective;
-use crate::procedure::{Concluded, Planned};
+use crate::procedure::{Concluded, PlannedNoise};
 use crate::run::Noise;
 use crate::settings::read_settings;
 use crate::spec::Spec;
@@ -277,7 +277,7 @@ impl Training {
         terms: Terms,
         budget: Budget,
         runs: u64,
-    ) -> Result<Planned<Noises>, Error> {
+    ) -> Result<PlannedNoise<Noises>, Error> {
         let laws = self.laws(runs);
         let (_, s) = self.prepare_at(terms, budget, &laws, 1.0)?;
         Ok(self.prepare_at(terms, budget, &laws, s)?.0)
@@ -291,7 +291,7 @@ impl Training {
         budget: Budget,
         laws: &[Repetitions],
         s: f64,
-    ) -> Result<(Planned<Noises>, f64), Error> {
+    ) -> Result<(PlannedNoise<Noises>, f64), Error> {
         let wholes: Vec<ProblemFacts> = self
             .points()
             .iter()
@@ -337,7 +337,7 @@ impl Training {
         let plan = selection.ledger(&terms)?;
         let points = publics.into_iter().zip(noises(s)).collect();
         let noise = Noises { points, selection: Some(selection) };
-        Ok((Planned { noise, plan: Some(plan) }, s))
+        Ok((PlannedNoise { noise, plan: Some(plan) }, s))
     }
 
     /// The noise with which each point alone spends the budget, and whether all of them ask the

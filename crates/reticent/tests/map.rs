@@ -9,7 +9,7 @@ use std::path::Path;
 use reticent::accountant::{Adjacency, Unit, View};
 use reticent::admm::catalogue::{AlgorithmKind, CATALOGUE};
 use reticent::admm::{Release, Settings, WalkState};
-use reticent::map::{self, Drawn, MapCell, Procedure};
+use reticent::map::{self, Drawn, MapCell, MapProcedure};
 use reticent::simulate::{Parties, SimulationSpec};
 use reticent::{Budget, Evaluation, Guarantee, Spec, runtime};
 
@@ -103,7 +103,7 @@ fn fits(folder: &Path) -> Vec<(MapCell, Spec)> {
     let mut all = Vec::new();
     for entry in CATALOGUE.iter().filter(|entry| matches!(entry.kind, AlgorithmKind::Private(_))) {
         for (form, settings) in versions(entry.takes) {
-            for procedure in Procedure::ALL {
+            for procedure in MapProcedure::ALL {
                 for unit in [Unit::Record, Unit::User] {
                     for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
                         for params in Drawn::ALL {
@@ -186,7 +186,7 @@ fn simulations(folder: &Path) -> Vec<(MapCell, SimulationSpec)> {
                                 trust: Some(view),
                                 ..Parties::default()
                             };
-                            let procedure = Procedure::Alone;
+                            let procedure = MapProcedure::Alone;
                             let cell = MapCell {
                                 algorithm: entry.name,
                                 form,
@@ -241,7 +241,7 @@ fn evaluations(folder: &Path) -> Vec<(MapCell, Result<(), reticent::Error>)> {
                 let cell = MapCell {
                     algorithm: "evaluation",
                     form,
-                    procedure: Procedure::Alone,
+                    procedure: MapProcedure::Alone,
                     view: View::Central,
                     unit,
                     adjacency,
@@ -272,7 +272,7 @@ fn statistics() -> Vec<(MapCell, Result<(), reticent::Error>)> {
                 ("histogram", asked.clone().histogram(["a"], &usual).map(drop)),
                 ("quantile", asked.clone().quantiles(["a"], &[0.5], None).map(drop)),
             ] {
-                let (procedure, view, drawn) = (Procedure::Alone, View::Central, Drawn::Full);
+                let (procedure, view, drawn) = (MapProcedure::Alone, View::Central, Drawn::Full);
                 let cell = MapCell { algorithm, form: "", procedure, view, unit, adjacency, drawn };
                 all.push((cell, said));
             }

@@ -45,9 +45,9 @@ pub enum Command {
     /// Give the mean of columns of a private table, with noise
     Mean(Box<statistics::Mean>),
     /// Count the records of a private table in each category or bin of a column, with noise
-    Histogram(Box<statistics::Histogram>),
+    Histogram(Box<statistics::HistogramCommand>),
     /// Give quantiles of columns of a private table, such as the median, with noise
-    Quantile(Box<statistics::Quantile>),
+    Quantile(Box<statistics::QuantileCommand>),
     /// Predict for the records of a table
     Predict(predict::Predict),
     /// Measure a model on a table with known targets, privately with --epsilon

@@ -28,7 +28,7 @@ use crate::certificate::{Certificate, origin, origin_of, told_apart};
 use crate::error::Error;
 use crate::guarantee::{Guarantee, parts_of_guarantee};
 use crate::job::Job;
-use crate::map::{self, Drawn, MapCell, Procedure};
+use crate::map::{self, Drawn, MapCell, MapProcedure};
 use crate::model::Model;
 use crate::objective::{Objective, Problem, loss_for};
 use crate::source::Source;
@@ -272,7 +272,7 @@ impl Evaluating {
         map::offered(&MapCell {
             algorithm: NAME,
             form: if target == LossTarget::Real { "numbers" } else { "classes" },
-            procedure: Procedure::Alone,
+            procedure: MapProcedure::Alone,
             view: opening.view,
             unit: opening.unit,
             adjacency: opening.adjacency,

@@ -13,7 +13,7 @@ use super::numbers::Sums;
 use super::{Evaluated, Evaluation, NAME, PrivateQuality};
 use crate::certificate::Certificate;
 use crate::guarantee::Protection;
-use crate::procedure::{Asking, Found, Ground, Question};
+use crate::procedure::{Asking, Ground, Question, RunFindings};
 use crate::repeat::Repeat;
 
 /// Half the most bins of a block.
@@ -83,8 +83,8 @@ impl Question for Evaluating {
         Ok(answer.into_inner())
     }
 
-    fn read(&self, found: Found<'_, Binned, Vec<f64>>) -> Evaluated {
-        let Found { answer, noise, terms, certificate, .. } = found;
+    fn read(&self, found: RunFindings<'_, Binned, Vec<f64>>) -> Evaluated {
+        let RunFindings { answer, noise, terms, certificate, .. } = found;
         let quality = self.figures(noise, &terms, &answer);
         Evaluated { quality, confidence: self.evaluation.confidence, certificate }
     }

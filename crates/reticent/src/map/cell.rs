@@ -21,7 +21,7 @@ pub enum Drawn {
 
 /// What a run is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Procedure {
+pub enum MapProcedure {
     /// The algorithm alone.
     Alone,
     /// A graph that is learned first.
@@ -43,7 +43,7 @@ pub struct MapCell {
     /// of them.
     pub form: &'static str,
     /// What the run is made of.
-    pub procedure: Procedure,
+    pub procedure: MapProcedure,
     /// Who looks.
     pub view: View,
     /// What is protected.
@@ -78,53 +78,53 @@ impl From<Sampling> for Drawn {
     }
 }
 
-impl Procedure {
+impl MapProcedure {
     /// Every one.
-    pub const ALL: [Procedure; 5] = [
-        Procedure::Alone,
-        Procedure::Graph,
-        Procedure::Tuned,
-        Procedure::TunedGraph,
-        Procedure::StandardErrors,
+    pub const ALL: [MapProcedure; 5] = [
+        MapProcedure::Alone,
+        MapProcedure::Graph,
+        MapProcedure::Tuned,
+        MapProcedure::TunedGraph,
+        MapProcedure::StandardErrors,
     ];
 
     /// The course of a job that is tuned or not, learns a graph or not, and is asked for standard
     /// errors or not, which no job is that is one of the others.
     pub fn of(tuned: bool, graph: bool, standard_errors: bool) -> Self {
         if standard_errors {
-            return Procedure::StandardErrors;
+            return MapProcedure::StandardErrors;
         }
         match (tuned, graph) {
-            (false, false) => Procedure::Alone,
-            (false, true) => Procedure::Graph,
-            (true, false) => Procedure::Tuned,
-            (true, true) => Procedure::TunedGraph,
+            (false, false) => MapProcedure::Alone,
+            (false, true) => MapProcedure::Graph,
+            (true, false) => MapProcedure::Tuned,
+            (true, true) => MapProcedure::TunedGraph,
         }
     }
 
     /// Whether only the best of several runs is released.
     pub fn is_tuned(self) -> bool {
-        matches!(self, Procedure::Tuned | Procedure::TunedGraph)
+        matches!(self, MapProcedure::Tuned | MapProcedure::TunedGraph)
     }
 
     /// Whether a graph is learned.
     pub fn has_graph(self) -> bool {
-        matches!(self, Procedure::Graph | Procedure::TunedGraph)
+        matches!(self, MapProcedure::Graph | MapProcedure::TunedGraph)
     }
 
     /// Whether estimates with standard errors come after it.
     pub fn has_standard_errors(self) -> bool {
-        self == Procedure::StandardErrors
+        self == MapProcedure::StandardErrors
     }
 
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
-            Procedure::Alone => "alone",
-            Procedure::Graph => "learned graph",
-            Procedure::Tuned => "tuned",
-            Procedure::TunedGraph => "tuned, learned graph",
-            Procedure::StandardErrors => "standard errors",
+            MapProcedure::Alone => "alone",
+            MapProcedure::Graph => "learned graph",
+            MapProcedure::Tuned => "tuned",
+            MapProcedure::TunedGraph => "tuned, learned graph",
+            MapProcedure::StandardErrors => "standard errors",
         }
     }
 }

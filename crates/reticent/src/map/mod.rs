@@ -11,7 +11,7 @@ mod cell;
 mod rows;
 
 pub(crate) use cell::form;
-pub use cell::{Drawn, MapCell, Procedure};
+pub use cell::{Drawn, MapCell, MapProcedure};
 pub use rows::MAP;
 
 use reticent_accountant::{Adjacency, Refused, Unit, View};
@@ -26,7 +26,7 @@ pub struct MapRow {
     /// Their versions.
     pub forms: &'static [&'static str],
     /// What a run is made of.
-    pub procedures: &'static [Procedure],
+    pub procedures: &'static [MapProcedure],
     /// Who looks.
     pub views: &'static [View],
     /// What is protected.
@@ -121,7 +121,7 @@ impl MapRow {
 /// numbers.
 fn may_scale(cell: &MapCell) -> bool {
     let takes = reticent_admm::catalogue::find(cell.algorithm).map_or(&[][..], |entry| entry.takes);
-    cell.procedure == Procedure::Alone
+    cell.procedure == MapProcedure::Alone
         && takes.contains(&"clip_share")
         && !["permutation", "single", "blocks"].contains(&cell.form)
 }
@@ -220,7 +220,7 @@ mod tests {
         let cell = MapCell {
             algorithm: "amp",
             form: "normal",
-            procedure: Procedure::Alone,
+            procedure: MapProcedure::Alone,
             view: View::Central,
             unit: Unit::User,
             adjacency: Adjacency::ReplaceOne,

@@ -6,14 +6,14 @@ use reticent_accountant::View::{Central, Local, Network, SecureAggregation};
 use reticent_accountant::{Adjacency, Unit};
 
 use super::Drawn::{Full, Poisson, WithoutReplacement};
-use super::Procedure::{Alone, Graph, StandardErrors, Tuned, TunedGraph};
-use super::{Drawn, MapRow, Procedure};
+use super::MapProcedure::{Alone, Graph, StandardErrors, Tuned, TunedGraph};
+use super::{Drawn, MapProcedure, MapRow};
 
 const ONE: &[&str] = &[""];
 const BOTH: &[Unit] = &[Record, User];
 const EITHER: &[Adjacency] = &[ReplaceOne, AddRemove];
-const PLAIN: &[Procedure] = &[Alone, Tuned];
-const ANY: &[Procedure] = &[Alone, Graph, Tuned, TunedGraph];
+const PLAIN: &[MapProcedure] = &[Alone, Tuned];
+const ANY: &[MapProcedure] = &[Alone, Graph, Tuned, TunedGraph];
 const SAMPLES: &[Drawn] = &[Full, Poisson, WithoutReplacement];
 /// A sample of fixed size needs a public number of units.
 const COUNTLESS: &[Drawn] = &[Full, Poisson];

@@ -13,7 +13,7 @@ use super::simulation::Simulation;
 use crate::budget::Budget;
 use crate::error::Error;
 use crate::guarantee::Guarantee;
-use crate::map::{self, MapCell, Procedure};
+use crate::map::{self, MapCell, MapProcedure};
 use crate::objective::Objective;
 
 /// The graph of the parties when none is named.
@@ -279,7 +279,7 @@ impl SimulationJob {
         map::offered(&MapCell {
             algorithm: self.entry.name,
             form: map::form(self.entry.takes, &self.settings),
-            procedure: Procedure::Alone,
+            procedure: MapProcedure::Alone,
             view,
             unit,
             adjacency,

@@ -13,7 +13,7 @@ use super::{Columns, Statistics, Value};
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::job::Job;
-use crate::procedure::{Asking, Found, Ground, Question};
+use crate::procedure::{Asking, Ground, Question, RunFindings};
 
 /// Bins of a column of numbers by default.
 const BINS: usize = 10;
@@ -233,8 +233,8 @@ impl Question for Binning {
         Ok(oracle.ask(&self.query(noise.multiplier))?.into_inner())
     }
 
-    fn read(&self, found: Found<'_, Asking<()>, Vec<f64>>) -> Histograms {
-        let Found { answer, noise, terms, certificate, .. } = found;
+    fn read(&self, found: RunFindings<'_, Asking<()>, Vec<f64>>) -> Histograms {
+        let RunFindings { answer, noise, terms, certificate, .. } = found;
         let deviation = self.query(noise.multiplier).deviation(&terms);
         let public = terms.adjacency() == Adjacency::ReplaceOne;
         let n = public.then(|| terms.population());

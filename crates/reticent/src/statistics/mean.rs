@@ -12,7 +12,7 @@ use super::{Columns, Statistics, Value};
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::job::Job;
-use crate::procedure::{Asking, Found, Ground, Question};
+use crate::procedure::{Asking, Ground, Question, RunFindings};
 
 /// A checked job for means, made by [`Statistics::mean`].
 pub type MeanJob = Job<Averaging>;
@@ -58,7 +58,7 @@ pub struct ColumnMean {
 
 /// Means of columns.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Means {
+pub struct ColumnMeans {
     /// Each column in the order of the question.
     pub columns: Vec<ColumnMean>,
     /// What the sums were divided by.
@@ -150,7 +150,7 @@ impl Question for Averaging {
     const NAME: &'static str = "mean";
     type Layout = ();
     type Answer = Vec<f64>;
-    type Output = Means;
+    type Output = ColumnMeans;
 
     fn ground(&self) -> Ground<'_> {
         self.columns.ground()
@@ -170,8 +170,8 @@ impl Question for Averaging {
         Ok(oracle.ask(&self.query(noise.multiplier))?.into_inner())
     }
 
-    fn read(&self, found: Found<'_, Asking<()>, Vec<f64>>) -> Means {
-        let Found { answer, noise, terms, certificate, .. } = found;
+    fn read(&self, found: RunFindings<'_, Asking<()>, Vec<f64>>) -> ColumnMeans {
+        let RunFindings { answer, noise, terms, certificate, .. } = found;
         let (sum, count) = self.query(noise.multiplier).deviations();
         let (n, n_is) = match (answer.get(self.of.len()), terms.adjacency()) {
             (Some(&count), _) => (count, Divisor::Noisy),
@@ -182,10 +182,10 @@ impl Question for Averaging {
         let over = Over { n, noise, reach: self.columns.reach(1.0) };
         let columns = self.of.iter().zip(&answer);
         let columns = columns.map(|(column, &sum)| self.one(column, sum, &over)).collect();
-        Means { columns, n, n_is, confidence: self.columns.confidence, certificate }
+        ColumnMeans { columns, n, n_is, confidence: self.columns.confidence, certificate }
     }
 
-    fn certificate(means: &Means) -> &Certificate {
+    fn certificate(means: &ColumnMeans) -> &Certificate {
         &means.certificate
     }
 }

@@ -23,13 +23,13 @@ use reticent_problem::{Loss, Shape};
 
 pub use column::Value;
 pub use histogram::{BinCount, Binning, ColumnHistogram, HistogramJob, Histograms, Partition};
-pub use mean::{Averaging, ColumnMean, Divisor, MeanJob, Means};
+pub use mean::{Averaging, ColumnMean, ColumnMeans, Divisor, MeanJob};
 pub use quantile::{ColumnQuantiles, QuantileJob, QuantileValue, Quantiles, Ranking};
 
 use crate::certificate::{origin, told_apart};
 use crate::error::Error;
 use crate::guarantee::{Guarantee, Protection, parts_of_guarantee};
-use crate::map::{self, Drawn, MapCell, Procedure};
+use crate::map::{self, Drawn, MapCell, MapProcedure};
 use crate::procedure::Ground;
 
 /// The confidence of the intervals by default.
@@ -127,7 +127,7 @@ impl Statistics {
         map::offered(&MapCell {
             algorithm,
             form: "",
-            procedure: Procedure::Alone,
+            procedure: MapProcedure::Alone,
             view: opening.view,
             unit: opening.unit,
             adjacency: opening.adjacency,

@@ -11,7 +11,7 @@ use super::{Columns, Statistics, Value};
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::job::Job;
-use crate::procedure::{Asking, Found, Ground, Question};
+use crate::procedure::{Asking, Ground, Question, RunFindings};
 
 /// Steps between the bounds by default: ten counts tell its ends apart.
 const STEPS: usize = 1023;
@@ -215,8 +215,8 @@ impl Question for Ranking {
         all.map(|query| oracle.ask(&query).map(|answer| *answer.get())).collect()
     }
 
-    fn read(&self, found: Found<'_, Asking<()>, Vec<f64>>) -> Quantiles {
-        let Found { answer, noise, terms, certificate, .. } = found;
+    fn read(&self, found: RunFindings<'_, Asking<()>, Vec<f64>>) -> Quantiles {
+        let RunFindings { answer, noise, terms, certificate, .. } = found;
         let columns = self.of.iter().zip(answer.chunks(self.fractions.len()));
         let columns = columns
             .map(|(ranked, answers)| self.one(ranked, answers, noise.multiplier, &terms))

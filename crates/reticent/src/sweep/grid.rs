@@ -42,7 +42,7 @@ pub struct GridPoint {
 
 /// One run of one point.
 #[derive(Debug)]
-pub(super) struct Run {
+pub(super) struct GridRun {
     pub point: usize,
     pub repeat: u64,
     pub job: Checked,
@@ -59,7 +59,7 @@ pub(super) enum Checked {
 #[derive(Debug)]
 pub struct Sweep {
     points: Vec<GridPoint>,
-    pub(super) runs: Vec<Run>,
+    pub(super) runs: Vec<GridRun>,
     digest: Digest,
     seeded: bool,
 }
@@ -121,7 +121,7 @@ impl SweepFile {
                 }
                 hasher.field(toml::to_string(&table).map_err(Error::spec_form)?.as_bytes());
                 let job = checked(table, path).map_err(|why| at_point(&point, why))?;
-                runs.push(Run { point: number, repeat: repeat as u64, job });
+                runs.push(GridRun { point: number, repeat: repeat as u64, job });
             }
             points.push(point);
         }
@@ -166,7 +166,7 @@ impl Sweep {
     /// The sum of ε and of δ over all runs: what they cost together at most, before any table is
     /// read. `None` where a run has no noise.
     pub fn at_most(&self) -> Option<(f64, f64)> {
-        let budget = |run: &Run| match &run.job {
+        let budget = |run: &GridRun| match &run.job {
             Checked::Fit(job) => job.budget(),
             Checked::Between(job) => job.budget(),
         };

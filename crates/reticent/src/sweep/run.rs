@@ -8,7 +8,7 @@ use reticent_accountant::{Ledger, epsilon};
 use reticent_noise::Hasher;
 use reticent_oracle::{Digest, PrivateTable, Refusal, SharedPasses};
 
-use super::grid::{Checked, Run, Sweep};
+use super::grid::{Checked, GridRun, Sweep};
 use super::journal::{Finished, Journal, Reserved, SweepKind};
 use super::workers::{in_parallel, locked};
 use crate::error::Error;
@@ -232,7 +232,7 @@ impl ReadySweep<'_> {
     }
 
     /// What a model is worth, as far as that may be measured.
-    fn measured(&self, run: &Run, model: &Model) -> Result<BTreeMap<String, f64>, Error> {
+    fn measured(&self, run: &GridRun, model: &Model) -> Result<BTreeMap<String, f64>, Error> {
         let mut metrics = BTreeMap::new();
         if self.terms.kind == SweepKind::Experiment {
             let Ok(mut public) = run.job.public_data(self.table.share()) else {

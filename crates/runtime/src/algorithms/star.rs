@@ -158,7 +158,7 @@ impl<P: Provider> Protocol for Star<P> {
         noise: &[f64],
     ) -> Result<Option<Box<dyn Node>>, RunError> {
         let trainer = Trainer::new(self.0.common());
-        let exchange = Training { config: self.0.clone(), noise: noise.to_vec(), trainer };
+        let exchange = StarTraining { config: self.0.clone(), noise: noise.to_vec(), trainer };
         Ok(Some(Coordinator::node(RunId::from(run), exchange)))
     }
 }
@@ -253,13 +253,13 @@ impl Trainer {
 }
 
 /// The trainer's side of the exchange.
-struct Training<P> {
+struct StarTraining<P> {
     config: P,
     noise: Vec<f64>,
     trainer: Trainer,
 }
 
-impl<P: Provider> Exchange for Training<P> {
+impl<P: Provider> Exchange for StarTraining<P> {
     type Answer = Vec<f64>;
 
     fn rounds(&self) -> u32 {

@@ -13,7 +13,7 @@ use crate::number::{self, show};
 
 #[derive(Debug, Args)]
 #[command(mut_args(of_a_statistic))]
-pub struct Histogram {
+pub struct HistogramCommand {
     #[command(flatten)]
     flags: ColumnFlags,
 
@@ -27,10 +27,10 @@ pub struct Histogram {
     edges: Option<Vec<f64>>,
 }
 
-impl Histogram {
+impl HistogramCommand {
     /// Does it.
     pub fn run(self) -> Result<Answer, CommandFailure> {
-        let Histogram { flags, bins, edges } = self;
+        let HistogramCommand { flags, bins, edges } = self;
         let partition = match (bins, edges) {
             (_, Some(edges)) => Partition::At(edges),
             (Some(bins), None) => Partition::Equal(bins as usize),

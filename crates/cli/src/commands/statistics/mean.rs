@@ -1,7 +1,7 @@
 //! `reticent mean`: means of columns, with noise.
 
 use clap::Args;
-use reticent::{Divisor, Means};
+use reticent::{ColumnMeans, Divisor};
 use serde_json::json;
 
 use super::{
@@ -34,8 +34,8 @@ impl Mean {
     }
 }
 
-fn said(means: &Means) -> Said {
-    let Means { columns, n, n_is, confidence, certificate } = means;
+fn said(means: &ColumnMeans) -> Said {
+    let ColumnMeans { columns, n, n_is, confidence, certificate } = means;
     let heads = ["column", "mean", "interval", "noise (standard deviation)"];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
     rows.extend(columns.iter().map(|column| {

@@ -15,9 +15,9 @@ use reticent::{
 };
 use serde_json::json;
 
-pub use histogram::Histogram;
+pub use histogram::HistogramCommand;
 pub use mean::Mean;
-pub use quantile::Quantile;
+pub use quantile::QuantileCommand;
 
 use super::shared::{certificate_fields, certificate_rows, format, not_private, weak};
 use crate::answer::Answer;

@@ -13,7 +13,7 @@ use crate::number::{self, show};
 
 #[derive(Debug, Args)]
 #[command(mut_args(of_a_statistic))]
-pub struct Quantile {
+pub struct QuantileCommand {
     #[command(flatten)]
     flags: ColumnFlags,
 
@@ -28,10 +28,10 @@ pub struct Quantile {
     resolution: Option<f64>,
 }
 
-impl Quantile {
+impl QuantileCommand {
     /// Does it.
     pub fn run(self) -> Result<Answer, CommandFailure> {
-        let Quantile { flags, at, resolution } = self;
+        let QuantileCommand { flags, at, resolution } = self;
         let job =
             flags.statistics().and_then(|asked| asked.quantiles(&flags.columns, &at, resolution));
         let job = job.map_err(|error| CommandFailure::of("quantile", error))?;
