@@ -66,20 +66,6 @@ pub(super) const REASONS: &[Reason] = &[
         class: Class::Paper,
         why: "The tilt has to cover every iteration, and the solver's distance from the exact minimiser as well (E7).",
     },
-    Reason {
-        of: &["ssADMM is more accurate than DP-ADMM"],
-        version: Some(Version::Printed),
-        class: Class::Setting,
-        why: "The run has 10,000 rows, on which the noise of Lemma 2 and Proposition 1 (E18) is too much for ssADMM at these ε, and \
-              DP-ADMM has the least that is certified; on all rows it holds (figure 1).",
-    },
-    Reason {
-        of: &["ssADMM is more accurate than ADMM-objP"],
-        version: Some(Version::Printed),
-        class: Class::Setting,
-        why: "The run has 10,000 rows, on which the noise of Lemma 2 and Proposition 1 (E18) is too much for ssADMM at these ε, and \
-              ADMM-objP has the least that is certified; on all rows of Adult it holds (figure 1).",
-    },
 ];
 
 /// Theorem 2 on the objective of ssADMM, over ε.
