@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use reticent_accountant::{Adjacency, Event, Gdp, Ledger, Unit, View};
-use reticent_budget::{Relation, Request, Store, Table};
+use reticent_budget::{PaidTable, Relation, Request, Store};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(folder) = tempfile::tempdir() else { return };
@@ -23,7 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(Ok(event)) = gdp {
         plan.append(event);
     }
-    let table = Table::file([1; 32], Relation::NewEdition);
+    let table = PaidTable::file([1; 32], Relation::NewEdition);
     let request =
         Request { label: "a fit", asked: (0.5, 1e-6), plan: &plan, table: &table, user: None };
     if store.reserve(&request).is_ok() && checked {

@@ -4,12 +4,12 @@
 #![cfg_attr(feature = "run", no_main)]
 
 use libfuzzer_sys::fuzz_target;
-use reticent_masks::{Collector, Kind, Member, Message, Party, Terms, VERSION};
+use reticent_masks::{AggregationTerms, BodyKind, Collector, LinkEnd, Member, Message, VERSION};
 use sha2::{Digest, Sha256};
 
 fuzz_target!(|data: &[u8]| {
     let Some((&[phase, repair, from], payload)) = data.split_first_chunk::<3>() else { return };
-    let Ok(terms) = Terms::complete([1; 32], 5, 3, 2, 2) else { return };
+    let Ok(terms) = AggregationTerms::complete([1; 32], 5, 3, 2, 2) else { return };
     let mut bytes = payload.to_vec();
     if repair & 1 == 1 {
         let digest =
@@ -45,7 +45,7 @@ fuzz_target!(|data: &[u8]| {
             said.extend(collector.on_message(id, &bytes).expect("an honest message"));
         }
         for outgoing in said {
-            let Party::Member(id) = outgoing.to else { continue };
+            let LinkEnd::Member(id) = outgoing.to else { continue };
             let answer =
                 members[id as usize].on_message(&outgoing.bytes).expect("an honest message");
             answers.extend(answer.into_iter().map(|answer| (id, answer.bytes)));
@@ -53,7 +53,7 @@ fuzz_target!(|data: &[u8]| {
     }
     let sum = collector.outcome().expect("an end").expect("a sum");
     assert_eq!(sum.values, [3, 6]);
-    assert_eq!(collector.awaits().map(|(kind, _)| kind), None::<Kind>);
+    assert_eq!(collector.awaits().map(|(kind, _)| kind), None::<BodyKind>);
 });
 
 #[cfg(not(feature = "run"))]

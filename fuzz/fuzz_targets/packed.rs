@@ -2,7 +2,7 @@
 #![cfg_attr(feature = "run", no_main)]
 
 use libfuzzer_sys::fuzz_target;
-use reticent_data::{Format, Reading, Schema, load};
+use reticent_data::{Format, ReadOptions, Schema, load};
 use std::io::Write;
 
 const SCHEMA: &str = "
@@ -23,7 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(schema) = SCHEMA.parse::<Schema>() else { return };
     let Ok(mut file) = tempfile::NamedTempFile::new() else { return };
     if file.write_all(bytes).is_ok() {
-        let reading = Reading { format: Some(Format::Csv), max_line: Some(1 << 20) };
+        let reading = ReadOptions { format: Some(Format::Csv), max_line: Some(1 << 20) };
         let _ = load(file.path(), reading, &schema, None, None);
     }
 });

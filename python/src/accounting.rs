@@ -15,13 +15,13 @@ use crate::error::Failure;
 /// A list of events, and what they cost together.
 #[pyclass(frozen, eq, skip_from_py_object, module = "reticent._reticent", name = "Ledger")]
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ledger(pub accountant::Ledger);
+pub struct PyLedger(pub accountant::Ledger);
 
 /// A lower and an upper end for each of what was asked.
 type Ends = (Vec<f64>, Vec<f64>);
 
 #[pymethods]
-impl Ledger {
+impl PyLedger {
     /// One event: a mechanism as ledgers have it in JSON, and between which neighbours, for whom
     /// and against whom.
     #[staticmethod]
@@ -34,29 +34,29 @@ impl Ledger {
         let event = Event::new(mechanism, adjacency, unit, view);
         let mut ledger = accountant::Ledger::new();
         ledger.append(event.map_err(|error| refused("event", &error))?);
-        Ok(Ledger(ledger))
+        Ok(PyLedger(ledger))
     }
 
     /// All events of all of them.
     #[staticmethod]
-    fn composed(parts: Vec<PyRef<'_, Ledger>>) -> Result<Self, Failure> {
+    fn composed(parts: Vec<PyRef<'_, PyLedger>>) -> Result<Self, Failure> {
         let mut ledger = accountant::Ledger::new();
         parts.iter().try_for_each(|part| extend(&mut ledger, &part.0, 1))?;
-        Ok(Ledger(ledger))
+        Ok(PyLedger(ledger))
     }
 
     /// Every event so many times.
     fn repeated(&self, count: u64) -> Result<Self, Failure> {
         let mut ledger = accountant::Ledger::new();
         extend(&mut ledger, &self.0, count)?;
-        Ok(Ledger(ledger))
+        Ok(PyLedger(ledger))
     }
 
     /// The text of a ledger.
     #[staticmethod]
     fn from_json(text: &str) -> Result<Self, Failure> {
         let ledger = serde_json::from_str(text).map_err(|error| refused("ledger", &error))?;
-        Ok(Ledger(ledger))
+        Ok(PyLedger(ledger))
     }
 
     /// As text.
@@ -146,7 +146,7 @@ pub fn calibrate_repetitions(
     epsilon: f64,
     delta: f64,
     most: u64,
-    ledger: &Ledger,
+    ledger: &PyLedger,
 ) -> Result<(u64, f64), Failure> {
     py.detach(|| {
         let plan = |steps| {
@@ -162,23 +162,23 @@ pub fn calibrate_repetitions(
 /// Threads that spend of the same one wait for each other.
 #[pyclass(frozen, module = "reticent._reticent", name = "Filter")]
 #[derive(Debug)]
-pub struct Filter(Mutex<accountant::Filter>);
+pub struct PyFilter(Mutex<accountant::Filter>);
 
 #[pymethods]
-impl Filter {
+impl PyFilter {
     #[new]
     fn new(epsilon: f64, delta: f64) -> Result<Self, Failure> {
         let filter = accountant::Filter::new(epsilon, delta);
-        Ok(Filter(Mutex::new(filter.map_err(|error| refused("budget", &error))?)))
+        Ok(PyFilter(Mutex::new(filter.map_err(|error| refused("budget", &error))?)))
     }
 
     /// Whether all events of a ledger fit into what is left.
-    fn admits(&self, py: Python<'_>, ledger: &Ledger) -> Result<bool, Failure> {
+    fn admits(&self, py: Python<'_>, ledger: &PyLedger) -> Result<bool, Failure> {
         Ok(py.detach(|| with(&self.lock(), ledger))?.is_some())
     }
 
     /// Spends the events of a ledger; says no, and spends nothing, where they do not all fit.
-    fn spend(&self, py: Python<'_>, ledger: &Ledger) -> Result<bool, Failure> {
+    fn spend(&self, py: Python<'_>, ledger: &PyLedger) -> Result<bool, Failure> {
         py.detach(|| {
             let mut filter = self.lock();
             let spent = with(&filter, ledger)?;
@@ -191,8 +191,8 @@ impl Filter {
     }
 
     /// What was spent.
-    fn spent(&self, py: Python<'_>) -> Ledger {
-        py.detach(|| Ledger(self.lock().spent().clone()))
+    fn spent(&self, py: Python<'_>) -> PyLedger {
+        py.detach(|| PyLedger(self.lock().spent().clone()))
     }
 
     /// What was spent so far, in ε at δ, at a step that may be chosen by looking.
@@ -202,7 +202,7 @@ impl Filter {
     }
 }
 
-impl Filter {
+impl PyFilter {
     /// For this thread alone. Nobody waits here who holds the interpreter's lock, which the other may
     /// need; and what broke off left what was there.
     fn lock(&self) -> MutexGuard<'_, accountant::Filter> {
@@ -213,7 +213,7 @@ impl Filter {
 /// The filter after a ledger; nothing where that does not fit.
 fn with(
     filter: &accountant::Filter,
-    ledger: &Ledger,
+    ledger: &PyLedger,
 ) -> Result<Option<accountant::Filter>, Failure> {
     if let Some(taint) = ledger.0.taints().first() {
         return Err(refused("ledger", taint).into());
@@ -255,7 +255,7 @@ fn asking<T>(
 ) -> Result<T, Failure> {
     let mut raised = None;
     let mut ask = |value: f64| -> Result<accountant::Ledger, String> {
-        let made = plan.call1((value,)).and_then(|made| Ok(made.cast_into::<Ledger>()?));
+        let made = plan.call1((value,)).and_then(|made| Ok(made.cast_into::<PyLedger>()?));
         match made {
             Ok(ledger) => Ok(ledger.get().0.clone()),
             Err(error) => {

@@ -80,7 +80,7 @@ pub fn audit_all(
     seed: Option<u64>,
 ) -> PyResult<String> {
     let reports = attended(py, |stop| {
-        let wanted = |cell: &reticent::map::Cell| {
+        let wanted = |cell: &reticent::map::MapCell| {
             only.is_empty() || only.iter().any(|name| name == cell.algorithm)
         };
         audit_map(runs, seed, wanted, &|_, _| unless(stop))

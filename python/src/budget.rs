@@ -10,18 +10,18 @@ use reticent_budget::{self as budget, BudgetError, Moment, Promise};
 use crate::error::Failure;
 
 /// The file of a budget.
-#[pyclass(frozen, module = "reticent._reticent")]
+#[pyclass(frozen, module = "reticent._reticent", name = "Store")]
 #[derive(Debug)]
-pub struct Store {
+pub struct PyStore {
     path: PathBuf,
 }
 
 #[pymethods]
-impl Store {
+impl PyStore {
     /// The budget in this file.
     #[new]
     fn new(path: PathBuf) -> Self {
-        Store { path }
+        PyStore { path }
     }
 
     /// Makes the file.
@@ -43,7 +43,7 @@ impl Store {
         promise.unit = unit.parse().map_err(reticent::Error::Value)?;
         promise.rows_per_user = rows_per_user;
         py.detach(|| budget::Store::create(&path, promise)).map_err(Failure::Budget)?;
-        Ok(Store { path })
+        Ok(PyStore { path })
     }
 
     /// What it promises and what it comes to now.
@@ -90,7 +90,8 @@ impl Store {
     /// When something changed, and what was counted then; at most so many moments. Where there are
     /// several groups of people, the most of them.
     fn course(&self, py: Python<'_>, at_most: usize) -> Result<Vec<(String, f64)>, Failure> {
-        let course = py.detach(|| budget::Store::open_to_read(&self.path)?.course(at_most));
+        let course =
+            py.detach(|| budget::Store::open_to_read(&self.path)?.spending_history(at_most));
         let most = |moment: Moment| (moment.time, moment.counted.into_iter().fold(0.0, f64::max));
         Ok(course.map_err(Failure::Budget)?.into_iter().map(most).collect())
     }

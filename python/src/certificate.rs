@@ -9,10 +9,10 @@ use crate::error::Failure;
 /// The certificate of one run.
 #[pyclass(frozen, eq, skip_from_py_object, module = "reticent._reticent", name = "Certificate")]
 #[derive(Clone, Debug, PartialEq)]
-pub struct Certificate(pub reticent::Certificate);
+pub struct PyCertificate(pub reticent::Certificate);
 
 #[pymethods]
-impl Certificate {
+impl PyCertificate {
     /// A certificate file's text.
     #[staticmethod]
     fn from_json(text: &str) -> Result<Self, Failure> {
@@ -20,7 +20,7 @@ impl Certificate {
         let refuse = |error: serde_json::Error| {
             reticent::Error::value("certificate", "the text", error.to_string())
         };
-        Ok(Certificate(read.map_err(refuse)?))
+        Ok(PyCertificate(read.map_err(refuse)?))
     }
 
     /// As the file.
@@ -140,7 +140,7 @@ impl Certificate {
     }
 }
 
-impl Certificate {
+impl PyCertificate {
     /// The books, whose events go together.
     fn ledger(&self) -> Result<&Ledger, Failure> {
         let reticent::Certificate { adjacency, unit, view, delta, ref ledger, .. } = self.0;

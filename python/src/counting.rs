@@ -3,18 +3,18 @@
 use pyo3::prelude::*;
 use reticent::{Budget, Error, Fit, Unit};
 
-use crate::certificate::Certificate;
+use crate::certificate::PyCertificate;
 use crate::error::Failure;
-use crate::payment::{Bill, Payer, Receipt, perform};
-use crate::schema::Schema;
-use crate::table::Table;
+use crate::payment::{JobBill, Payer, Receipt, perform};
+use crate::schema::PySchema;
+use crate::table::BorrowedTable;
 use crate::threads::detached;
 
 /// What is to be counted; every key is there, as `None` where nothing is said.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Question {
-    schema: Schema,
+pub struct CountRequest {
+    schema: PySchema,
     epsilon: f64,
     delta: f64,
     adjacency: String,
@@ -22,7 +22,7 @@ pub struct Question {
     seed: Option<u64>,
 }
 
-impl Question {
+impl CountRequest {
     fn fit(&self) -> Result<Fit, Error> {
         let fit = Fit::new(self.schema.0.clone())
             .budget(Budget::new(self.epsilon, self.delta)?)
@@ -41,22 +41,22 @@ impl Question {
 #[pyo3(signature = (question, x, *, y=None, groups=None, budget=None))]
 pub fn class_counts<'py>(
     py: Python<'py>,
-    question: Question,
+    question: CountRequest,
     x: &Bound<'py, PyAny>,
     y: Option<&Bound<'py, PyAny>>,
     groups: Option<&Bound<'py, PyAny>>,
     budget: Option<Payer>,
-) -> PyResult<(Vec<f64>, f64, Certificate, Receipt)> {
-    let table = Table::new(x, None, y, groups)?;
+) -> PyResult<(Vec<f64>, f64, PyCertificate, Receipt)> {
+    let table = BorrowedTable::new(x, None, y, groups)?;
     let dataset = table.dataset()?;
     let grouped = groups.is_some();
     let done: Result<_, Failure> = detached(py, || {
         let job = question.fit()?.count(true)?;
         let asked = Some((question.epsilon, question.delta));
-        let bill = Bill { asked, column: job.user_column(), grouped };
+        let bill = JobBill { asked, column: job.user_column(), grouped };
         perform(budget, bill, &dataset, |watch| job.open(&dataset, watch))
     })?;
     let (counted, receipt) = done?;
     let counts = counted.classes.into_iter().map(|(_, count)| count).collect();
-    Ok((counts, counted.deviation, Certificate(counted.certificate), receipt))
+    Ok((counts, counted.deviation, PyCertificate(counted.certificate), receipt))
 }

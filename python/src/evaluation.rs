@@ -3,17 +3,17 @@
 use pyo3::prelude::*;
 use reticent::{Budget, Error, Evaluation, Unit};
 
-use crate::certificate::Certificate;
+use crate::certificate::PyCertificate;
 use crate::error::Failure;
-use crate::model::Model;
-use crate::payment::{Bill, Payer, Receipt, perform};
-use crate::table::Table;
+use crate::model::PyModel;
+use crate::payment::{JobBill, Payer, Receipt, perform};
+use crate::table::BorrowedTable;
 use crate::threads::detached;
 
 /// How it is to be evaluated; every key is there, as `None` where nothing is said.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Question {
+pub struct EvaluationRequest {
     epsilon: f64,
     delta: f64,
     adjacency: String,
@@ -25,7 +25,7 @@ pub struct Question {
     seed: Option<u64>,
 }
 
-impl Question {
+impl EvaluationRequest {
     fn evaluation(&self) -> Result<Evaluation, Error> {
         let mut evaluation = Evaluation::new(Budget::new(self.epsilon, self.delta)?)
             .adjacency(self.adjacency.parse()?)
@@ -56,25 +56,25 @@ impl Question {
 #[allow(clippy::too_many_arguments)] // keywords of a private function of the package
 pub fn evaluate<'py>(
     py: Python<'py>,
-    question: Question,
-    model: &Model,
+    question: EvaluationRequest,
+    model: &PyModel,
     x: &Bound<'py, PyAny>,
     names: Option<Vec<String>>,
     y: Option<&Bound<'py, PyAny>>,
     groups: Option<&Bound<'py, PyAny>>,
     budget: Option<Payer>,
-) -> PyResult<(String, Certificate, Receipt)> {
-    let table = Table::new(x, names, y, groups)?;
+) -> PyResult<(String, PyCertificate, Receipt)> {
+    let table = BorrowedTable::new(x, names, y, groups)?;
     let dataset = table.dataset()?;
     let grouped = groups.is_some() && question.unit.as_deref() != Some("record");
     let done: Result<_, Failure> = detached(py, || {
         let asked = Some((question.epsilon, question.delta));
-        let bill = Bill { asked, column: Evaluation::user_column(&model.0), grouped };
+        let bill = JobBill { asked, column: Evaluation::user_column(&model.0), grouped };
         let evaluation = question.evaluation()?;
         perform(budget, bill, &dataset, |watch| evaluation.open(&model.0, &dataset, watch))
     })?;
     let (evaluated, receipt) = done?;
     let figures = serde_json::to_string(&evaluated.quality)
         .map_err(|error| Failure::from(Error::value("figures", "", error.to_string())))?;
-    Ok((figures, Certificate(evaluated.certificate), receipt))
+    Ok((figures, PyCertificate(evaluated.certificate), receipt))
 }

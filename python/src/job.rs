@@ -10,13 +10,13 @@ use reticent::{
     Settings, Solver, Unit,
 };
 
-use crate::schema::Schema;
+use crate::schema::PySchema;
 
 /// What an estimator asks for; every key is there, as `None` where nothing is said.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Request {
-    pub schema: Schema,
+pub struct FitRequest {
+    pub schema: PySchema,
     pub loss: Option<String>,
     pub penalty: String,
     pub constraint: Option<Tie>,
@@ -68,7 +68,7 @@ pub enum Tie {
     Private((String, f64)),
 }
 
-impl Request {
+impl FitRequest {
     /// What is minimised; a graph that is learned is not in it.
     pub fn problem(&self) -> Result<Problem, Error> {
         let schema = &self.schema.0;

@@ -24,13 +24,15 @@ mod watch;
 #[pyo3::pymodule(gil_used = false)]
 mod _reticent {
     #[pymodule_export]
-    use crate::accounting::{Filter, Ledger, calibrate, calibrate_repetitions, calibrate_sampling};
+    use crate::accounting::{
+        PyFilter, PyLedger, calibrate, calibrate_repetitions, calibrate_sampling,
+    };
     #[pymodule_export]
     use crate::audit::{audit, audit_all};
     #[pymodule_export]
-    use crate::budget::Store;
+    use crate::budget::PyStore;
     #[pymodule_export]
-    use crate::certificate::Certificate;
+    use crate::certificate::PyCertificate;
     #[pymodule_export]
     use crate::counting::class_counts;
     #[pymodule_export]
@@ -38,13 +40,13 @@ mod _reticent {
     #[pymodule_export]
     use crate::fit::{check, check_budget, fit, tune};
     #[pymodule_export]
-    use crate::model::Model;
+    use crate::model::PyModel;
     #[pymodule_export]
     use crate::report::report;
     #[pymodule_export]
     use crate::reproduction::{experiments, reproduce};
     #[pymodule_export]
-    use crate::schema::Schema;
+    use crate::schema::PySchema;
     #[pymodule_export]
     use crate::simulation::{holders, simulate};
 }

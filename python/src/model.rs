@@ -6,16 +6,16 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use reticent::{Coefficient, CoefficientEstimate, StandardErrors, write_model};
 
-use crate::certificate::Certificate;
+use crate::certificate::PyCertificate;
 use crate::error::Failure;
-use crate::schema::Schema;
-use crate::table::Table;
+use crate::schema::PySchema;
+use crate::table::BorrowedTable;
 use crate::threads::detached;
 
 /// A trained model with its certificate inside.
 #[pyclass(frozen, eq, skip_from_py_object, module = "reticent._reticent", name = "Model")]
 #[derive(Clone, Debug, PartialEq)]
-pub struct Model(pub reticent::Model);
+pub struct PyModel(pub reticent::Model);
 
 /// Classes (places among them) and numbers, row by row.
 type Predictions<'py> = (Bound<'py, PyArray1<usize>>, Bound<'py, PyArray2<f64>>);
@@ -31,18 +31,18 @@ type OneError = (String, f64, f64, (f64, f64), Option<String>, bool);
 type Errors = (String, Option<String>, Vec<OneError>);
 
 #[pymethods]
-impl Model {
+impl PyModel {
     /// A model file: `model.json`, or the folder that it is in.
     #[staticmethod]
     fn read(path: PathBuf) -> Result<Self, Failure> {
         let file = if path.is_dir() { path.join("model.json") } else { path };
-        Ok(Model(reticent::Model::read(&file)?))
+        Ok(PyModel(reticent::Model::read(&file)?))
     }
 
     /// The text of a model file.
     #[staticmethod]
     fn from_json(text: &str) -> Result<Self, Failure> {
-        Ok(Model(reticent::Model::from_json(text)?))
+        Ok(PyModel(reticent::Model::from_json(text)?))
     }
 
     /// As the model file.
@@ -64,14 +64,14 @@ impl Model {
 
     /// What was guaranteed when it was trained.
     #[getter]
-    fn certificate(&self) -> Certificate {
-        Certificate(self.0.certificate().clone())
+    fn certificate(&self) -> PyCertificate {
+        PyCertificate(self.0.certificate().clone())
     }
 
     /// What is known of the columns that it reads.
     #[getter]
-    fn schema(&self) -> Schema {
-        Schema(self.0.preprocessing().clone())
+    fn schema(&self) -> PySchema {
+        PySchema(self.0.preprocessing().clone())
     }
 
     /// The loss, the penalty and the constraint.
@@ -139,7 +139,7 @@ impl Model {
         x: &Bound<'py, PyAny>,
         names: Option<Vec<String>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let table = Table::new(x, names, None, None)?;
+        let table = BorrowedTable::new(x, names, None, None)?;
         let dataset = table.dataset()?;
         let scores = detached(py, || self.0.score_dataset(&dataset))?.map_err(Failure::from)?;
         let outputs = self.0.outputs().len();
@@ -156,7 +156,7 @@ impl Model {
         x: &Bound<'py, PyAny>,
         names: Option<Vec<String>>,
     ) -> PyResult<Predictions<'py>> {
-        let table = Table::new(x, names, None, None)?;
+        let table = BorrowedTable::new(x, names, None, None)?;
         let dataset = table.dataset()?;
         let predicted = detached(py, || self.0.predict_whole(&dataset))?.map_err(Failure::from)?;
         let (columns, records) = (predicted.numbers.len(), predicted.records);

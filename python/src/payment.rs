@@ -35,7 +35,7 @@ pub type Receipt = Option<String>;
 
 /// What a job asks of its budget.
 #[derive(Clone, Debug)]
-pub struct Bill {
+pub struct JobBill {
     /// ε and δ, as they were asked for.
     pub asked: Option<(f64, f64)>,
     /// The column of the schema that says whose row it is.
@@ -44,7 +44,7 @@ pub struct Bill {
     pub grouped: bool,
 }
 
-impl Bill {
+impl JobBill {
     /// What the budget keeps as the name of the unit. A statement of the caller's: what `groups`
     /// are is not in the numbers.
     fn user(&self, payer: &Payer, store: &Store) -> Result<Option<String>, Failure> {
@@ -79,7 +79,7 @@ fn refused(error: PaymentError) -> Failure {
 /// of it, and the receipt.
 pub fn perform<R: Payable>(
     budget: Option<Payer>,
-    bill: Bill,
+    bill: JobBill,
     rows: &Dataset<'_>,
     open: impl FnOnce(&mut Watch<'_>) -> Result<R, Error>,
 ) -> Result<(R::Done, Receipt), Failure> {
@@ -112,7 +112,7 @@ pub fn unpaid(why: &str) -> Failure {
 }
 
 /// Refuses a job that its budget cannot count, however much is left in it; nothing is asked or paid.
-pub fn countable<R: Payable>(budget: &Payer, bill: &Bill, ready: &R) -> Result<(), Failure> {
+pub fn countable<R: Payable>(budget: &Payer, bill: &JobBill, ready: &R) -> Result<(), Failure> {
     let store = Store::open_to_read(&budget.path).map_err(Failure::Budget)?;
     let user = bill.user(budget, &store)?;
     payment::countable(&store, user.as_deref(), ready).map_err(refused)

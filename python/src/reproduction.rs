@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
-use reticent_experiments::{CATALOGUE, Context, Error, Experiment, Explained, Report, find};
+use reticent_experiments::{
+    CATALOGUE, Context, Experiment, ExperimentError, ExperimentReport, Explained, find,
+};
 
 use crate::error::Failure;
 use crate::watch::{attended, unless};
@@ -53,7 +55,7 @@ pub fn reproduce(
     done.map(|report| told(experiment, report)).map_err(in_python)
 }
 
-fn told(experiment: &dyn Experiment, report: Report) -> Reproduced {
+fn told(experiment: &dyn Experiment, report: ExperimentReport) -> Reproduced {
     let figures = report.pictures().into_iter();
     let claims = report.claims.into_iter().map(|one| {
         let Explained { words, why, .. } = Explained::of(experiment, &one);
@@ -66,13 +68,13 @@ fn told(experiment: &dyn Experiment, report: Report) -> Reproduced {
     (claims.collect(), figures.collect(), report.notes, report.stand_ins)
 }
 
-fn in_python(error: Error) -> PyErr {
+fn in_python(error: ExperimentError) -> PyErr {
     let message = error.to_string();
     match error {
-        Error::Stopped => PyKeyboardInterrupt::new_err(message),
-        Error::Missing { .. } => PyFileNotFoundError::new_err(message),
-        Error::File { .. } => PyOSError::new_err(message),
-        Error::Job(error) => Failure::from(error).into(),
+        ExperimentError::Stopped => PyKeyboardInterrupt::new_err(message),
+        ExperimentError::Missing { .. } => PyFileNotFoundError::new_err(message),
+        ExperimentError::File { .. } => PyOSError::new_err(message),
+        ExperimentError::Job(error) => Failure::from(error).into(),
         _ => PyValueError::new_err(message),
     }
 }

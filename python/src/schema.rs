@@ -11,7 +11,7 @@ use crate::error::Failure;
 /// A checked schema.
 #[pyclass(frozen, eq, from_py_object, module = "reticent._reticent", name = "Schema")]
 #[derive(Clone, Debug, PartialEq)]
-pub struct Schema(pub tables::Schema);
+pub struct PySchema(pub tables::Schema);
 
 /// Classes, or a range: one of the two.
 fn target(
@@ -26,7 +26,7 @@ fn target(
 }
 
 #[pymethods]
-impl Schema {
+impl PySchema {
     /// A matrix whose columns have these bounds.
     #[staticmethod]
     #[pyo3(signature = (bounds, *, classes=None, range=None))]
@@ -35,7 +35,7 @@ impl Schema {
         classes: Option<Vec<String>>,
         range: Option<(f64, f64)>,
     ) -> Result<Self, Failure> {
-        Ok(Schema(tables::Schema::bounded(&bounds, target(classes, range)?)?))
+        Ok(PySchema(tables::Schema::bounded(&bounds, target(classes, range)?)?))
     }
 
     /// A dense matrix whose rows are scaled into a norm.
@@ -47,7 +47,7 @@ impl Schema {
         classes: Option<Vec<String>>,
         range: Option<(f64, f64)>,
     ) -> Result<Self, Failure> {
-        Ok(Schema(tables::Schema::of_norm(columns, row_norm, target(classes, range)?)?))
+        Ok(PySchema(tables::Schema::of_norm(columns, row_norm, target(classes, range)?)?))
     }
 
     /// A sparse matrix whose rows are scaled into a norm.
@@ -59,26 +59,26 @@ impl Schema {
         classes: Option<Vec<String>>,
         range: Option<(f64, f64)>,
     ) -> Result<Self, Failure> {
-        Ok(Schema(tables::Schema::libsvm(columns, row_norm, target(classes, range)?)?))
+        Ok(PySchema(tables::Schema::libsvm(columns, row_norm, target(classes, range)?)?))
     }
 
     /// A schema file.
     #[staticmethod]
     fn read(path: PathBuf) -> Result<Self, Failure> {
-        Ok(Schema(tables::Schema::read(&path)?))
+        Ok(PySchema(tables::Schema::read(&path)?))
     }
 
     /// The text of a schema file.
     #[staticmethod]
     fn from_toml(text: &str) -> Result<Self, Failure> {
-        Ok(Schema(text.parse::<tables::Schema>()?))
+        Ok(PySchema(text.parse::<tables::Schema>()?))
     }
 
     /// The same keys as JSON.
     #[staticmethod]
     fn from_json(text: &str) -> Result<Self, Failure> {
         let schema = serde_json::from_str(text);
-        Ok(Schema(schema.map_err(|error| SchemaError::Syntax(error.to_string()))?))
+        Ok(PySchema(schema.map_err(|error| SchemaError::Syntax(error.to_string()))?))
     }
 
     /// As a schema file.
@@ -100,7 +100,7 @@ impl Schema {
             (None, Some((lower, upper))) => {
                 json!({ "name": name, "kind": "target", "lower": lower, "upper": upper })
             }
-            (None, None) => return Ok(Schema(self.0.with_roles(Some(name), None)?)),
+            (None, None) => return Ok(PySchema(self.0.with_roles(Some(name), None)?)),
         };
         if let Some(Value::Array(columns)) = value.get_mut("column") {
             columns.retain(|column| column["kind"] != "target" && column["name"] != name);
@@ -111,7 +111,7 @@ impl Schema {
 
     /// The same with these names for its features.
     fn named(&self, names: Vec<String>) -> Result<Self, Failure> {
-        Ok(Schema(self.0.clone().named(names)?))
+        Ok(PySchema(self.0.clone().named(names)?))
     }
 
     /// The same with these names for its features, if there are any, and this for its target.
@@ -121,12 +121,12 @@ impl Schema {
             // No column is called so, and until it has its own name the target is in nobody's way.
             Some(names) => self.0.clone().with_target_named("\u{a0}target")?.named(names)?,
         };
-        Ok(Schema(schema.with_target_named(target)?))
+        Ok(PySchema(schema.with_target_named(target)?))
     }
 
     /// The same with another row norm.
     fn with_row_norm(&self, row_norm: f64) -> Result<Self, Failure> {
-        Ok(Schema(self.0.clone().with_row_norm(row_norm)?))
+        Ok(PySchema(self.0.clone().with_row_norm(row_norm)?))
     }
 
     /// The norm that rows are scaled into.
@@ -203,7 +203,7 @@ impl Schema {
     }
 }
 
-impl Schema {
+impl PySchema {
     fn value(&self) -> Result<Value, Failure> {
         let value = serde_json::to_value(&self.0);
         Ok(value.map_err(|error| SchemaError::Syntax(error.to_string()))?)

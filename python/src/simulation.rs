@@ -3,24 +3,24 @@
 use std::collections::{BTreeMap, HashMap};
 
 use pyo3::prelude::*;
-use reticent::simulate::{Failures, Keep, PartyBooks, Simulated, Simulation};
+use reticent::simulate::{CheckpointOptions, Failures, PartyBooks, Simulated, Simulation};
 use reticent::trace::Tracing;
 use reticent::{Adjacency, Between, Error, Unit};
 
-use crate::certificate::Certificate;
+use crate::certificate::PyCertificate;
 use crate::error::Failure;
 use crate::fit::Columns;
-use crate::job::{Request, Tie};
-use crate::model::Model;
-use crate::payment::{Bill, Payer, Receipt, perform};
-use crate::schema::Schema;
-use crate::table::Table;
+use crate::job::{FitRequest, Tie};
+use crate::model::PyModel;
+use crate::payment::{JobBill, Payer, Receipt, perform};
+use crate::schema::PySchema;
+use crate::table::BorrowedTable;
 use crate::threads::detached;
 
 /// Who takes part; every key is there, as `None` where nothing is said.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Parties {
+pub struct PartiesRequest {
     /// So many, to which the records are dealt; one for each owner without it.
     split: Option<u64>,
     skew: Option<String>,
@@ -33,8 +33,8 @@ pub struct Parties {
     epsilons: Vec<(u32, f64)>,
 }
 
-impl Parties {
-    fn simulation(&self, request: &Request) -> Result<Simulation, Error> {
+impl PartiesRequest {
+    fn simulation(&self, request: &FitRequest) -> Result<Simulation, Error> {
         if let Some(Tie::Private(_)) = request.constraint {
             let why = "no graph is learned between parties: give a public one";
             return Err(Error::value("graph", "private", why));
@@ -90,11 +90,11 @@ impl Parties {
 #[pyfunction]
 pub fn holders<'py>(
     py: Python<'py>,
-    schema: Schema,
+    schema: PySchema,
     x: &Bound<'py, PyAny>,
     owners: &Bound<'py, PyAny>,
 ) -> PyResult<Vec<usize>> {
-    let table = Table::new(x, None, None, Some(owners))?;
+    let table = BorrowedTable::new(x, None, None, Some(owners))?;
     let dataset = table.dataset()?;
     Ok(detached(py, || dataset.owners_in_order(&schema.0))?.map_err(Failure::from)?)
 }
@@ -102,8 +102,8 @@ pub fn holders<'py>(
 /// The model, every party's certificate, rounds, messages and bytes where they may be told,
 /// rejected messages by their reason, the trace where one is wanted, and the receipt.
 type Ran = (
-    Model,
-    Vec<Py<Certificate>>,
+    PyModel,
+    Vec<Py<PyCertificate>>,
     u32,
     Option<(u64, u64)>,
     BTreeMap<String, u64>,
@@ -117,21 +117,21 @@ type Ran = (
 #[allow(clippy::too_many_arguments)] // keywords of a private function of the package
 pub fn simulate<'py>(
     py: Python<'py>,
-    request: Request,
-    parties: Parties,
+    request: FitRequest,
+    parties: PartiesRequest,
     x: &Bound<'py, PyAny>,
     names: Option<Vec<String>>,
     y: Option<&Bound<'py, PyAny>>,
     owners: Option<&Bound<'py, PyAny>>,
     budget: Option<Payer>,
 ) -> PyResult<Ran> {
-    let table = Table::new(x, names, y, owners)?;
+    let table = BorrowedTable::new(x, names, y, owners)?;
     let dataset = table.dataset()?;
     let grouped = owners.is_some() && request.protects_users();
     let done: Result<_, Failure> = detached(py, || {
         let job = parties.simulation(&request).and_then(Simulation::check).map_err(as_parties)?;
-        let bill = Bill { asked: request.asked(), column: job.user_column(), grouped };
-        let keep = Keep::default();
+        let bill = JobBill { asked: request.asked(), column: job.user_column(), grouped };
+        let keep = CheckpointOptions::default();
         let tracing = request.trace.then(Tracing::default);
         perform(budget, bill, &dataset, |watch| {
             let ready = job.open(&dataset, keep, watch).map_err(as_parties)?;
@@ -141,7 +141,7 @@ pub fn simulate<'py>(
     let ((Simulated { model, parties, rounds, traffic, rejections, .. }, trace), receipt) = done?;
     let traffic = traffic.map(|traffic| (traffic.messages, traffic.bytes));
     let trace = trace.map(|trace| trace.columns());
-    Ok((Model(model), certificates(py, &parties)?, rounds, traffic, rejections, trace, receipt))
+    Ok((PyModel(model), certificates(py, &parties)?, rounds, traffic, rejections, trace, receipt))
 }
 
 /// What the library calls `split` is called `parties` here, and a view is whom one trusts.
@@ -156,14 +156,14 @@ fn as_parties(error: Error) -> Error {
 }
 
 /// Every party's; those that are the same are one object.
-fn certificates(py: Python<'_>, books: &PartyBooks) -> PyResult<Vec<Py<Certificate>>> {
-    let mut known: HashMap<*const reticent::Certificate, Py<Certificate>> = HashMap::new();
+fn certificates(py: Python<'_>, books: &PartyBooks) -> PyResult<Vec<Py<PyCertificate>>> {
+    let mut known: HashMap<*const reticent::Certificate, Py<PyCertificate>> = HashMap::new();
     let mut all = Vec::with_capacity(books.len());
     for own in (0..books.len()).filter_map(|party| books.party(party)) {
         let place = std::ptr::from_ref(own);
         let made = match known.get(&place) {
             Some(made) => made.clone_ref(py),
-            None => Py::new(py, Certificate(own.clone()))?,
+            None => Py::new(py, PyCertificate(own.clone()))?,
         };
         known.entry(place).or_insert_with(|| made.clone_ref(py));
         all.push(made);

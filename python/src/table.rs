@@ -11,14 +11,14 @@ use reticent::tables::{Dataset, Indices, Owner, Owners, Targets};
 use crate::error::Failure;
 
 /// Columns, what is predicted and whose each row is, borrowed from Python for as long as this lives.
-pub struct Table<'py> {
-    columns: Columns<'py>,
+pub struct BorrowedTable<'py> {
+    columns: BorrowedColumns<'py>,
     names: Option<Vec<String>>,
     targets: Option<Numbers<'py>>,
     owners: Option<Ids<'py>>,
 }
 
-enum Columns<'py> {
+enum BorrowedColumns<'py> {
     Dense(PyReadonlyArray2<'py, f64>),
     Csr {
         indptr: Whole<'py>,
@@ -59,7 +59,7 @@ enum Whole<'py> {
     I64(PyReadonlyArray1<'py, i64>),
 }
 
-impl<'py> Table<'py> {
+impl<'py> BorrowedTable<'py> {
     /// `x` is a matrix, the four parts of a sparse one, or whatever speaks Arrow.
     pub fn new(
         x: &Bound<'py, PyAny>,
@@ -67,8 +67,8 @@ impl<'py> Table<'py> {
         y: Option<&Bound<'py, PyAny>>,
         groups: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
-        Ok(Table {
-            columns: Columns::new(x)?,
+        Ok(BorrowedTable {
+            columns: BorrowedColumns::new(x)?,
             names,
             targets: y.map(|y| y.extract()).transpose()?,
             owners: groups.map(|groups| groups.extract()).transpose()?,
@@ -83,7 +83,7 @@ impl<'py> Table<'py> {
             Failure::Python(error)
         };
         let mut dataset = match &self.columns {
-            Columns::Dense(x) => {
+            BorrowedColumns::Dense(x) => {
                 let (rows, columns) = (x.shape()[0], x.shape()[1]);
                 let values = x.as_slice().map_err(|_| scattered())?;
                 match x.is_c_contiguous() {
@@ -91,7 +91,7 @@ impl<'py> Table<'py> {
                     false => Dataset::dense_by_column(values, rows, columns)?,
                 }
             }
-            Columns::Csr { indptr, indices, values, columns } => {
+            BorrowedColumns::Csr { indptr, indices, values, columns } => {
                 let (indptr, indices) = (indptr.indices(), indices.indices());
                 let (Some(indptr), Some(indices)) = (indptr, indices) else {
                     return Err(scattered());
@@ -99,7 +99,7 @@ impl<'py> Table<'py> {
                 let values = values.as_slice().map_err(|_| scattered())?;
                 Dataset::csr(indptr, indices, values, *columns)?
             }
-            Columns::Arrow(batches) => Dataset::arrow(batches.as_slice())?,
+            BorrowedColumns::Arrow(batches) => Dataset::arrow(batches.as_slice())?,
         };
         if let Some(names) = &self.names {
             dataset = dataset.with_names(names)?;
@@ -120,13 +120,13 @@ impl<'py> Table<'py> {
     }
 }
 
-impl<'py> Columns<'py> {
+impl<'py> BorrowedColumns<'py> {
     fn new(x: &Bound<'py, PyAny>) -> PyResult<Self> {
         if let Ok(dense) = x.extract() {
-            return Ok(Columns::Dense(dense));
+            return Ok(BorrowedColumns::Dense(dense));
         }
         if let Ok((indptr, indices, values, columns)) = x.extract() {
-            return Ok(Columns::Csr { indptr, indices, values, columns });
+            return Ok(BorrowedColumns::Csr { indptr, indices, values, columns });
         }
         if !x.hasattr("__arrow_c_stream__")? {
             return Err(PyTypeError::new_err(
@@ -137,7 +137,7 @@ impl<'py> Columns<'py> {
         let batches: Result<Vec<_>, _> = reader.collect();
         // An Arrow error may show a value.
         let failed = |_| PyValueError::new_err("the Arrow table cannot be read");
-        Ok(Columns::Arrow(batches.map_err(failed)?))
+        Ok(BorrowedColumns::Arrow(batches.map_err(failed)?))
     }
 }
 

@@ -6,7 +6,7 @@ use crate::gdp;
 use crate::ledger::Ledger;
 use crate::methods;
 use crate::outward::{Lower, Upper};
-use crate::pld::{self, Query};
+use crate::pld::{self, BoundQuery};
 use crate::rdp;
 use crate::tally::Tally;
 use crate::vocabulary::{Adjacency, Unit, View};
@@ -64,7 +64,7 @@ pub struct ReportLine {
 
 /// All methods side by side.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Report {
+pub struct AccountReport {
     /// The best sound bound.
     pub best: Bound,
     /// Every method in the order of [`Method`].
@@ -179,7 +179,7 @@ pub(crate) fn epsilon_with(
         return Ok(Bound::new(lower, upper, Method::Exact));
     }
     consistent(ledger)?;
-    Ok(methods::best(&Tally::of(ledger), Query::Epsilon(delta), precision, lower))
+    Ok(methods::best(&Tally::of(ledger), BoundQuery::Epsilon(delta), precision, lower))
 }
 
 /// The same by one method; infinite where it does not apply.
@@ -237,7 +237,7 @@ pub fn delta(ledger: &Ledger, epsilon: f64) -> Result<Bound, AccountError> {
         return Err(AccountError::Epsilon { given: epsilon });
     }
     consistent(ledger)?;
-    Ok(methods::best(&Tally::of(ledger), Query::Delta(epsilon), pld::FINE, true))
+    Ok(methods::best(&Tally::of(ledger), BoundQuery::Delta(epsilon), pld::FINE, true))
 }
 
 /// δ at each of the ε given.
@@ -303,7 +303,7 @@ pub fn curve(ledger: &Ledger, deltas: &[f64]) -> Result<Vec<(f64, Bound)>, Accou
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn report(ledger: &Ledger, delta: f64) -> Result<Report, AccountError> {
+pub fn report(ledger: &Ledger, delta: f64) -> Result<AccountReport, AccountError> {
     let best = epsilon(ledger, delta)?;
     let tally = Tally::of(ledger);
     // Without a δ there is one way to count.
@@ -318,7 +318,7 @@ pub fn report(ledger: &Ledger, delta: f64) -> Result<Report, AccountError> {
             note: note(method),
         })
         .collect();
-    Ok(Report { best, lines })
+    Ok(AccountReport { best, lines })
 }
 
 /// Why one method's answer differs from another's.

@@ -45,7 +45,7 @@ impl Charge {
 
     /// Of both together.
     #[must_use]
-    pub fn and(&self, other: &Self) -> Self {
+    pub fn compose(&self, other: &Self) -> Self {
         let mu = self.mu.zip(other.mu).map(|(one, two)| match (one, two) {
             (mu, 0.0) | (0.0, mu) => mu,
             _ => Upper::new(length(&[(one, 1), (two, 1)])).up(8.0).value(),
@@ -168,16 +168,16 @@ mod tests {
     fn sums_are_never_below_their_parts() {
         let one = Charge { mu: Some(3.0), failure: 0.25, divergences: Some([0.1; ORDERS]) };
         let two = Charge { mu: Some(4.0), failure: 0.5, divergences: Some([0.2; ORDERS]) };
-        let both = one.and(&two);
+        let both = one.compose(&two);
         assert!(both.mu.unwrap() >= 5.0 && both.mu.unwrap() < 5.0 + 1e-12);
         assert!(both.divergences.unwrap()[0] >= 0.3 && both.failure >= 0.75);
-        assert_eq!(one.and(&Charge::ZERO), one);
-        assert_eq!(Charge::ZERO.and(&Charge::ZERO), Charge::ZERO);
+        assert_eq!(one.compose(&Charge::ZERO), one);
+        assert_eq!(Charge::ZERO.compose(&Charge::ZERO), Charge::ZERO);
         let larger = Charge { mu: Some(1.0), ..two }.or(&one);
         assert_eq!((larger.mu, larger.failure, larger.divergences), (one.mu, 0.5, two.divergences));
         assert_eq!((one.or(&one), one.or(&Charge::ZERO)), (one, one));
         assert_eq!(one.or(&Charge::INFINITE), Charge::INFINITE);
-        let bare = one.and(&Charge::INFINITE);
+        let bare = one.compose(&Charge::INFINITE);
         assert_eq!((bare.mu, bare.failure, bare.divergences), (None, 1.0, None));
         assert!(!one.agrees_with(&two) && !one.agrees_with(&bare));
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Raw {
+struct RawEvent {
     mechanism: Mechanism,
     adjacency: Adjacency,
     unit: Unit,
@@ -15,7 +15,7 @@ struct Raw {
 
 /// One use of the data. Frozen: made by [`Event::new`], never changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Raw")]
+#[serde(try_from = "RawEvent")]
 pub struct Event {
     mechanism: Mechanism,
     adjacency: Adjacency,
@@ -23,9 +23,9 @@ pub struct Event {
     view: View,
 }
 
-impl TryFrom<Raw> for Event {
+impl TryFrom<RawEvent> for Event {
     type Error = EventError;
-    fn try_from(raw: Raw) -> Result<Self, EventError> {
+    fn try_from(raw: RawEvent) -> Result<Self, EventError> {
         Event::new(raw.mechanism, raw.adjacency, raw.unit, raw.view)
     }
 }

@@ -22,14 +22,14 @@ pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Number {
+    enum RawNumber {
         Finite(f64),
         Word(String),
     }
-    match Number::deserialize(deserializer)? {
-        Number::Finite(value) => Ok(value),
-        Number::Word(word) if word == "infinity" => Ok(f64::INFINITY),
-        Number::Word(word) => {
+    match RawNumber::deserialize(deserializer)? {
+        RawNumber::Finite(value) => Ok(value),
+        RawNumber::Word(word) if word == "infinity" => Ok(f64::INFINITY),
+        RawNumber::Word(word) => {
             Err(serde::de::Error::custom(format!("'{word}' is neither a number nor \"infinity\"")))
         }
     }

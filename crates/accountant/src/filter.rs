@@ -74,7 +74,7 @@ pub enum FilterError {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Raw {
+struct RawFilter {
     epsilon: f64,
     delta: f64,
     spent: Ledger,
@@ -101,16 +101,16 @@ struct Raw {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Raw")]
+#[serde(try_from = "RawFilter")]
 pub struct Filter {
     epsilon: f64,
     delta: f64,
     spent: Ledger,
 }
 
-impl TryFrom<Raw> for Filter {
+impl TryFrom<RawFilter> for Filter {
     type Error = FilterError;
-    fn try_from(raw: Raw) -> Result<Self, FilterError> {
+    fn try_from(raw: RawFilter) -> Result<Self, FilterError> {
         let filter = Filter { spent: raw.spent, ..Filter::new(raw.epsilon, raw.delta)? };
         if filter.fits(&filter.spent)? {
             Ok(filter)

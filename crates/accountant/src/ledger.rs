@@ -9,12 +9,12 @@ const VERSION: u32 = 1;
 /// The same event, `count` times in a row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
+pub struct LedgerEntry {
     event: Event,
     count: u64,
 }
 
-impl Entry {
+impl LedgerEntry {
     /// The event that was written.
     #[must_use]
     pub fn event(&self) -> &Event {
@@ -81,9 +81,9 @@ pub enum LedgerError {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Format {
+struct RawLedger {
     version: u32,
-    entries: Vec<Entry>,
+    entries: Vec<LedgerEntry>,
     #[serde(default)]
     taints: Vec<Taint>,
 }
@@ -103,21 +103,21 @@ struct Format {
 /// # Ok::<(), reticent_accountant::EventError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(into = "Format", try_from = "Format")]
+#[serde(into = "RawLedger", try_from = "RawLedger")]
 pub struct Ledger {
-    entries: Vec<Entry>,
+    entries: Vec<LedgerEntry>,
     taints: Vec<Taint>,
 }
 
-impl From<Ledger> for Format {
+impl From<Ledger> for RawLedger {
     fn from(ledger: Ledger) -> Self {
         Self { version: VERSION, entries: ledger.entries, taints: ledger.taints }
     }
 }
 
-impl TryFrom<Format> for Ledger {
+impl TryFrom<RawLedger> for Ledger {
     type Error = LedgerError;
-    fn try_from(format: Format) -> Result<Self, LedgerError> {
+    fn try_from(format: RawLedger) -> Result<Self, LedgerError> {
         if format.version != VERSION {
             return Err(LedgerError::Version { given: format.version });
         }
@@ -155,20 +155,20 @@ impl Ledger {
             Some(last) if last.event == event && last.count.checked_add(count).is_some() => {
                 last.count += count
             }
-            _ => self.entries.push(Entry { event, count }),
+            _ => self.entries.push(LedgerEntry { event, count }),
         }
     }
 
     /// The entries in the order in which they were written.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[LedgerEntry] {
         &self.entries
     }
 
     /// The same with `by` times the noise of every event; `None` where one has none to scale.
     pub(crate) fn scaled(&self, by: f64) -> Option<Self> {
         let mut scaled = Ledger { taints: self.taints.clone(), ..Ledger::new() };
-        for Entry { event, count } in &self.entries {
+        for LedgerEntry { event, count } in &self.entries {
             scaled.append_many(event.scaled(by)?, *count);
         }
         Some(scaled)
@@ -178,7 +178,7 @@ impl Ledger {
     #[must_use]
     pub fn front(&self, mut count: u64) -> Self {
         let mut front = Ledger { taints: self.taints.clone(), ..Ledger::new() };
-        for Entry { event, count: all } in &self.entries {
+        for LedgerEntry { event, count: all } in &self.entries {
             let taken = (*all).min(count);
             front.append_many(event.clone(), taken);
             count -= taken;

@@ -41,8 +41,8 @@ mod vocabulary;
 mod words;
 
 pub use account::{
-    AccountError, Report, ReportLine, curve, delta, epsilon, gdp_mu, profile, rdp_curve, report,
-    scope,
+    AccountError, AccountReport, ReportLine, curve, delta, epsilon, gdp_mu, profile, rdp_curve,
+    report, scope,
 };
 pub use bound::{Bound, Method};
 pub use calibrate::{
@@ -53,7 +53,7 @@ pub use charge::Charge;
 pub use event::Event;
 pub use events::*;
 pub use filter::{Filter, FilterError};
-pub use ledger::{Entry, Ledger, LedgerError, Taint};
+pub use ledger::{Ledger, LedgerEntry, LedgerError, Taint};
 pub use trade_off::trade_off;
 pub use vocabulary::{Adjacency, Unit, View};
 pub use words::{Refused, Typed};

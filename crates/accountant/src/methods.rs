@@ -3,7 +3,7 @@
 use crate::bound::{Bound, Method};
 use crate::events::Mechanism;
 use crate::outward::{Lower, Upper, at_most};
-use crate::pld::{self, Found, Query};
+use crate::pld::{self, BoundEnds, BoundQuery};
 use crate::tally::Tally;
 use crate::{gdp, rdp, round};
 
@@ -33,7 +33,7 @@ pub(crate) fn epsilon(method: Method, tally: &Tally, delta: f64) -> Result<Bound
     let (lower, upper) = match method {
         Method::Exact => gdp::epsilon(tally.gdp().ok_or_else(not_gaussian)?, delta),
         Method::Pld => {
-            let found = pld_bound(tally, Query::Epsilon(delta), pld::FINE, true)?;
+            let found = pld_bound(tally, BoundQuery::Epsilon(delta), pld::FINE, true)?;
             (found.lower, found.upper)
         }
         Method::Rdp => {
@@ -72,7 +72,7 @@ pub(crate) fn delta(method: Method, tally: &Tally, epsilon: f64) -> Result<Bound
     let (lower, upper) = match method {
         Method::Exact => gdp::delta(tally.gdp().ok_or_else(not_gaussian)?, epsilon),
         Method::Pld => {
-            let found = pld_bound(tally, Query::Delta(epsilon), pld::FINE, true)?;
+            let found = pld_bound(tally, BoundQuery::Delta(epsilon), pld::FINE, true)?;
             (found.lower, found.upper)
         }
         Method::Rdp => {
@@ -107,7 +107,12 @@ fn outward(method: Method, value: Upper) -> Upper {
     }
 }
 
-fn pld_bound(tally: &Tally, query: Query, precision: f64, lower: bool) -> Result<Found, Reason> {
+fn pld_bound(
+    tally: &Tally,
+    query: BoundQuery,
+    precision: f64,
+    lower: bool,
+) -> Result<BoundEnds, Reason> {
     let losses = tally.losses().ok_or("some event has no known worst pair of neighbours")?;
     pld::bound(&losses, query, precision, lower)
         .ok_or_else(|| "beyond the range of this method".into())
@@ -159,14 +164,14 @@ const WIDE: f64 = 1.05;
 
 /// The smallest sound upper bound, without running methods that another one is known to beat; never
 /// one below what a single event costs, or below the lower end of another method.
-pub(crate) fn best(tally: &Tally, query: Query, precision: f64, lower: bool) -> Bound {
+pub(crate) fn best(tally: &Tally, query: BoundQuery, precision: f64, lower: bool) -> Bound {
     let (none, all) = match query {
-        Query::Epsilon(_) => (Upper::INFINITE, Lower::INFINITE),
-        Query::Delta(_) => (Upper::delta(1.0), Lower::new(1.0)),
+        BoundQuery::Epsilon(_) => (Upper::INFINITE, Lower::INFINITE),
+        BoundQuery::Delta(_) => (Upper::delta(1.0), Lower::new(1.0)),
     };
     let by = |method| match query {
-        Query::Epsilon(at) => epsilon(method, tally, at),
-        Query::Delta(at) => delta(method, tally, at),
+        BoundQuery::Epsilon(at) => epsilon(method, tally, at),
+        BoundQuery::Delta(at) => delta(method, tally, at),
     };
     if tally.parts.is_empty() {
         return Bound::new(Lower::ZERO, Upper::epsilon(0.0), Method::Trivial);
@@ -203,12 +208,12 @@ pub(crate) fn best(tally: &Tally, query: Query, precision: f64, lower: bool) -> 
     let believed = |upper: Upper| {
         let alone = match query {
             // δ of a single event at this ε is above the δ asked for: then so is δ of all of them.
-            Query::Epsilon(delta) => {
-                !Upper::new(single(Query::Delta(upper.value())).value()).within(delta)
+            BoundQuery::Epsilon(delta) => {
+                !Upper::new(single(BoundQuery::Delta(upper.value())).value()).within(delta)
             }
-            Query::Delta(_) => single(query).contradicts(upper),
+            BoundQuery::Delta(_) => single(query).contradicts(upper),
         };
-        let alarm = matches!(query, Query::Epsilon(_)) && upper.within(ALARM);
+        let alarm = matches!(query, BoundQuery::Epsilon(_)) && upper.within(ALARM);
         !alone && !proven.contradicts(upper) && (!alarm || covers(tally, query, upper))
     };
     let least = candidates.into_iter().filter(|(upper, _)| believed(*upper));
@@ -220,10 +225,10 @@ pub(crate) fn best(tally: &Tally, query: Query, precision: f64, lower: bool) -> 
 
 /// Whether δ provably covers all that is beyond an ε that is next to nothing: asked the other way
 /// round.
-fn covers(tally: &Tally, query: Query, epsilon: Upper) -> bool {
-    let Query::Epsilon(delta) = query else { return true };
-    let numeric =
-        pld_bound(tally, Query::Delta(epsilon.value()), pld::FINE, false).map(|found| found.upper);
+fn covers(tally: &Tally, query: BoundQuery, epsilon: Upper) -> bool {
+    let BoundQuery::Epsilon(delta) = query else { return true };
+    let numeric = pld_bound(tally, BoundQuery::Delta(epsilon.value()), pld::FINE, false)
+        .map(|found| found.upper);
     let moments =
         self::delta(Method::Rdp, tally, epsilon.value()).map(|bound| Upper::new(bound.upper));
     let pure = tally.pure().map_or(Upper::INFINITE, Upper::new);

@@ -4,7 +4,7 @@
 use crate::events::Mechanism;
 use crate::ledger::Ledger;
 use crate::outward::{Lower, Upper, largest};
-use crate::pld::Loss;
+use crate::pld::PrivacyLoss;
 use crate::rdp;
 use crate::round;
 use crate::vocabulary::Adjacency;
@@ -116,7 +116,7 @@ impl Tally {
     }
 
     /// The losses in the two directions (removal first), Gaussians gathered into one.
-    pub(crate) fn losses(&self) -> Option<[Vec<(Loss, u64)>; 2]> {
+    pub(crate) fn losses(&self) -> Option<[Vec<(PrivacyLoss, u64)>; 2]> {
         let (mut removal, mut addition) = (Vec::new(), Vec::new());
         let mut ratios = Vec::new();
         for (mechanism, count) in &self.parts {
@@ -129,7 +129,8 @@ impl Tally {
             addition.push((second, *count));
         }
         if !ratios.is_empty() {
-            let gaussian = Loss::gaussian(round::up(length(&ratios), 8.0 + ratios.len() as f64));
+            let gaussian =
+                PrivacyLoss::gaussian(round::up(length(&ratios), 8.0 + ratios.len() as f64));
             removal.push((gaussian.clone(), 1));
             addition.push((gaussian, 1));
         }

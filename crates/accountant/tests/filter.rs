@@ -121,7 +121,7 @@ fn charges_add_up_to_the_ledger() {
             let mut one = Ledger::new();
             one.append_many(event.clone(), 3);
             whole.append_many(event.clone(), 3);
-            sum = sum.and(&filter.charge(&one).unwrap());
+            sum = sum.compose(&filter.charge(&one).unwrap());
             let (added, counted) =
                 (filter.reading(&sum), filter.reading(&filter.charge(&whole).unwrap()));
             assert!(added >= counted * (1.0 - 1e-14), "{added} {counted}");

@@ -15,7 +15,7 @@ fn poisson(rate: f64, z: f64, steps: u64) -> Ledger {
     ledger(PoissonGaussian::new(z, rate).unwrap(), Adjacency::AddRemove, steps)
 }
 
-fn by(report: &Report, method: Method) -> f64 {
+fn by(report: &AccountReport, method: Method) -> f64 {
     report.lines.iter().find(|line| line.method == method).unwrap().bound.as_ref().unwrap().upper
 }
 

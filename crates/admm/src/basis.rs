@@ -31,7 +31,7 @@
 use std::sync::Arc;
 
 use faer::{MatRef, Side};
-use reticent_oracle::queries::{Gradient, Mean, SecondMoment};
+use reticent_oracle::queries::{ClippedMean, Gradient, SecondMoment};
 use reticent_oracle::{Oracle, Refusal};
 use reticent_problem::Regulariser;
 
@@ -74,7 +74,7 @@ pub(crate) fn gradient(
     oracle: &mut dyn Oracle,
     basis: Option<&Basis>,
     x: &[f64],
-    mean: Mean,
+    mean: ClippedMean,
 ) -> Result<Vec<f64>, Refusal> {
     let Some(basis) = basis else {
         return Ok(oracle.ask(&Gradient { at: x, mean })?.into_inner());

@@ -26,7 +26,7 @@ reticent_oracle::words! {
 
 /// Where in its schedule a run is.
 #[derive(Debug)]
-pub struct Order {
+pub struct BlockOrder {
     schedule: BlockSchedule,
     coins: Entropy,
     blocks: Vec<u32>,
@@ -36,10 +36,15 @@ pub struct Order {
 
 impl BlockSchedule {
     /// The first iteration of a run with `population` blocks.
-    pub fn order(self, population: u64) -> Order {
+    pub fn order(self, population: u64) -> BlockOrder {
         // Nothing is allocated for a schedule that needs no list.
         let blocks = if self == BlockSchedule::All { 0 } else { population as u32 };
-        Order { schedule: self, coins: Entropy::seeded(0), blocks: (0..blocks).collect(), done: 0 }
+        BlockOrder {
+            schedule: self,
+            coins: Entropy::seeded(0),
+            blocks: (0..blocks).collect(),
+            done: 0,
+        }
     }
 
     /// How many of `population` blocks move in an iteration.
@@ -52,7 +57,7 @@ impl BlockSchedule {
     }
 }
 
-impl Order {
+impl BlockOrder {
     /// The blocks of the next iteration; `None` for all of them.
     pub fn next_blocks(&mut self) -> Result<Option<&[u32]>, Refusal> {
         let count = match self.schedule {

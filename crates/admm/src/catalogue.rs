@@ -7,12 +7,12 @@ use reticent_problem::Regulariser;
 
 use crate::algorithms::Algorithm;
 pub use crate::algorithms::CATALOGUE;
-use crate::algorithms::auto::{self, Choice};
-use crate::settings::{Public, Settings};
+use crate::algorithms::auto::{self, AutoChoice};
+use crate::settings::{ProblemFacts, Settings};
 
 /// An algorithm: what a user must know, and how it is built.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct AlgorithmEntry {
     /// The name users type.
     pub name: &'static str,
     /// One line in plain words.
@@ -26,12 +26,12 @@ pub struct Entry {
     /// Whether it cannot do without a penalty.
     pub needs_penalty: bool,
     /// How it is run.
-    pub kind: Kind,
+    pub kind: AlgorithmKind,
 }
 
 /// How an algorithm is run.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
+pub enum AlgorithmKind {
     /// Over the gate, with noise.
     Private(Build),
     /// On the exact objective, without any privacy.
@@ -47,7 +47,7 @@ pub struct Recipe<'a> {
     /// What the user set.
     pub settings: &'a Settings,
     /// What may be known.
-    pub public: &'a Public,
+    pub public: &'a ProblemFacts,
     /// The penalty and its constraint.
     pub regulariser: &'a Arc<Regulariser>,
     /// The noise, in clips; every query of the algorithm has a fixed multiple of it.
@@ -55,7 +55,7 @@ pub struct Recipe<'a> {
 }
 
 /// The algorithm of that name.
-pub fn find(name: &str) -> Option<&'static Entry> {
+pub fn find(name: &str) -> Option<&'static AlgorithmEntry> {
     CATALOGUE.iter().find(|entry| entry.name == name)
 }
 
@@ -68,20 +68,20 @@ pub fn with_errata() -> Vec<&'static str> {
         .collect()
 }
 
-impl Entry {
+impl AlgorithmEntry {
     /// The algorithm for a recipe; `None` for what is not run over the gate.
     ///
     /// # Errors
     /// A setting that cannot be.
     pub fn build(&self, recipe: &Recipe<'_>) -> Result<Option<Box<dyn Algorithm>>, Refused> {
         match self.kind {
-            Kind::Private(build) => self.built(build, recipe).map(Some),
-            Kind::Exact => Ok(None),
+            AlgorithmKind::Private(build) => self.built(build, recipe).map(Some),
+            AlgorithmKind::Exact => Ok(None),
         }
     }
 
     /// What `auto` makes of a recipe; `None` for an algorithm that was named.
-    pub fn choice(&self, recipe: &Recipe<'_>) -> Result<Option<Choice>, Refused> {
+    pub fn choice(&self, recipe: &Recipe<'_>) -> Result<Option<AutoChoice>, Refused> {
         if self.name == auto::ENTRY.name { auto::choose(recipe).map(Some) } else { Ok(None) }
     }
 }
@@ -93,13 +93,13 @@ impl Recipe<'_> {
     }
 
     /// Refuses a setting that the algorithm does not have, and a share that has nothing to buy.
-    pub(crate) fn only(&self, entry: &Entry) -> Result<(), Refused> {
+    pub(crate) fn only(&self, entry: &AlgorithmEntry) -> Result<(), Refused> {
         self.settings.only(entry.name, entry.takes)?;
         self.clip_share().map(|_| ())
     }
 
     /// Refuses a constraint other than `x = z`.
-    pub(crate) fn needs_identity(&self, entry: &Entry) -> Result<(), Refused> {
+    pub(crate) fn needs_identity(&self, entry: &AlgorithmEntry) -> Result<(), Refused> {
         if self.regulariser.constraint().is_identity() {
             return Ok(());
         }
@@ -114,7 +114,7 @@ impl Recipe<'_> {
     }
 
     /// Refuses a loss whose minimiser the gate does not release.
-    pub(crate) fn needs_bounded_smooth(&self, entry: &Entry) -> Result<(), Refused> {
+    pub(crate) fn needs_bounded_smooth(&self, entry: &AlgorithmEntry) -> Result<(), Refused> {
         if self.public.lipschitz.is_finite() && self.public.smoothness.is_finite() {
             return Ok(());
         }
@@ -127,7 +127,7 @@ impl Recipe<'_> {
     }
 
     /// Refuses a penalty that is not convex.
-    pub(crate) fn needs_convex(&self, entry: &Entry) -> Result<(), Refused> {
+    pub(crate) fn needs_convex(&self, entry: &AlgorithmEntry) -> Result<(), Refused> {
         let penalty = self.regulariser.penalty();
         if penalty.is_convex() {
             return Ok(());

@@ -29,16 +29,18 @@ mod standard_errors;
 mod step_size;
 mod walk;
 
-pub use algorithms::auto::{Choice, Part};
+pub use algorithms::auto::{AutoChoice, RunPart};
 pub use algorithms::{Algorithm, Iterate, Progress, Tell, unwatched};
 pub use average::Average;
-pub use block_schedule::{BlockSchedule, Order};
+pub use block_schedule::{BlockOrder, BlockSchedule};
 pub use noise_schedule::NoiseSchedule;
 pub use per_party::{PartyRho, PerParty};
 pub use release::Release;
 pub use reticent_oracle::Refused;
-pub use settings::{Public, Setting, Settings, at_least_one, fraction, not_negative, positive};
+pub use settings::{
+    ProblemFacts, Setting, Settings, at_least_one, fraction, not_negative, positive,
+};
 pub use smoothing::Smoothing;
 pub use standard_errors::{Estimated, Inference};
 pub use step_size::StepSize;
-pub use walk::Walk;
+pub use walk::WalkState;

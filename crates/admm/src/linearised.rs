@@ -18,7 +18,7 @@ use crate::basis::Basis;
 
 /// The iterates.
 #[derive(Debug)]
-pub(crate) struct Linearised {
+pub(crate) struct LinearisedIterates {
     rho: f64,
     regulariser: Arc<Regulariser>,
     x: Vec<f64>,
@@ -31,10 +31,10 @@ pub(crate) struct Linearised {
 /// its step to it.
 const STIFFNESS: f64 = 0.1;
 
-impl Linearised {
+impl LinearisedIterates {
     pub fn new(rho: f64, regulariser: &Arc<Regulariser>) -> Self {
         let zeros = vec![0.0; regulariser.shape().len()];
-        Linearised {
+        LinearisedIterates {
             rho,
             regulariser: Arc::clone(regulariser),
             x: zeros.clone(),
@@ -83,7 +83,7 @@ impl Linearised {
     }
 
     pub fn step(&mut self, g: &[f64], eta: f64) {
-        let Linearised { rho, regulariser, x, z, y, basis } = self;
+        let LinearisedIterates { rho, regulariser, x, z, y, basis } = self;
         let rho = *rho;
         if let Some(basis) = basis {
             let pull: Vec<f64> = (0..x.len()).map(|i| g[i] + y[i] + rho * (x[i] - z[i])).collect();
@@ -120,8 +120,10 @@ mod tests {
         let shape = Shape { features: 3, outputs: 2, intercept: true };
         let regulariser = Regulariser::plain(penalties::parse("l1:0.05").unwrap(), shape);
         let regulariser = Arc::new(regulariser);
-        let (mut plain, mut other) =
-            (Linearised::new(0.3, &regulariser), Linearised::new(0.3, &regulariser));
+        let (mut plain, mut other) = (
+            LinearisedIterates::new(0.3, &regulariser),
+            LinearisedIterates::new(0.3, &regulariser),
+        );
         other.enter(Basis::unchanged(&regulariser), 0.7, true);
         for k in 0..20 {
             let g: Vec<f64> = (0..8).map(|i| f64::from(3 * k + i).sin() - plain.x()[0]).collect();

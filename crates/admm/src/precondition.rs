@@ -13,14 +13,14 @@
 
 use std::sync::Arc;
 
-use reticent_oracle::queries::{Mean, SecondMoment};
+use reticent_oracle::queries::{ClippedMean, SecondMoment};
 use reticent_oracle::{Oracle, Refusal, Refused};
 use reticent_problem::Regulariser;
 
 use crate::average::Average;
 use crate::basis::Basis;
-use crate::catalogue::{Entry, Recipe};
-use crate::settings::Public;
+use crate::catalogue::{AlgorithmEntry, Recipe};
+use crate::settings::ProblemFacts;
 use crate::step_size::StepSize;
 
 /// The clip over √(s/d̃), and its limits, in mean norms of a row.
@@ -50,7 +50,7 @@ pub(crate) fn whitened_steps(per_epoch: f64) -> u64 {
 pub(crate) struct Precondition {
     /// The noise of the second moment, in clips.
     noise_multiplier: f64,
-    public: Public,
+    public: ProblemFacts,
     /// s as the noise of the gradients leaves it.
     signal: f64,
     regulariser: Arc<Regulariser>,
@@ -84,10 +84,10 @@ impl Precondition {
     pub fn change(
         &self,
         oracle: &mut dyn Oracle,
-        mean: &mut Mean,
+        mean: &mut ClippedMean,
         step: &mut StepSize,
     ) -> Result<Option<Basis>, Refusal> {
-        let Public { row_norm, smoothness, shape, .. } = self.public;
+        let ProblemFacts { row_norm, smoothness, shape, .. } = self.public;
         let terms = (row_norm, self.noise_multiplier);
         let Some(basis) = Basis::ask(oracle, terms, &self.regulariser)? else { return Ok(None) };
         let (signal, directions) = (self.signal, basis.effective());
@@ -131,7 +131,7 @@ impl Recipe<'_> {
     /// Why there can be no second moment of these rows, by what is public of them; `None` where
     /// there can.
     pub(crate) fn no_moment(&self) -> Option<String> {
-        let Public { shape, row_norm, .. } = *self.public;
+        let ProblemFacts { shape, row_norm, .. } = *self.public;
         let (columns, most) =
             (shape.features + usize::from(shape.intercept), SecondMoment::MOST_COLUMNS);
         let norms = SecondMoment::ROW_NORMS;
@@ -156,7 +156,7 @@ impl Recipe<'_> {
     /// # Errors
     /// A share that is none, rows that can have no second moment, a penalty that is not convex, and
     /// what speaks of the coordinates of the table.
-    pub(crate) fn is_preconditioned(&self, entry: &Entry) -> Result<bool, Refused> {
+    pub(crate) fn is_preconditioned(&self, entry: &AlgorithmEntry) -> Result<bool, Refused> {
         let Some(share) = self.precondition() else { return Ok(false) };
         let given = if share.abs() < LEAST { format!("{share:e}") } else { share.to_string() };
         let refuse = |why: &str| Err(Refused::new("precondition", &given, why));

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use reticent_problem::Regulariser;
 
 use crate::basis::Basis;
-use crate::catalogue::{Entry, Recipe};
+use crate::catalogue::{AlgorithmEntry, Recipe};
 use crate::settings::Settings;
 use crate::splitting::Splitting;
 use reticent_oracle::Refused;
@@ -20,21 +20,21 @@ const STEPS: usize = 20;
 
 /// How the prox is computed, and where it ended.
 #[derive(Debug)]
-pub(crate) enum Prox {
+pub(crate) enum ProxStep {
     Direct(Arc<Regulariser>),
     Inner(Box<Splitting>),
     /// In coordinates of its own.
     Within(Box<Basis>),
 }
 
-impl Prox {
-    pub fn new(recipe: &Recipe<'_>, entry: &Entry) -> Result<Self, Refused> {
+impl ProxStep {
+    pub fn new(recipe: &Recipe<'_>, entry: &AlgorithmEntry) -> Result<Self, Refused> {
         if recipe.regulariser.constraint().is_identity() {
-            return Ok(Prox::Direct(Arc::clone(recipe.regulariser)));
+            return Ok(ProxStep::Direct(Arc::clone(recipe.regulariser)));
         }
         let settings =
             Settings { smoothing: Some(0.0), strong_convexity: Some(0.0), ..Settings::default() };
-        Ok(Prox::Inner(Box::new(Splitting::new(
+        Ok(ProxStep::Inner(Box::new(Splitting::new(
             &Recipe { settings: &settings, ..*recipe },
             entry,
         )?)))
@@ -43,17 +43,17 @@ impl Prox {
     /// `v` in the coordinates of the table, after the prox.
     pub fn native<'a>(&'a self, v: &'a [f64]) -> &'a [f64] {
         match self {
-            Prox::Within(basis) => basis.native(),
-            Prox::Direct(_) | Prox::Inner(_) => v,
+            ProxStep::Within(basis) => basis.native(),
+            ProxStep::Direct(_) | ProxStep::Inner(_) => v,
         }
     }
 
     /// The prox of `v` with step `eta`, in place.
     pub fn apply(&mut self, v: &mut [f64], eta: f64) {
         match self {
-            Prox::Direct(regulariser) => regulariser.prox_y(v, eta),
-            Prox::Within(basis) => basis.prox(v, eta),
-            Prox::Inner(admm) => {
+            ProxStep::Direct(regulariser) => regulariser.prox_y(v, eta),
+            ProxStep::Within(basis) => basis.prox(v, eta),
+            ProxStep::Inner(admm) => {
                 let alpha = admm.alpha_of(eta);
                 let mut g = vec![0.0; v.len()];
                 for _ in 0..STEPS {

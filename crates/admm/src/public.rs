@@ -13,7 +13,7 @@ const SCORES: f64 = 4.0;
 
 /// What may be known without spending anything.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Public {
+pub struct ProblemFacts {
     /// The layout of the parameter.
     pub shape: Shape,
     /// The public number of units.
@@ -31,11 +31,11 @@ pub struct Public {
     pub whole_budget: f64,
 }
 
-impl Public {
+impl ProblemFacts {
     /// The same for who has a share of the budget. Costs add up as squares, near enough for
     /// choosing settings.
     pub fn with_share(self, share: f64) -> Self {
-        Public { whole_budget: self.whole_budget / share.sqrt(), ..self }
+        ProblemFacts { whole_budget: self.whole_budget / share.sqrt(), ..self }
     }
 
     /// The number of units over the noise of one answer, in clips: how much larger than its noise

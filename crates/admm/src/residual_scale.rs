@@ -14,7 +14,7 @@
 //!
 //! Which part. The noise of one of the four counts, in units, is 2/(s√share): a twentieth of all
 //! where that is to be had for a tenth of the budget or less. Below s = 30 a tenth buys nothing, and
-//! the clip is a part of the range (see [`Public::slope`]).
+//! the clip is a part of the range (see [`ProblemFacts::slope`]).
 //!
 //! Released: τ, once, before everything else, as a Gaussian event with noise z₁/√share over all
 //! units, z₁ being the noise with which it would spend the whole budget; then what the algorithm
@@ -23,13 +23,13 @@
 use std::sync::Arc;
 
 use reticent_oracle::queries::Quantile;
-use reticent_oracle::{Oracle, Refusal, Refused, Statistic};
+use reticent_oracle::{Oracle, RecordStatistic, Refusal, Refused};
 use reticent_problem::Regulariser;
 
 use crate::algorithms::{Algorithm, Tell};
 use crate::block_schedule::BlockSchedule;
-use crate::catalogue::{Build, Entry, Recipe};
-use crate::settings::{Public, Settings};
+use crate::catalogue::{AlgorithmEntry, Build, Recipe};
+use crate::settings::{ProblemFacts, Settings};
 
 /// The median.
 const FRACTION: f64 = 0.5;
@@ -75,7 +75,7 @@ struct Scaled {
     build: Build,
     settings: Settings,
     /// With what is left of the budget.
-    public: Public,
+    public: ProblemFacts,
     regulariser: Arc<Regulariser>,
     noise_multiplier: f64,
     /// The noise of the scale.
@@ -83,7 +83,7 @@ struct Scaled {
     iterations: u64,
 }
 
-impl Entry {
+impl AlgorithmEntry {
     /// The algorithm for a recipe, behind the question for the scale of the residuals where that is
     /// asked.
     ///
@@ -119,7 +119,7 @@ impl Scaled {
     fn at(&self, scale: f64) -> Result<Box<dyn Algorithm>, Refused> {
         (self.build)(&Recipe {
             settings: &self.settings,
-            public: &Public { lipschitz: (BOUND * scale).min(1.0), ..self.public },
+            public: &ProblemFacts { lipschitz: (BOUND * scale).min(1.0), ..self.public },
             regulariser: &self.regulariser,
             noise_multiplier: self.noise_multiplier,
         })
@@ -133,7 +133,7 @@ impl Algorithm for Scaled {
 
     fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
         let median = Quantile {
-            of: Statistic::TargetSize,
+            of: RecordStatistic::TargetSize,
             fraction: FRACTION,
             candidates: &CANDIDATES,
             noise_multiplier: self.scale_noise,

@@ -7,10 +7,10 @@ use crate::average::Average;
 use crate::block_schedule::BlockSchedule;
 use crate::noise_schedule::NoiseSchedule;
 use crate::per_party::{PartyRho, PerParty};
-pub use crate::public::Public;
+pub use crate::public::ProblemFacts;
 use crate::release::Release;
 use crate::step_size::StepSize;
-use crate::walk::Walk;
+use crate::walk::WalkState;
 
 /// More iterations are a slip of the keyboard.
 const MOST_ITERATIONS: u64 = 100_000_000;
@@ -152,7 +152,7 @@ settings! {
     /// The public bound D_w of the distance between two parameters that come into question (DPA19).
     diameter: f64,
     /// Whether users of a random walk keep anything between visits: stateless or stateful.
-    walk: Walk,
+    walk: WalkState,
     /// Which iterates the solution is the average of: last, uniform, weighted or late.
     average: Average,
     /// Whether the noise of a correction shrinks with its distance from the snapshot; yes when it
@@ -271,20 +271,24 @@ impl Settings {
     }
 
     /// The clip, or the largest norm that a gradient of the loss can have: then nothing is clipped.
-    /// For a loss without such a bound see [`Public::slope`].
-    pub fn clip_or_bound(&self, public: &Public) -> Result<f64, Refused> {
+    /// For a loss without such a bound see [`ProblemFacts::slope`].
+    pub fn clip_or_bound(&self, public: &ProblemFacts) -> Result<f64, Refused> {
         self.clip_or_part(public, 1.0)
     }
 
     /// The clip, or that part of the largest norm.
-    pub(crate) fn clip_or_part(&self, public: &Public, part: f64) -> Result<f64, Refused> {
+    pub(crate) fn clip_or_part(&self, public: &ProblemFacts, part: f64) -> Result<f64, Refused> {
         positive("clip", self.clip.unwrap_or(part * public.slope() * public.row_norm))
     }
 
     /// η_k, or so many times 1/L, the step of gradient descent on a loss whose gradient is
     /// L-Lipschitz. A loss with kinks has no L and needs a step that decays; its gradients are at
     /// most the row norm long, so 1/R is a step of about 1 in the scores.
-    pub(crate) fn step_or_times(&self, public: &Public, times: f64) -> Result<StepSize, Refused> {
+    pub(crate) fn step_or_times(
+        &self,
+        public: &ProblemFacts,
+        times: f64,
+    ) -> Result<StepSize, Refused> {
         let smooth = public.gradient_lipschitz();
         let default = if smooth.is_finite() && smooth > 0.0 {
             StepSize::Constant(times / smooth)

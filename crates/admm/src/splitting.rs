@@ -33,7 +33,7 @@ use std::sync::Arc;
 use reticent_problem::Regulariser;
 
 use crate::basis::Basis;
-use crate::catalogue::{Entry, Recipe};
+use crate::catalogue::{AlgorithmEntry, Recipe};
 use crate::settings::{not_negative, positive};
 use crate::smoothing::Smoothing;
 use crate::step_size::StepSize;
@@ -77,7 +77,7 @@ pub(crate) struct Splitting {
     lent: f64,
     /// μ that step sizes may count on; 0 in the general convex case.
     mu: f64,
-    step: Step,
+    step: AlphaStep,
     pub x: Vec<f64>,
     pub y: Vec<f64>,
     /// λ, scaled: the multiplier over β.
@@ -88,7 +88,7 @@ pub(crate) struct Splitting {
 
 /// How α comes about.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct AlphaStep {
     eta: Option<StepSize>,
     /// Whether β was given.
     beta: bool,
@@ -116,7 +116,7 @@ pub(crate) enum Schedule {
 }
 
 impl Splitting {
-    pub fn new(recipe: &Recipe<'_>, entry: &Entry) -> Result<Self, Refused> {
+    pub fn new(recipe: &Recipe<'_>, entry: &AlgorithmEntry) -> Result<Self, Refused> {
         let Recipe { settings, public, regulariser, .. } = recipe;
         recipe.needs_convex(entry)?;
         let shape = public.shape;
@@ -149,7 +149,7 @@ impl Splitting {
             beta,
             lent,
             mu: asked.unwrap_or(lent),
-            step: Step {
+            step: AlphaStep {
                 eta: settings.step,
                 beta: settings.rho.is_some(),
                 gamma,
@@ -201,7 +201,7 @@ impl Splitting {
 
     /// `α = η_k/γ` of step `k`.
     pub fn alpha(&self, k: u64, per_epoch: f64, schedule: Schedule) -> f64 {
-        let Step { eta, gamma, stiffness, smooth, length, .. } = self.step;
+        let AlphaStep { eta, gamma, stiffness, smooth, length, .. } = self.step;
         let over_gamma = |eta: f64| match self.basis {
             None => eta / gamma.unwrap_or(1.0 + eta * stiffness),
             Some(_) => eta,
@@ -296,7 +296,7 @@ mod tests {
     use super::*;
     use crate::algorithms::sadmm::ENTRY;
     use crate::linearised::distance;
-    use crate::settings::{Public, Settings};
+    use crate::settings::{ProblemFacts, Settings};
     use reticent_problem::{Shape, penalties};
 
     /// In the coordinates of the table it is the iteration that it was, to rounding.
@@ -304,7 +304,7 @@ mod tests {
     fn the_coordinates_of_the_table_change_nothing() {
         let shape = Shape { features: 3, outputs: 2, intercept: true };
         let regulariser = Regulariser::plain(penalties::parse("l1:0.05").unwrap(), shape);
-        let public = Public {
+        let public = ProblemFacts {
             shape,
             population: 100,
             row_norm: 1.0,

@@ -31,11 +31,11 @@
 //! All of it is arithmetic on answers; what is asked does not depend on them. Coverage is measured:
 //! docs/uncertainty.md.
 
-use reticent_oracle::queries::{Curvature, Errors, Gradient, Mean};
+use reticent_oracle::queries::{ClippedMean, Curvature, Errors, Gradient};
 use reticent_oracle::{Oracle, Refusal, Sampling};
 
 use crate::basis::eigen;
-use crate::settings::Public;
+use crate::settings::ProblemFacts;
 
 /// The parts of the share: curvature and gradient of each of the early steps, those of the last,
 /// and the mean square of the residual.
@@ -60,7 +60,7 @@ const RESIDUAL: (f64, f64) = (2.0, 4.0);
 #[derive(Clone, Copy, Debug)]
 pub struct Inference<'a> {
     /// The public facts.
-    pub public: &'a Public,
+    pub public: &'a ProblemFacts,
     /// The coordinates that are estimated, the constant behind the intercept last if there is one;
     /// the others are 0.
     pub kept: &'a [usize],
@@ -140,7 +140,7 @@ impl Inference<'_> {
         slope: f64,
         (curvature, gradient): (f64, f64),
     ) -> Result<Looked, Refusal> {
-        let Public { row_norm, smoothness, population, .. } = *self.public;
+        let ProblemFacts { row_norm, smoothness, population, .. } = *self.public;
         let whole = self.whole(at);
         let asked = Curvature {
             at: &whole,
@@ -151,7 +151,8 @@ impl Inference<'_> {
         let deviation = asked.deviation(oracle.terms());
         let matrix = oracle.ask(&asked)?.into_inner();
         let noise_multiplier = self.noise(gradient);
-        let mean = Mean { clip: slope * row_norm, noise_multiplier, sampling: Sampling::Full };
+        let mean =
+            ClippedMean { clip: slope * row_norm, noise_multiplier, sampling: Sampling::Full };
         let slopes = oracle.ask(&Gradient { at: &whole, mean })?.into_inner();
         let len = whole.len();
         let entry = |&j: &usize| self.kept.iter().map(move |&k| j * len + k);
@@ -282,8 +283,8 @@ mod tests {
     use super::*;
     use reticent_problem::Shape;
 
-    fn public(population: u64) -> Public {
-        Public {
+    fn public(population: u64) -> ProblemFacts {
+        ProblemFacts {
             shape: Shape { features: 1, outputs: 1, intercept: true },
             population,
             row_norm: 1.0,
@@ -294,7 +295,7 @@ mod tests {
         }
     }
 
-    fn inference(public: &Public, squared: bool) -> Inference<'_> {
+    fn inference(public: &ProblemFacts, squared: bool) -> Inference<'_> {
         Inference { public, kept: &[0, 1], constant: 1.0, squared, noise_multiplier: 1.0 }
     }
 

@@ -3,7 +3,7 @@
 reticent_oracle::words! {
     /// Whether a user keeps its own variable.
     #[derive(Default, Eq)]
-    pub enum Walk = "walk" {
+    pub enum WalkState = "walk" {
         /// Nothing is kept: every step is one map of the token.
         #[default]
         Stateless = "stateless" " (nothing is kept between visits)",

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use crate::common::gate;
 use reticent_accountant::calibrate;
-use reticent_admm::catalogue::{Build, CATALOGUE, Entry, Kind, Recipe, find};
-use reticent_admm::{Algorithm, Progress, Public, Refused, Settings, unwatched};
+use reticent_admm::catalogue::{AlgorithmEntry, AlgorithmKind, Build, CATALOGUE, Recipe, find};
+use reticent_admm::{Algorithm, ProblemFacts, Progress, Refused, Settings, unwatched};
 use reticent_oracle::{Oracle, Refusal, Rehearsal};
 use reticent_problem::{Constraint, Regulariser, Shape, losses, penalties};
 use reticent_testkit::generators;
@@ -50,10 +50,10 @@ const VALUES: &[(&str, &str, Option<&str>)] = &[
     ("as_published", "true", None),
 ];
 
-fn private() -> impl Iterator<Item = (&'static Entry, Build)> {
+fn private() -> impl Iterator<Item = (&'static AlgorithmEntry, Build)> {
     CATALOGUE.iter().filter_map(|entry| match entry.kind {
-        Kind::Private(build) => Some((entry, build)),
-        Kind::Exact => None,
+        AlgorithmKind::Private(build) => Some((entry, build)),
+        AlgorithmKind::Exact => None,
     })
 }
 
@@ -67,7 +67,7 @@ struct Case {
 
 impl Case {
     /// With a penalty that has kinks, or the one that the algorithm can handle.
-    fn new(entry: &Entry) -> Self {
+    fn new(entry: &AlgorithmEntry) -> Self {
         let case = Case {
             loss: "logistic",
             penalty: "l1:0.01".to_owned(),
@@ -76,7 +76,7 @@ impl Case {
             settings: "{}".to_owned(),
         };
         match entry.kind {
-            Kind::Private(build) if case.build(build, 1.0).is_err() => {
+            AlgorithmKind::Private(build) if case.build(build, 1.0).is_err() => {
                 Case { penalty: entry.penalty.to_owned(), ..case }
             }
             _ => case,
@@ -90,11 +90,11 @@ impl Case {
         let penalty = penalties::parse(&self.penalty).unwrap();
         build(&Recipe {
             settings: &serde_json::from_str::<Settings>(&self.settings).unwrap(),
-            public: &Public {
+            public: &ProblemFacts {
                 shape: self.shape,
                 population: 100,
                 row_norm: 2_f64.sqrt(),
-                numeric: loss.target() == reticent_problem::Target::Real,
+                numeric: loss.target() == reticent_problem::LossTarget::Real,
                 lipschitz: loss.lipschitz(),
                 smoothness: loss.smoothness(),
                 whole_budget: 1.0,
@@ -310,7 +310,7 @@ fn coordinates_of_its_own_are_refused_beside_what_they_take_the_place_of() {
 fn smoothing_is_for_one_output() {
     for name in ["sadmm", "vradmm"] {
         let entry = find(name).unwrap();
-        let Kind::Private(build) = entry.kind else { panic!("{name}") };
+        let AlgorithmKind::Private(build) = entry.kind else { panic!("{name}") };
         let shape = Shape { features: 6, outputs: 3, intercept: true };
         let mut case = Case { loss: "multinomial", shape, ..Case::new(entry) };
         case.build(build, 1.0).map(|_| ()).unwrap();
@@ -328,7 +328,7 @@ fn smoothing_is_for_one_output() {
 #[test]
 fn the_strongly_convex_vradmm_needs_full_rank() {
     let entry = find("vradmm").unwrap();
-    let Kind::Private(build) = entry.kind else { panic!("vradmm") };
+    let AlgorithmKind::Private(build) = entry.kind else { panic!("vradmm") };
     let mut case = Case { settings: one("strong_convexity", "0.1"), ..Case::new(entry) };
     case.constraint = Some(Constraint::chain(6).unwrap());
     case.build(build, 1.0).map(|_| ()).unwrap();
@@ -353,7 +353,7 @@ fn the_strongly_convex_vradmm_needs_full_rank() {
 #[test]
 fn the_open_constant_is_for_the_published_version() {
     let entry = find("vradmm").unwrap();
-    let Kind::Private(build) = entry.kind else { panic!("vradmm") };
+    let AlgorithmKind::Private(build) = entry.kind else { panic!("vradmm") };
     let mut case = Case { settings: one("noise_constant", "2"), ..Case::new(entry) };
     assert!(case.refused(build).starts_with("noise_constant = 2: "), "{}", case.refused(build));
     let mut printed = |constant: &str| {

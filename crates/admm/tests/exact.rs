@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common::gate;
-use reticent_admm::exact::{ExactSettings, ExactSolution, Status, solve};
+use reticent_admm::exact::{ExactSettings, ExactSolution, SolverStatus, solve};
 use reticent_oracle::Gate;
 use reticent_oracle::without_privacy::ExactOracle;
 use reticent_problem::{Constraint, Edge, Graph, Regulariser, penalties};
@@ -25,7 +25,7 @@ fn fit(mut gate: Gate, penalty: &str, constraint: Option<Constraint>) -> ExactSo
 fn check(what: &str, found: &ExactSolution, optimum: f64) {
     let gap = (found.objective - optimum) / optimum;
     println!("{what}: {} iterations, relative gap {gap:.1e}", found.iterations);
-    assert_eq!(found.status, Status::Converged, "{what}: gap {gap}");
+    assert_eq!(found.status, SolverStatus::Converged, "{what}: gap {gap}");
     // A value below the optimum would be a wrong objective.
     assert!(gap.abs() <= GAP, "{what}: {} against {optimum}, gap {gap}", found.objective);
 }
@@ -179,7 +179,7 @@ fn a_problem_without_a_minimiser_ends_at_the_limit() {
         data.targets[i] = data.row(i)[0].signum();
     }
     let found = fit(gate(&data, "logistic", 1.0), "none", None);
-    assert_eq!(found.status, Status::IterationLimit);
+    assert_eq!(found.status, SolverStatus::IterationLimit);
     assert!(found.objective < 0.1 && found.x.iter().all(|v| v.is_finite()), "{found:?}");
 }
 

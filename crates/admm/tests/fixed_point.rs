@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use crate::common::gate;
 use reticent_accountant::Ledger;
-use reticent_admm::catalogue::{Kind, Recipe, find};
+use reticent_admm::catalogue::{AlgorithmKind, Recipe, find};
 use reticent_admm::fixed_point::{
-    ConsensusStep, CoordinateStep, FixedPoint, GradientStep, Operator, Reflections, Relaxations,
+    ConsensusStep, CoordinateStep, FixedPointIteration, GradientStep, Operator, Reflections,
+    Relaxations,
 };
-use reticent_admm::{Algorithm, Public, Settings, unwatched};
+use reticent_admm::{Algorithm, ProblemFacts, Settings, unwatched};
 use reticent_oracle::Sampling;
-use reticent_oracle::queries::{ConsensusTerms, Mean};
+use reticent_oracle::queries::{ClippedMean, ConsensusTerms};
 use reticent_problem::{Regulariser, Shape, losses, penalties};
 use reticent_testkit::generators;
 
@@ -36,9 +37,9 @@ fn run(algorithm: &mut dyn Algorithm) -> (Vec<f64>, Ledger) {
 
 /// The algorithm of the catalogue, as it is run by name.
 fn named(name: &str, penalty: &str, settings: &str) -> (Vec<f64>, Ledger) {
-    let Kind::Private(build) = find(name).unwrap().kind else { panic!("{name}") };
+    let AlgorithmKind::Private(build) = find(name).unwrap().kind else { panic!("{name}") };
     let loss = losses::parse("logistic", None).unwrap();
-    let public = Public {
+    let public = ProblemFacts {
         shape: SHAPE,
         population: 100,
         row_norm: 1.0,
@@ -57,8 +58,8 @@ fn named(name: &str, penalty: &str, settings: &str) -> (Vec<f64>, Ledger) {
     run(&mut *algorithm)
 }
 
-fn engine(operator: impl Operator + 'static, relaxations: Relaxations) -> FixedPoint {
-    FixedPoint::new(operator, relaxations, vec![0.0; 6])
+fn engine(operator: impl Operator + 'static, relaxations: Relaxations) -> FixedPointIteration {
+    FixedPointIteration::new(operator, relaxations, vec![0.0; 6])
 }
 
 #[track_caller]
@@ -68,8 +69,8 @@ fn same((one, books): (Vec<f64>, Ledger), (other, others): (Vec<f64>, Ledger)) {
     assert_eq!(books.entries(), others.entries());
 }
 
-fn mean(sampling: &str) -> Mean {
-    Mean { clip: 0.8, noise_multiplier: NOISE, sampling: sampling.parse().unwrap() }
+fn mean(sampling: &str) -> ClippedMean {
+    ClippedMean { clip: 0.8, noise_multiplier: NOISE, sampling: sampling.parse().unwrap() }
 }
 
 /// Proposition 1, with λ = ηβ/2 and with a sample, whose error is e_k.
@@ -131,7 +132,7 @@ fn consensus_is_an_instance() {
 /// Errors are seen where they are made, before the block moves, and count λ_k times.
 #[test]
 fn errors_are_averaged_in() {
-    let silent = Mean { noise_multiplier: 0.0, ..mean("full") };
+    let silent = ClippedMean { noise_multiplier: 0.0, ..mean("full") };
     let new = || {
         let operator = GradientStep::new(silent, BETA).unwrap();
         engine(operator, Relaxations::constant(1, 0.25).unwrap())

@@ -7,9 +7,9 @@
 use std::sync::Arc;
 
 use crate::common::gate;
-use reticent_admm::catalogue::{CATALOGUE, Entry, Kind, Recipe, find};
-use reticent_admm::exact::{ExactSettings, Status, solve};
-use reticent_admm::{Public, Settings, unwatched};
+use reticent_admm::catalogue::{AlgorithmEntry, AlgorithmKind, CATALOGUE, Recipe, find};
+use reticent_admm::exact::{ExactSettings, SolverStatus, solve};
+use reticent_admm::{ProblemFacts, Settings, unwatched};
 use reticent_oracle::without_privacy::ExactOracle;
 use reticent_oracle::{Gate, Oracle};
 use reticent_problem::{Constraint, Edge, Graph, Penalty, Regulariser, losses, penalties};
@@ -125,7 +125,9 @@ fn every_private_algorithm_finds_the_optimum_without_noise() {
 #[test]
 fn every_private_algorithm_is_run_above() {
     // auto is one of the others, with settings that are for noise.
-    let private = |entry: &&Entry| matches!(entry.kind, Kind::Private(_)) && entry.name != "auto";
+    let private = |entry: &&AlgorithmEntry| {
+        matches!(entry.kind, AlgorithmKind::Private(_)) && entry.name != "auto"
+    };
     for entry in CATALOGUE.iter().filter(private) {
         assert!(RUNS.iter().any(|run| run.0 == entry.name), "{} has no run", entry.name);
     }
@@ -243,13 +245,13 @@ impl Problem {
     }
 
     /// Rows of the simulated tables have norm 1 at most.
-    fn public(&self) -> Public {
+    fn public(&self) -> ProblemFacts {
         let loss = losses::parse(self.loss, None).unwrap();
-        Public {
+        ProblemFacts {
             shape: Oracle::shape(&self.gate()),
             population: self.data.rows as u64,
             row_norm: (1.0 + self.constant.powi(2)).sqrt(),
-            numeric: loss.target() == reticent_problem::Target::Real,
+            numeric: loss.target() == reticent_problem::LossTarget::Real,
             lipschitz: loss.lipschitz(),
             smoothness: loss.smoothness(),
             whole_budget: 0.0,
@@ -259,7 +261,7 @@ impl Problem {
     fn check(&self, algorithm: &str, settings: &[(&str, &str)]) {
         let regulariser = Arc::new(self.regulariser());
         let exact = solve(&mut self.gate(), &regulariser, &ExactSettings::default()).unwrap();
-        assert_eq!(exact.status, Status::Converged);
+        assert_eq!(exact.status, SolverStatus::Converged);
         let words: Vec<String> =
             settings.iter().map(|(name, value)| format!("\"{name}\": {value}")).collect();
         let chosen: Settings = serde_json::from_str(&format!("{{{}}}", words.join(", "))).unwrap();
@@ -270,7 +272,7 @@ impl Problem {
             regulariser: &regulariser,
             noise_multiplier: 0.0,
         };
-        let Kind::Private(build) = find(algorithm).unwrap().kind else {
+        let AlgorithmKind::Private(build) = find(algorithm).unwrap().kind else {
             panic!("{algorithm} is exact")
         };
         let mut state = build(&recipe).unwrap();

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use crate::common::gate;
-use reticent_admm::catalogue::{Kind, Recipe, find};
-use reticent_admm::{BlockSchedule, Public, Settings, unwatched};
+use reticent_admm::catalogue::{AlgorithmKind, Recipe, find};
+use reticent_admm::{BlockSchedule, ProblemFacts, Settings, unwatched};
 use reticent_oracle::Oracle;
 use reticent_problem::{Constraint, Regulariser, penalties};
 use reticent_testkit::generators::{self, Simulated};
@@ -70,7 +70,7 @@ fn every_schedule_is_its_textbook_loop() {
             };
             let mut gate = gate(&data(), "squared", 0.0);
             let shape = Oracle::shape(&gate);
-            let public = Public {
+            let public = ProblemFacts {
                 shape,
                 population: 60,
                 row_norm: 1.0,
@@ -89,7 +89,7 @@ fn every_schedule_is_its_textbook_loop() {
                 regulariser: &regulariser,
                 noise_multiplier: 0.0,
             };
-            let Kind::Private(build) = find("consensus").unwrap().kind else {
+            let AlgorithmKind::Private(build) = find("consensus").unwrap().kind else {
                 panic!("not private")
             };
             let mut algorithm = build(&recipe).unwrap();

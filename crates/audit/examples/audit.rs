@@ -6,7 +6,7 @@
 //! ```
 
 use reticent::Error;
-use reticent_audit::{AuditSpec, Method, run};
+use reticent_audit::{AuditMethod, AuditSpec, run};
 
 /// Runs the example.
 pub fn main() -> Result<(), Error> {
@@ -15,7 +15,7 @@ pub fn main() -> Result<(), Error> {
         epsilon: 2.0,
         delta: 1e-3,
         runs: 2_000,
-        method: Method::Gdp,
+        method: AuditMethod::Gdp,
         ..AuditSpec::default()
     })?;
     println!(

@@ -10,12 +10,12 @@ use reticent_data::Table;
 use reticent_oracle::Refusal;
 use serde::Serialize;
 
-use crate::subject::Subject;
+use crate::subject::AuditSubject;
 
 /// A number computed from what one run showed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Statistic {
+pub enum AttackStatistic {
     /// The first answer: all there is for one iteration, and a snapshot.
     First,
     /// The last answer: of a random walk it has all the steps in it.
@@ -49,24 +49,24 @@ pub(crate) const ANSWERS: usize = 6;
 pub(crate) const COORDINATES: usize = 9;
 
 /// Where the parts of the likelihood begin, and where those of the discriminant.
-pub(crate) const PARTS: usize = Statistic::ALL.len();
+pub(crate) const PARTS: usize = AttackStatistic::ALL.len();
 pub(crate) const WEIGHED: usize = PARTS + ANSWERS + 1;
 
 /// Of one run: the statistics, its first answers and the model by their first coordinate, and all
 /// coordinates of these answers.
 pub(crate) type Scores = [f64; WEIGHED + ANSWERS * COORDINATES];
 
-impl Statistic {
-    pub(crate) const ALL: [Statistic; 9] = [
-        Statistic::First,
-        Statistic::Last,
-        Statistic::Sum,
-        Statistic::Contrast,
-        Statistic::Energy,
-        Statistic::Peak,
-        Statistic::Model,
-        Statistic::Likelihood,
-        Statistic::Discriminant,
+impl AttackStatistic {
+    pub(crate) const ALL: [AttackStatistic; 9] = [
+        AttackStatistic::First,
+        AttackStatistic::Last,
+        AttackStatistic::Sum,
+        AttackStatistic::Contrast,
+        AttackStatistic::Energy,
+        AttackStatistic::Peak,
+        AttackStatistic::Model,
+        AttackStatistic::Likelihood,
+        AttackStatistic::Discriminant,
     ];
 
     /// Of the coordinate `j` alone: canaries point along the axes.
@@ -75,17 +75,17 @@ impl Statistic {
         let answers = &seen.transcript;
         let (first, last) = (answers.first().map_or(0.0, at), answers.last().map_or(0.0, at));
         match self {
-            Statistic::First => first,
-            Statistic::Last => last,
-            Statistic::Sum => answers.iter().map(at).sum(),
-            Statistic::Contrast => (last - first).abs(),
-            Statistic::Energy => answers.iter().map(|answer| at(answer).powi(2)).sum(),
-            Statistic::Peak => {
+            AttackStatistic::First => first,
+            AttackStatistic::Last => last,
+            AttackStatistic::Sum => answers.iter().map(at).sum(),
+            AttackStatistic::Contrast => (last - first).abs(),
+            AttackStatistic::Energy => answers.iter().map(|answer| at(answer).powi(2)).sum(),
+            AttackStatistic::Peak => {
                 answers.iter().map(at).max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)
             }
-            Statistic::Model => at(&seen.parameter),
+            AttackStatistic::Model => at(&seen.parameter),
             // Learned from many runs, and filled in later.
-            Statistic::Likelihood | Statistic::Discriminant => 0.0,
+            AttackStatistic::Likelihood | AttackStatistic::Discriminant => 0.0,
         }
     }
 }
@@ -95,7 +95,7 @@ impl Statistic {
 fn scores_of(seen: Result<Seen, Error>) -> Scores {
     let mut scores = [f64::INFINITY; WEIGHED + ANSWERS * COORDINATES];
     if let Ok(seen) = seen {
-        for (score, statistic) in scores.iter_mut().zip(Statistic::ALL) {
+        for (score, statistic) in scores.iter_mut().zip(AttackStatistic::ALL) {
             *score = statistic.of(&seen, 0);
         }
         for i in 0..ANSWERS {
@@ -107,7 +107,7 @@ fn scores_of(seen: Result<Seen, Error>) -> Scores {
                 *coordinate = answer.copied().unwrap_or(0.0);
             }
         }
-        scores[PARTS + ANSWERS] = Statistic::Model.of(&seen, 0);
+        scores[PARTS + ANSWERS] = AttackStatistic::Model.of(&seen, 0);
     }
     // What is not a number is one outcome like another, and has a place in the order.
     scores.map(|score| if score.is_nan() { f64::INFINITY } else { score })
@@ -136,7 +136,7 @@ impl<'a> Counter<'a> {
 /// The scores of `runs` runs on each of two worlds, of which the first has the number `first`. An
 /// error when nothing but refusals is seen.
 pub(crate) fn scores(
-    subject: &Subject,
+    subject: &AuditSubject,
     worlds: &[Vec<Table>; 2],
     (first, runs): (u64, u64),
     counter: &Counter<'_>,

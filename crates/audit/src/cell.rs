@@ -1,10 +1,10 @@
 //! From a cell of the map to an audit of it: the run that shows most of what is certified.
 
 use reticent::accountant::{Unit, View};
-use reticent::admm::{Release, Settings, StepSize, Walk, catalogue};
-use reticent::map::{Cell, Drawn, Procedure};
+use reticent::admm::{Release, Settings, StepSize, WalkState, catalogue};
+use reticent::map::{Drawn, MapCell, Procedure};
 
-use crate::method::Method;
+use crate::method::AuditMethod;
 use crate::spec::AuditSpec;
 
 /// The budget of the map.
@@ -22,8 +22,8 @@ const ONE_SIDED: &str = "huberised-hinge:0.5";
 
 impl AuditSpec {
     /// The audit of a cell with so many runs.
-    pub fn of(cell: &Cell, runs: u64, seed: Option<u64>) -> Self {
-        let Cell { algorithm, form, procedure, view, unit, adjacency, drawn } = *cell;
+    pub fn of(cell: &MapCell, runs: u64, seed: Option<u64>) -> Self {
+        let MapCell { algorithm, form, procedure, view, unit, adjacency, drawn } = *cell;
         let usual = AuditSpec::default();
         let takes = catalogue::find(algorithm).map_or(&[][..], |entry| entry.takes);
         let between = crate::parties::knows(algorithm);
@@ -56,7 +56,7 @@ impl AuditSpec {
             penalty: (procedure.has_graph()).then(|| "l1:0.1".to_owned()),
             trust: between.then_some(view),
             unit: Some(unit),
-            walk: [("stateless", Walk::Stateless), ("stateful", Walk::Stateful)]
+            walk: [("stateless", WalkState::Stateless), ("stateful", WalkState::Stateful)]
                 .into_iter()
                 .find_map(|(name, walk)| (name == form).then_some(walk)),
             release: Release::ALL.iter().copied().find(|release| release.to_string() == form),
@@ -74,14 +74,14 @@ impl AuditSpec {
             procedure,
             records: Some(records(cell)),
             runs,
-            method: Method::Profile,
+            method: AuditMethod::Profile,
             seed,
             ..usual
         };
         if between { spec.among_parties(cell) } else { spec }
     }
 
-    fn among_parties(self, cell: &Cell) -> Self {
+    fn among_parties(self, cell: &MapCell) -> Self {
         let masked = cell.view == View::SecureAggregation;
         let walks = cell.algorithm == "walk";
         let seen_draws = cell.view == View::Local && cell.drawn != Drawn::Full;
@@ -117,7 +117,7 @@ impl AuditSpec {
 }
 
 /// Whether what is published after one step is computed before its answer is used.
-fn is_late(cell: &Cell, scaled: bool) -> bool {
+fn is_late(cell: &MapCell, scaled: bool) -> bool {
     match cell.algorithm {
         "sadmm" => cell.procedure == Procedure::Tuned || scaled,
         "vradmm" => scaled,
@@ -135,7 +135,7 @@ fn sampling(drawn: Drawn) -> reticent_oracle::Sampling {
 }
 
 /// Records of the larger table, or of each party.
-fn records(cell: &Cell) -> usize {
+fn records(cell: &MapCell) -> usize {
     match (crate::parties::knows(cell.algorithm), cell.unit, cell.drawn) {
         (true, Unit::User, _) => 1,
         // As many as make a party much larger than a record.
@@ -148,7 +148,7 @@ fn records(cell: &Cell) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::subject::Subject;
+    use crate::subject::AuditSubject;
     use reticent::accountant::Adjacency;
     use reticent::map::cells;
 
@@ -159,18 +159,18 @@ mod tests {
     /// anything in, and its lower bound of 0 would say nothing. One of each kind of run.
     #[test]
     fn there_is_something_to_see_in_every_model() {
-        let one = |cell: &Cell| {
+        let one = |cell: &MapCell| {
             (cell.unit, cell.adjacency) == (Unit::Record, Adjacency::ReplaceOne)
                 && cell.drawn == Drawn::Full
                 && cell.algorithm != crate::evaluated::NAME
                 && !crate::parties::knows(cell.algorithm)
         };
-        let cells: Vec<Cell> = cells().into_iter().map(|(cell, _)| cell).filter(one).collect();
+        let cells: Vec<MapCell> = cells().into_iter().map(|(cell, _)| cell).filter(one).collect();
         assert!(cells.iter().any(|cell| cell.procedure == Procedure::Tuned) && cells.len() > 30);
         let mut blind = Vec::new();
         for cell in &cells {
             let spec = AuditSpec::of(cell, 0, Some(5));
-            let subject = Subject::new(&spec).unwrap();
+            let subject = AuditSubject::new(&spec).unwrap();
             let worlds = [true, false].map(|with| spec.pairs()[0].world(with, &spec.layout()));
             let model = |i: u64| subject.run(&worlds[i as usize % 2], i).unwrap().parameter;
             let first = model(0);

@@ -5,7 +5,7 @@
 //! are those of the runs it is learned from; that they are estimates, and that answers hang
 //! together, costs power and no validity.
 
-use crate::attack::{Scores, Statistic, WEIGHED};
+use crate::attack::{AttackStatistic, Scores, WEIGHED};
 
 /// The weights of the coordinates.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl Discriminant {
         for scores in runs.iter_mut().flatten() {
             let weighed = self.0.iter().zip(&scores[WEIGHED..]);
             let sum: f64 = weighed.filter(|(weight, _)| **weight != 0.0).map(|(w, x)| w * x).sum();
-            scores[Statistic::Discriminant as usize] =
+            scores[AttackStatistic::Discriminant as usize] =
                 if sum.is_finite() { sum } else { f64::INFINITY };
         }
     }
@@ -65,7 +65,7 @@ mod tests {
         assert!((ratio - 16.0).abs() < 1e-9, "{ratio}");
         assert!(learned.0[2..].iter().all(|&weight| weight == 0.0));
         learned.fill(&mut runs);
-        let filled = |scores: &Scores| scores[Statistic::Discriminant as usize];
+        let filled = |scores: &Scores| scores[AttackStatistic::Discriminant as usize];
         assert_eq!(filled(&runs[0][100]), f64::INFINITY);
         assert!(filled(&runs[0][1]) > filled(&runs[1][1]));
     }

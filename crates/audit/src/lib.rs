@@ -27,9 +27,9 @@ mod spec;
 mod subject;
 mod threshold;
 
-pub use attack::{Statistic, Told};
+pub use attack::{AttackStatistic, Told};
 pub use map::{CellReport, TIGHT, audit_map, markdown};
-pub use method::Method;
+pub use method::AuditMethod;
 pub use pair::{Change, Neighbours, Others};
 pub use report::AuditReport;
 pub use reticent_oracle::Sampling;
@@ -51,8 +51,8 @@ use std::ops::ControlFlow;
 use reticent::Error;
 use reticent::accountant::Refused;
 
-use reading::Family;
-use subject::Subject;
+use reading::LawFamily;
+use subject::AuditSubject;
 
 /// Does what the specification asks for.
 pub fn run(spec: &AuditSpec) -> Result<AuditReport, Error> {
@@ -62,19 +62,21 @@ pub fn run(spec: &AuditSpec) -> Result<AuditReport, Error> {
 /// The same, and `told` hears how many of how many runs are done and may stop it.
 pub fn run_told(spec: &AuditSpec, told: &Told<'_>) -> Result<AuditReport, Error> {
     spec.check()?;
-    if spec.method == Method::OneRun {
+    if spec.method == AuditMethod::OneRun {
         return one_run::audit(spec);
     }
-    let subject = Subject::new(spec)?;
+    let subject = AuditSubject::new(spec)?;
     let family = match (spec.method, subject.family()) {
-        (Method::Gdp, Family::Gaussian) | (Method::Profile, Family::Gaussian) => Family::Gaussian,
-        (Method::Gdp, _) => {
+        (AuditMethod::Gdp, LawFamily::Gaussian) | (AuditMethod::Profile, LawFamily::Gaussian) => {
+            LawFamily::Gaussian
+        }
+        (AuditMethod::Gdp, _) => {
             let why = "a run like this is not exactly Gaussian, and the fit would not be a bound; \
                        use threshold or profile";
             return Err(Refused::new("method", "gdp", why).into());
         }
-        (Method::Profile, family) => family,
-        _ => Family::Unknown,
+        (AuditMethod::Profile, family) => family,
+        _ => LawFamily::Unknown,
     };
     let found = search::search(spec, &subject, family, told)?;
     spec.report((subject.epsilon()?, subject.view()), found)

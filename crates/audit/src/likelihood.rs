@@ -7,17 +7,17 @@
 //! in bins with equally many runs; that this forgets how the answers hang together costs power and
 //! no validity.
 
-use crate::attack::{PARTS, Scores, Statistic, WEIGHED};
+use crate::attack::{AttackStatistic, PARTS, Scores, WEIGHED};
 
 /// So many bins resolve a normal law to a few thousandths of its power.
 const BINS: usize = 32;
 
 /// Logarithms of ratios by bins, for each part of a run.
 #[derive(Debug)]
-pub(crate) struct Likelihood(Vec<Part>);
+pub(crate) struct Likelihood(Vec<LikelihoodPart>);
 
 #[derive(Debug)]
-struct Part {
+struct LikelihoodPart {
     /// Upper ends of all bins but the last.
     ends: Vec<f64>,
     ratios: Vec<f64>,
@@ -42,7 +42,7 @@ impl Likelihood {
             let (ours, theirs) = (count(with), count(without));
             let size = (without.len() as f64 / with.len() as f64).ln();
             let ratios = ours.iter().zip(&theirs).map(|(a, b)| (a / b).ln() + size).collect();
-            Part { ends, ratios }
+            LikelihoodPart { ends, ratios }
         };
         // The model follows from the answers where there are any; twice the same would count twice.
         let all: Vec<usize> = (PARTS..PARTS + crate::attack::ANSWERS).collect();
@@ -54,7 +54,7 @@ impl Likelihood {
                     if columns.contains(&column) {
                         part(column)
                     } else {
-                        Part { ends: Vec::new(), ratios: vec![0.0] }
+                        LikelihoodPart { ends: Vec::new(), ratios: vec![0.0] }
                     }
                 })
                 .collect(),
@@ -64,10 +64,11 @@ impl Likelihood {
     /// Fills the statistic in.
     pub fn fill(&self, runs: &mut [Vec<Scores>; 2]) {
         for scores in runs.iter_mut().flatten() {
-            let ratio = |(column, part): (usize, &Part)| {
+            let ratio = |(column, part): (usize, &LikelihoodPart)| {
                 part.ratios[part.ends.partition_point(|end| *end < scores[column])]
             };
-            scores[Statistic::Likelihood as usize] = self.0.iter().enumerate().map(ratio).sum();
+            scores[AttackStatistic::Likelihood as usize] =
+                self.0.iter().enumerate().map(ratio).sum();
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use reticent::Error;
-use reticent::map::{Cell, Drawn, Row, cells};
+use reticent::map::{Drawn, MapCell, MapRow, cells};
 use serde::Serialize;
 
 use crate::attack::Told;
@@ -47,10 +47,11 @@ const DRAWN: u64 = 8;
 pub fn audit_map(
     runs: u64,
     seed: Option<u64>,
-    wanted: impl Fn(&Cell) -> bool,
+    wanted: impl Fn(&MapCell) -> bool,
     told: &Told<'_>,
 ) -> Result<Vec<CellReport>, Error> {
-    let all: Vec<(Cell, &Row)> = cells().into_iter().filter(|(cell, _)| wanted(cell)).collect();
+    let all: Vec<(MapCell, &MapRow)> =
+        cells().into_iter().filter(|(cell, _)| wanted(cell)).collect();
     let mut reports = Vec::with_capacity(all.len());
     for (i, (cell, row)) in all.iter().enumerate() {
         let seed = seed.map(|seed| seed.wrapping_add(i as u64));

@@ -3,7 +3,7 @@
 reticent_oracle::words! {
     /// A way to a lower bound on ε.
     #[derive(Default, Eq)]
-    pub enum Method = "method" {
+    pub enum AuditMethod = "method" {
         /// The best threshold on half of the runs, its error rates on the other half.
         #[default]
         Threshold = "threshold",

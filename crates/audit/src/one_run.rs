@@ -20,13 +20,14 @@ use reticent::{Error, Repeat};
 use reticent_data::{Csr, Rows, Table};
 use reticent_oracle::{Entropy, Refusal};
 
-use crate::attack::Statistic;
+use crate::attack::AttackStatistic;
 use crate::report::AuditReport;
-use crate::search::Found;
+use crate::search::FoundPair;
 use crate::spec::AuditSpec;
 
 /// Statistics that have a sign.
-const TRIED: [Statistic; 4] = [Statistic::First, Statistic::Last, Statistic::Sum, Statistic::Model];
+const TRIED: [AttackStatistic; 4] =
+    [AttackStatistic::First, AttackStatistic::Last, AttackStatistic::Sum, AttackStatistic::Model];
 
 /// Shares of the canaries that are guessed, the surest first.
 const SHARES: [f64; 5] = [0.02, 0.05, 0.1, 0.25, 0.5];
@@ -37,7 +38,7 @@ const MOST: f64 = 50.0;
 /// How guesses are made.
 #[derive(Clone, Copy, Debug)]
 struct Guess {
-    statistic: Statistic,
+    statistic: AttackStatistic,
     /// +1 when a large score speaks for the canary.
     sign: f64,
     /// Guesses of each kind.
@@ -45,7 +46,7 @@ struct Guess {
 }
 
 /// One fit.
-struct Fit {
+struct CanaryFit {
     coins: Vec<bool>,
     scores: Vec<Vec<f64>>,
 }
@@ -66,9 +67,11 @@ pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
         Some(seed) => Entropy::seeded(seed ^ COINS),
         None => Entropy::secure().map_err(Refusal::from)?,
     };
-    let (pilot, fit) =
-        (Fit::new(spec, &repeat, &mut entropy, 0)?, Fit::new(spec, &repeat, &mut entropy, 1)?);
-    let mut best = (-1.0, Guess { statistic: Statistic::First, sign: 1.0, each: m / 2 });
+    let (pilot, fit) = (
+        CanaryFit::new(spec, &repeat, &mut entropy, 0)?,
+        CanaryFit::new(spec, &repeat, &mut entropy, 1)?,
+    );
+    let mut best = (-1.0, Guess { statistic: AttackStatistic::First, sign: 1.0, each: m / 2 });
     for (index, statistic) in TRIED.into_iter().enumerate() {
         for sign in [1.0, -1.0] {
             for share in SHARES {
@@ -84,14 +87,14 @@ pub(crate) fn audit(spec: &AuditSpec) -> Result<AuditReport, Error> {
     let guess = best.1;
     let index = TRIED.iter().position(|&tried| tried == guess.statistic).unwrap_or(0);
     let epsilon = spec.bound(2 * guess.each, fit.right(index, guess));
-    let found = Found { pair: spec.pairs()[0], statistic: guess.statistic, epsilon };
+    let found = FoundPair { pair: spec.pairs()[0], statistic: guess.statistic, epsilon };
     spec.report((repeat.epsilon()?, View::Central), found)
 }
 
 /// Keeps the coins apart from the noise of seeded runs.
 const COINS: u64 = 0x5bd1_e995_0f1e_2d3c;
 
-impl Fit {
+impl CanaryFit {
     fn new(
         spec: &AuditSpec,
         repeat: &Repeat,
@@ -103,7 +106,7 @@ impl Fit {
         let seen = repeat.run(canaries(&coins, spec.adjacency).into(), number)?;
         let scores = TRIED
             .map(|statistic| (0..coins.len()).map(|j| statistic.of(&seen, j)).collect::<Vec<_>>());
-        Ok(Fit { coins, scores: scores.to_vec() })
+        Ok(CanaryFit { coins, scores: scores.to_vec() })
     }
 
     /// How many of the guesses are right.

@@ -74,7 +74,7 @@ pub(crate) const VICTIM: usize = 1;
 
 /// What a world is made for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Layout {
+pub(crate) struct WorldLayout {
     /// 0 for one table.
     pub parties: usize,
     /// Columns of a table, one or two.
@@ -158,7 +158,7 @@ impl Serialize for Neighbours {
 
 impl Neighbours {
     /// The tables of one world, one for each party, or one in all.
-    pub(crate) fn world(&self, with: bool, layout: &Layout) -> Vec<Table> {
+    pub(crate) fn world(&self, with: bool, layout: &WorldLayout) -> Vec<Table> {
         let Neighbours { change, others, elsewhere, beside, moved, .. } = *self;
         let rows = if with { self.rows } else { self.instead };
         let canary = if with { Some(Others::Aligned.record()) } else { change.record() };
@@ -197,7 +197,7 @@ impl Neighbours {
         adjacency: Adjacency,
         beside: usize,
         rows: usize,
-        layout: &Layout,
+        layout: &WorldLayout,
     ) -> Vec<Self> {
         let mut family = Vec::new();
         let changes: &[Change] = match (adjacency, layout.features) {
@@ -263,7 +263,7 @@ fn table(records: &[Record], features: usize, owners: Vec<u32>) -> Table {
 mod tests {
     use super::*;
 
-    const ONE: Layout = Layout { parties: 0, features: 1, whole: false };
+    const ONE: WorldLayout = WorldLayout { parties: 0, features: 1, whole: false };
 
     /// The values and targets of the rows of one person.
     fn own(table: &Table, person: u32) -> Vec<(f64, f64)> {
@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn parties_but_the_victim_have_the_same_in_both_worlds() {
         for whole in [false, true] {
-            let layout = Layout { parties: 3, features: 1, whole };
+            let layout = WorldLayout { parties: 3, features: 1, whole };
             for pair in Neighbours::family(Adjacency::ReplaceOne, 4, 1, &layout) {
                 let [with, without] = [true, false].map(|with| pair.world(with, &layout));
                 assert_eq!((&with[0], &with[2]), (&without[0], &without[2]));

@@ -7,15 +7,15 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reticent::accountant::{Adjacency, Ledger, View, epsilon, gdp_mu};
-use reticent::admm::{Public, Settings};
+use reticent::admm::{ProblemFacts, Settings};
 use reticent::problem::{Loss, Regulariser};
 use reticent::runtime::{
-    Budget, Entry, PartyId, Price, Recipe, RunError, Setup, Simulation, Topology, find, prepare,
-    wire,
+    NoisePrice, PartyBudget, PartyId, ProtocolEntry, ProtocolRecipe, RunError, Setup, SimulatedRun,
+    Topology, find, prepare, wire,
 };
 use reticent::{Error, Seen, whole_budget};
 use reticent_data::Table;
-use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal, Sampling};
+use reticent_oracle::{NoiseKey, PrivacyModel, PrivateTable, Refusal, Sampling};
 
 use crate::pair::VICTIM as PLACE;
 use crate::spec::AuditSpec;
@@ -27,13 +27,13 @@ const OBSERVER: PartyId = PartyId(0);
 /// A run that can be repeated.
 #[derive(Debug)]
 pub(crate) struct PartiesSubject {
-    entry: &'static Entry,
+    entry: &'static ProtocolEntry,
     settings: Settings,
-    public: Public,
+    public: ProblemFacts,
     regulariser: Arc<Regulariser>,
     topology: Topology,
     loss: Arc<dyn Loss>,
-    opening: Opening,
+    opening: PrivacyModel,
     records: Vec<u64>,
     /// A world of the kind that it was calibrated for.
     like: Vec<Table>,
@@ -74,7 +74,7 @@ impl PartiesSubject {
         let view = spec.trust.unwrap_or(entry.views[0]);
         let objective = spec.problem()?.check()?;
         let like = spec.pairs()[0].world(true, &spec.layout());
-        let opening = Opening {
+        let opening = PrivacyModel {
             adjacency: Adjacency::ReplaceOne,
             unit: spec.unit(),
             view,
@@ -101,8 +101,8 @@ impl PartiesSubject {
             #[cfg(feature = "seeded-bugs")]
             bug: spec.bug,
         };
-        let budget = Budget { epsilon: spec.epsilon, delta: spec.delta };
-        let price = Price::Within(budget, std::collections::BTreeMap::new());
+        let budget = PartyBudget { epsilon: spec.epsilon, delta: spec.delta };
+        let price = NoisePrice::Within(budget, std::collections::BTreeMap::new());
         let simulation = crowd.prepare(&crowd.like, u64::MAX, price)?;
         crowd.noise = simulation.noise()[VICTIM.index()];
         crowd.share = simulation.protocol().noise_share(VICTIM);
@@ -111,7 +111,7 @@ impl PartiesSubject {
     }
 
     /// The victim's plan with this noise.
-    fn planned(&self, simulation: &Simulation, noise: f64) -> Result<Ledger, Error> {
+    fn planned(&self, simulation: &SimulatedRun, noise: f64) -> Result<Ledger, Error> {
         simulation.plan(VICTIM, noise).map_err(|error| self.failed(&error))
     }
 
@@ -122,12 +122,17 @@ impl PartiesSubject {
     }
 
     /// What gives the victim its noise once more.
-    fn price(&self) -> Price {
-        Price::Noise(self.noise / self.share)
+    fn price(&self) -> NoisePrice {
+        NoisePrice::Noise(self.noise / self.share)
     }
 
-    fn prepare(&self, world: &[Table], number: u64, price: Price) -> Result<Simulation, Error> {
-        let recipe = Recipe {
+    fn prepare(
+        &self,
+        world: &[Table],
+        number: u64,
+        price: NoisePrice,
+    ) -> Result<SimulatedRun, Error> {
+        let recipe = ProtocolRecipe {
             settings: &self.settings,
             public: &self.public,
             regulariser: &self.regulariser,
@@ -196,7 +201,7 @@ impl PartiesSubject {
 }
 
 /// What the algorithm has of the settings.
-fn settings(spec: &AuditSpec, entry: &Entry) -> Settings {
+fn settings(spec: &AuditSpec, entry: &ProtocolEntry) -> Settings {
     let has = |name: &str| entry.takes.contains(&name);
     Settings {
         iterations: has("iterations").then_some(spec.iterations),

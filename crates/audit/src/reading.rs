@@ -19,12 +19,12 @@ use std::sync::{Mutex, PoisonError};
 use reticent::Error;
 use reticent::accountant::statistics::normal_quantile;
 use reticent::accountant::{
-    Adjacency, Entry, Event, Gdp, Ledger, Refused, Unit, View, delta as delta_at,
+    Adjacency, Event, Gdp, Ledger, LedgerEntry, Refused, Unit, View, delta as delta_at,
     epsilon as epsilon_at,
 };
 
-use crate::subject::Subject;
-use crate::threshold::Limits;
+use crate::subject::AuditSubject;
+use crate::threshold::TestLimits;
 
 /// Where the profile is looked at.
 const EPSILONS: [f64; 5] = [0.0, 0.5, 1.2, 2.2, 3.6];
@@ -38,7 +38,7 @@ const HALVINGS: [u32; 2] = [4, 7];
 
 /// What is known of the law of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Family {
+pub(crate) enum LawFamily {
     /// Gaussian privacy, of whatever μ.
     Gaussian,
     /// The plan with more noise or less.
@@ -48,9 +48,9 @@ pub(crate) enum Family {
 }
 
 /// A reader of limits, for one audit.
-pub(crate) struct Reading<'a> {
-    pub subject: &'a Subject,
-    pub family: Family,
+pub(crate) struct LimitReader<'a> {
+    pub subject: &'a AuditSubject,
+    pub family: LawFamily,
     pub delta: f64,
     pub adjacency: Adjacency,
     /// The plan as it is, by which profiles are known again.
@@ -58,49 +58,54 @@ pub(crate) struct Reading<'a> {
 }
 
 /// Profiles that were computed, by plan and scale: many cells of the map have the same.
-static KNOWN: Mutex<BTreeMap<(String, u64), Option<Scale>>> = Mutex::new(BTreeMap::new());
+static KNOWN: Mutex<BTreeMap<(String, u64), Option<ProfileScale>>> = Mutex::new(BTreeMap::new());
 
 /// The profile of the plan at one scale, and its ε.
 #[derive(Clone, Debug)]
-struct Scale {
+struct ProfileScale {
     deltas: Vec<f64>,
     epsilon: f64,
 }
 
-impl<'a> Reading<'a> {
-    pub fn new(subject: &'a Subject, family: Family, delta: f64, adjacency: Adjacency) -> Self {
+impl<'a> LimitReader<'a> {
+    pub fn new(
+        subject: &'a AuditSubject,
+        family: LawFamily,
+        delta: f64,
+        adjacency: Adjacency,
+    ) -> Self {
         let plan = match (family, subject.plan_at(1.0)) {
-            (Family::Books, Ok(plan)) => words(&plan, delta),
+            (LawFamily::Books, Ok(plan)) => words(&plan, delta),
             _ => String::new(),
         };
-        Reading { subject, family, delta, adjacency, plan }
+        LimitReader { subject, family, delta, adjacency, plan }
     }
 
     /// The least ε that the limits allow, by all that is known.
-    pub fn epsilon(&self, limits: Limits) -> Result<f64, Error> {
+    pub fn epsilon(&self, limits: TestLimits) -> Result<f64, Error> {
         self.by_halving(limits, HALVINGS[1])
     }
 
     /// The same, for choosing.
-    pub fn rough(&self, limits: Limits) -> Result<f64, Error> {
+    pub fn rough(&self, limits: TestLimits) -> Result<f64, Error> {
         self.by_halving(limits, HALVINGS[0])
     }
 
-    fn by_halving(&self, limits: Limits, halvings: u32) -> Result<f64, Error> {
+    fn by_halving(&self, limits: TestLimits, halvings: u32) -> Result<f64, Error> {
         let plain = limits.epsilon(self.delta);
         Ok(plain.max(match self.family {
-            Family::Gaussian => epsilon_of(mu_above(limits), self.delta, self.adjacency)?,
-            Family::Books => by_scale(halvings, |scale| self.contradicted(scale, limits)),
-            Family::Unknown => 0.0,
+            LawFamily::Gaussian => epsilon_of(mu_above(limits), self.delta, self.adjacency)?,
+            LawFamily::Books => by_scale(halvings, |scale| self.contradicted(scale, limits)),
+            LawFamily::Unknown => 0.0,
         }))
     }
 
     /// ε of this scale, if the limits contradict it.
-    fn contradicted(&self, scale: f64, limits: Limits) -> Option<f64> {
+    fn contradicted(&self, scale: f64, limits: TestLimits) -> Option<f64> {
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let place = (self.plan.clone(), scale.to_bits());
         let profile = known.entry(place).or_insert_with(|| self.profile(scale)).clone()?;
-        let Limits { often, seldom } = limits;
+        let TestLimits { often, seldom } = limits;
         let broken = |(epsilon, delta): (&f64, &f64)| {
             let factor = epsilon.exp();
             often > factor * seldom + delta || 1.0 - seldom > factor * (1.0 - often) + delta
@@ -108,10 +113,10 @@ impl<'a> Reading<'a> {
         EPSILONS.iter().zip(&profile.deltas).any(broken).then_some(profile.epsilon)
     }
 
-    fn profile(&self, scale: f64) -> Option<Scale> {
+    fn profile(&self, scale: f64) -> Option<ProfileScale> {
         let plan = self.subject.plan_at(scale).ok()?;
         let deltas = EPSILONS.iter().map(|&epsilon| Some(delta_at(&plan, epsilon).ok()?.upper));
-        Some(Scale {
+        Some(ProfileScale {
             deltas: deltas.collect::<Option<_>>()?,
             epsilon: epsilon_at(&plan, self.delta).ok()?.lower.max(0.0),
         })
@@ -135,7 +140,7 @@ fn by_scale(halvings: u32, contradicted: impl Fn(f64) -> Option<f64>) -> f64 {
 
 /// All of a plan that its profile depends on: not whom it protects and from whom.
 fn words(plan: &Ledger, delta: f64) -> String {
-    let entry = |entry: &Entry| {
+    let entry = |entry: &LedgerEntry| {
         let event = entry.event();
         format!("{:?} {} {}", event.mechanism(), event.adjacency(), entry.count())
     };
@@ -144,7 +149,7 @@ fn words(plan: &Ledger, delta: f64) -> String {
 }
 
 /// The least μ that the limits allow.
-pub(crate) fn mu_above(Limits { often, seldom }: Limits) -> f64 {
+pub(crate) fn mu_above(TestLimits { often, seldom }: TestLimits) -> f64 {
     if often <= 0.0 || seldom >= 1.0 {
         return 0.0;
     }
@@ -178,10 +183,10 @@ mod tests {
     #[test]
     fn the_curve_of_a_gaussian_gives_its_mu_at_every_threshold() {
         for t in [-1.0, 0.0, 2.5] {
-            let limits = Limits { often: normal_cdf(1.2 - t), seldom: normal_cdf(-t) };
+            let limits = TestLimits { often: normal_cdf(1.2 - t), seldom: normal_cdf(-t) };
             assert!((mu_above(limits) - 1.2).abs() < 1e-9);
         }
-        assert_eq!(mu_above(Limits { often: 0.0, seldom: 0.1 }), 0.0);
+        assert_eq!(mu_above(TestLimits { often: 0.0, seldom: 0.1 }), 0.0);
     }
 
     /// More noise is contradicted sooner, and has less ε: the search goes down from the most.
@@ -201,10 +206,10 @@ mod tests {
     fn books_are_read_the_right_way_round() {
         let spec =
             AuditSpec { epsilon: 2.0, sampling: Sampling::Poisson(0.5), ..AuditSpec::default() };
-        let subject = Subject::new(&spec).unwrap();
-        let reading = Reading::new(&subject, Family::Books, spec.delta, spec.adjacency);
+        let subject = AuditSubject::new(&spec).unwrap();
+        let reading = LimitReader::new(&subject, LawFamily::Books, spec.delta, spec.adjacency);
         let read = |often: f64, seldom: f64| {
-            by_scale(HALVINGS[0], |scale| reading.contradicted(scale, Limits { often, seldom }))
+            by_scale(HALVINGS[0], |scale| reading.contradicted(scale, TestLimits { often, seldom }))
         };
         let readings = [read(0.5, 0.5), read(0.5, 0.3), read(0.6, 0.1)];
         assert!(readings[0] == 0.0 && readings.is_sorted(), "{readings:?}");

@@ -3,8 +3,8 @@
 use reticent::accountant::{Adjacency, View};
 use serde::Serialize;
 
-use crate::attack::Statistic;
-use crate::method::Method;
+use crate::attack::AttackStatistic;
+use crate::method::AuditMethod;
 use crate::pair::Neighbours;
 
 /// The result of one audit.
@@ -29,9 +29,9 @@ pub struct AuditReport {
     /// Fits made.
     pub runs: u64,
     /// How the bound was made.
-    pub method: Method,
+    pub method: AuditMethod,
     /// The number that told the tables apart best.
-    pub statistic: Statistic,
+    pub statistic: AttackStatistic,
     /// The pair of worlds that could be told apart best.
     pub pair: Neighbours,
     /// Whether the lower bound is above what is certified: then something is wrong.

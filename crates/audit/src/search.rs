@@ -12,19 +12,19 @@
 use reticent::Error;
 use reticent::accountant::statistics::normal_quantile;
 
-use crate::attack::{Counter, Scores, Statistic, Told, scores};
+use crate::attack::{AttackStatistic, Counter, Scores, Told, scores};
 use crate::learned::{Learned, fill_across};
 use crate::pair::Neighbours;
-use crate::reading::{Family, Reading, epsilon_of, mu_above};
+use crate::reading::{LawFamily, LimitReader, epsilon_of, mu_above};
 use crate::spec::AuditSpec;
-use crate::subject::Subject;
+use crate::subject::AuditSubject;
 use crate::threshold::Test;
 
 /// What was found.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Found {
+pub(crate) struct FoundPair {
     pub pair: Neighbours,
-    pub statistic: Statistic,
+    pub statistic: AttackStatistic,
     pub epsilon: f64,
 }
 
@@ -56,13 +56,15 @@ impl Candidate {
 
     /// What the best test says, read as it will be in the end: two pairs may look alike in the
     /// middle of the curve, and differ where few runs fall.
-    fn shows(&mut self, reading: &Reading<'_>, z: f64) -> Result<f64, Error> {
+    fn shows(&mut self, reading: &LimitReader<'_>, z: f64) -> Result<f64, Error> {
         fill_across(&mut self.runs);
         best_tests(&self.runs, reading.delta, z).into_iter().try_fold(0.0_f64, |most, test| {
             let limits = test.rough_limits(&self.runs, z);
             let middle = match reading.family {
-                Family::Unknown => epsilon_of(mu_above(limits), reading.delta, reading.adjacency)?,
-                Family::Gaussian | Family::Books => 0.0,
+                LawFamily::Unknown => {
+                    epsilon_of(mu_above(limits), reading.delta, reading.adjacency)?
+                }
+                LawFamily::Gaussian | LawFamily::Books => 0.0,
             };
             Ok(most.max(middle).max(reading.rough(limits)?))
         })
@@ -71,11 +73,11 @@ impl Candidate {
 
 pub(crate) fn search(
     spec: &AuditSpec,
-    subject: &Subject,
-    family: Family,
+    subject: &AuditSubject,
+    family: LawFamily,
     told: &Told<'_>,
-) -> Result<Found, Error> {
-    let reading = Reading::new(subject, family, spec.delta, spec.adjacency);
+) -> Result<FoundPair, Error> {
+    let reading = LimitReader::new(subject, family, spec.delta, spec.adjacency);
     let counter = Counter::new(spec.runs, told);
     // On each of the two tables.
     let quarter = spec.runs / 8;
@@ -113,7 +115,7 @@ pub(crate) fn search(
     let mut counted = on(&pair, 2 * quarter)?;
     learned.fill(&mut counted);
     let epsilon = reading.epsilon(test.limits(&counted, confidence))?;
-    Ok(Found { pair, statistic: Statistic::ALL[test.statistic], epsilon })
+    Ok(FoundPair { pair, statistic: AttackStatistic::ALL[test.statistic], epsilon })
 }
 
 /// The best test far out, the best one in the middle of the curve, and the best ones on its slopes:

@@ -1,18 +1,18 @@
 //! What is attacked, and how hard.
 
 use reticent::accountant::{Adjacency, Unit, View};
-use reticent::admm::catalogue::{self, Entry};
-use reticent::admm::{BlockSchedule, Release, Settings, StepSize, Walk};
+use reticent::admm::catalogue::{self, AlgorithmEntry};
+use reticent::admm::{BlockSchedule, Release, Settings, StepSize, WalkState};
 use reticent::map::Procedure;
-use reticent::problem::{Target, losses};
+use reticent::problem::{LossTarget, losses};
 use reticent::{Error, Fit, Problem, Repeat, Spec, Tune};
 use reticent_data::Table;
 use reticent_oracle::{Law, Sampling};
 
-use crate::method::Method;
-use crate::pair::{Layout, Neighbours};
+use crate::method::AuditMethod;
+use crate::pair::{Neighbours, WorldLayout};
 use crate::report::AuditReport;
-use crate::search::Found;
+use crate::search::FoundPair;
 
 /// The loss of an audit: a derivative that is at its bound for every residual above 0.01, so that
 /// the canary, one unit away from its target, pulls with all that a record may.
@@ -55,7 +55,7 @@ pub struct AuditSpec {
     /// How many parties there are, for an algorithm of many.
     pub parties: u32,
     /// What the users of a random walk keep.
-    pub walk: Option<Walk>,
+    pub walk: Option<WalkState>,
     /// What a step on a graph releases.
     pub release: Option<Release>,
     /// The paper's own version: what is measured against is its claim, and nothing is certified.
@@ -84,10 +84,10 @@ pub struct AuditSpec {
     pub pair: Option<Neighbours>,
     /// Records in the larger table; as few as the sampling allows when it is not given.
     pub records: Option<usize>,
-    /// Fits in all, or canaries for [`Method::OneRun`].
+    /// Fits in all, or canaries for [`AuditMethod::OneRun`].
     pub runs: u64,
     /// How the bound is made.
-    pub method: Method,
+    pub method: AuditMethod,
     /// The confidence of the bound.
     pub confidence: f64,
     /// For tests: runs that are the same every time.
@@ -130,7 +130,7 @@ impl Default for AuditSpec {
             pair: None,
             records: None,
             runs: RUNS,
-            method: Method::default(),
+            method: AuditMethod::default(),
             confidence: 0.95,
             seed: None,
             #[cfg(feature = "seeded-bugs")]
@@ -248,7 +248,7 @@ impl AuditSpec {
                 "it must lie between 0 and 1, for example 0.95",
             ));
         }
-        let least = if self.method == Method::OneRun { 10 } else { 100 };
+        let least = if self.method == AuditMethod::OneRun { 10 } else { 100 };
         if self.runs < least {
             return Err(Error::value(
                 "runs",
@@ -280,7 +280,7 @@ impl AuditSpec {
     fn nothing_unused(&self) -> Result<(), Error> {
         let many = crate::parties::knows(&self.algorithm);
         let plain = many || self.algorithm == crate::evaluated::NAME;
-        let most = if plain || self.method == Method::OneRun { 1 } else { 2 };
+        let most = if plain || self.method == AuditMethod::OneRun { 1 } else { 2 };
         if !(1..=most).contains(&self.features) {
             let why = format!("tables that are attacked have from 1 to {most} columns here");
             return Err(Error::value("features", self.features, why));
@@ -327,9 +327,9 @@ impl AuditSpec {
     }
 
     /// What worlds are made for.
-    pub(crate) fn layout(&self) -> Layout {
+    pub(crate) fn layout(&self) -> WorldLayout {
         let crowd = crate::parties::knows(&self.algorithm);
-        Layout {
+        WorldLayout {
             parties: if crowd { self.parties as usize } else { 0 },
             features: if self.procedure.has_graph() { 2 } else { self.features },
             whole: crowd && self.unit() == Unit::User,
@@ -434,7 +434,7 @@ impl AuditSpec {
 
     /// What the algorithm has of the settings. A sampling or a clip that it does not have is left
     /// in, for the product to refuse.
-    fn settings(&self, entry: &Entry) -> Settings {
+    fn settings(&self, entry: &AlgorithmEntry) -> Settings {
         let has = |name: &str| entry.takes.contains(&name);
         let sampled = self.sampling != Sampling::Full;
         Settings {
@@ -456,14 +456,14 @@ impl AuditSpec {
 
     /// A loss that cannot be read is left for the product to refuse.
     fn is_of_classes(&self) -> bool {
-        losses::parse(&self.loss, None).is_ok_and(|loss| loss.target() != Target::Real)
+        losses::parse(&self.loss, None).is_ok_and(|loss| loss.target() != LossTarget::Real)
     }
 
     /// The report of a bound.
     pub(crate) fn report(
         &self,
         (epsilon_certified, view): (f64, View),
-        Found { pair, statistic, epsilon: epsilon_lower }: Found,
+        FoundPair { pair, statistic, epsilon: epsilon_lower }: FoundPair,
     ) -> Result<AuditReport, Error> {
         #[cfg(feature = "seeded-bugs")]
         let seeded_bug = self.bug.map(|bug| bug.to_string());

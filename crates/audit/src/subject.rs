@@ -6,27 +6,27 @@ use reticent_data::Table;
 
 use crate::evaluated::{self, EvaluationSubject};
 use crate::parties::{self, PartiesSubject};
-use crate::reading::Family;
+use crate::reading::LawFamily;
 use crate::spec::AuditSpec;
 
 /// A calibrated job that can be run on one world after the other.
 #[derive(Debug)]
-pub(crate) enum Subject {
+pub(crate) enum AuditSubject {
     /// The job, and a table of the kind that it was calibrated for.
     Fit(Box<(Repeat, Table)>),
     Evaluation(Box<EvaluationSubject>),
     Parties(Box<PartiesSubject>),
 }
 
-impl Subject {
+impl AuditSubject {
     pub fn new(spec: &AuditSpec) -> Result<Self, Error> {
         Ok(if parties::knows(&spec.algorithm) {
-            Subject::Parties(Box::new(PartiesSubject::new(spec)?))
+            AuditSubject::Parties(Box::new(PartiesSubject::new(spec)?))
         } else if spec.algorithm == evaluated::NAME {
-            Subject::Evaluation(Box::new(EvaluationSubject::new(spec)?))
+            AuditSubject::Evaluation(Box::new(EvaluationSubject::new(spec)?))
         } else {
             let like = spec.like();
-            Subject::Fit(Box::new((
+            AuditSubject::Fit(Box::new((
                 spec.repeat_on(like.clone(), spec.layout().features as u32)?,
                 like,
             )))
@@ -36,52 +36,54 @@ impl Subject {
     /// A run on a world. Numbers tell runs with the same seed apart.
     pub fn run(&self, world: &[Table], number: u64) -> Result<Seen, Error> {
         match (self, world) {
-            (Subject::Fit(fit), [table]) => fit.0.run(table.clone().into(), number),
-            (Subject::Evaluation(one), [table]) => one.run(table.clone(), number),
-            (Subject::Fit(_) | Subject::Evaluation(_), _) => Err(self.nothing_seen()),
-            (Subject::Parties(crowd), _) => crowd.run(world, number),
+            (AuditSubject::Fit(fit), [table]) => fit.0.run(table.clone().into(), number),
+            (AuditSubject::Evaluation(one), [table]) => one.run(table.clone(), number),
+            (AuditSubject::Fit(_) | AuditSubject::Evaluation(_), _) => Err(self.nothing_seen()),
+            (AuditSubject::Parties(crowd), _) => crowd.run(world, number),
         }
     }
 
     /// What is certified.
     pub fn epsilon(&self) -> Result<f64, Error> {
         match self {
-            Subject::Fit(fit) => fit.0.epsilon(),
-            Subject::Evaluation(one) => one.asked().epsilon(),
-            Subject::Parties(crowd) => crowd.epsilon(),
+            AuditSubject::Fit(fit) => fit.0.epsilon(),
+            AuditSubject::Evaluation(one) => one.asked().epsilon(),
+            AuditSubject::Parties(crowd) => crowd.epsilon(),
         }
     }
 
     /// What would be entered with so many times the noise.
     pub fn plan_at(&self, scale: f64) -> Result<Ledger, Error> {
         match self {
-            Subject::Fit(fit) => fit.0.plan_at(scale, fit.1.clone().into()),
-            Subject::Evaluation(one) => one.asked().plan_at(scale),
-            Subject::Parties(crowd) => crowd.plan_at(scale),
+            AuditSubject::Fit(fit) => fit.0.plan_at(scale, fit.1.clone().into()),
+            AuditSubject::Evaluation(one) => one.asked().plan_at(scale),
+            AuditSubject::Parties(crowd) => crowd.plan_at(scale),
         }
     }
 
     /// What is known of the law of a run.
-    pub fn family(&self) -> Family {
+    pub fn family(&self) -> LawFamily {
         let mu = match self {
-            Subject::Fit(fit) => fit.0.mu(),
-            Subject::Evaluation(one) => one.asked().mu(),
-            Subject::Parties(crowd) => crowd.mu(),
+            AuditSubject::Fit(fit) => fit.0.mu(),
+            AuditSubject::Evaluation(one) => one.asked().mu(),
+            AuditSubject::Parties(crowd) => crowd.mu(),
         };
         match self {
-            _ if mu.is_some() => Family::Gaussian,
+            _ if mu.is_some() => LawFamily::Gaussian,
             // Sums of many discrete Gaussians of billions of steps each, counted by their moments.
-            Subject::Parties(crowd) if crowd.view() == View::SecureAggregation => Family::Gaussian,
-            _ if self.plan_at(1.0).is_ok() => Family::Books,
-            _ => Family::Unknown,
+            AuditSubject::Parties(crowd) if crowd.view() == View::SecureAggregation => {
+                LawFamily::Gaussian
+            }
+            _ if self.plan_at(1.0).is_ok() => LawFamily::Books,
+            _ => LawFamily::Unknown,
         }
     }
 
     /// Who looks.
     pub fn view(&self) -> View {
         match self {
-            Subject::Fit(..) | Subject::Evaluation(_) => View::Central,
-            Subject::Parties(crowd) => crowd.view(),
+            AuditSubject::Fit(..) | AuditSubject::Evaluation(_) => View::Central,
+            AuditSubject::Parties(crowd) => crowd.view(),
         }
     }
 

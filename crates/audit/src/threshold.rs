@@ -13,7 +13,7 @@
 
 use reticent::accountant::statistics::{lower_bound, upper_bound};
 
-use crate::attack::{Scores, Statistic};
+use crate::attack::{AttackStatistic, Scores};
 
 /// A set S, and which of the two tables it speaks for.
 #[derive(Clone, Copy, Debug)]
@@ -26,12 +26,12 @@ pub(crate) struct Test {
 
 /// Limits of P(S | D) from below and P(S | D') from above.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct TestLimits {
     pub often: f64,
     pub seldom: f64,
 }
 
-impl Limits {
+impl TestLimits {
     /// The least ε that these limits allow.
     pub fn epsilon(self, delta: f64) -> f64 {
         ((self.often - delta) / self.seldom).ln().max(0.0)
@@ -52,18 +52,18 @@ impl Test {
     }
 
     /// Clopper–Pearson, each limit at the confidence `each`.
-    pub fn limits(&self, runs: &[Vec<Scores>; 2], each: f64) -> Limits {
+    pub fn limits(&self, runs: &[Vec<Scores>; 2], each: f64) -> TestLimits {
         let [(inside, of), (others, of_others)] = self.counts(runs);
-        Limits {
+        TestLimits {
             often: lower_bound(inside, of, each),
             seldom: upper_bound(others, of_others, each),
         }
     }
 
     /// Limits that are quick and approximate, for choosing.
-    pub fn rough_limits(&self, runs: &[Vec<Scores>; 2], z: f64) -> Limits {
+    pub fn rough_limits(&self, runs: &[Vec<Scores>; 2], z: f64) -> TestLimits {
         let [(inside, of), (others, of_others)] = self.counts(runs);
-        Limits {
+        TestLimits {
             often: wilson(inside as f64, of as f64, -z),
             seldom: wilson(others as f64, of_others as f64, z),
         }
@@ -75,12 +75,12 @@ impl Test {
     pub fn choose(
         [with, without]: &[Vec<Scores>; 2],
         z: f64,
-        value: impl Fn(Limits) -> f64,
+        value: impl Fn(TestLimits) -> f64,
     ) -> Self {
         let mut best =
             (f64::NEG_INFINITY, Test { statistic: 0, above: true, threshold: 0.0, swapped: false });
         let totals = [with.len() as f64, without.len() as f64];
-        for statistic in 0..Statistic::ALL.len() {
+        for statistic in 0..AttackStatistic::ALL.len() {
             let column = |runs: &[Scores], is_with: bool| {
                 runs.iter().map(|scores| (scores[statistic], is_with)).collect::<Vec<_>>()
             };
@@ -96,7 +96,7 @@ impl Test {
                     tied.iter().for_each(|(_, is_with)| inside[usize::from(!is_with)] += 1.0);
                     for swapped in [false, true] {
                         let (d, other) = (usize::from(swapped), usize::from(!swapped));
-                        let limits = Limits {
+                        let limits = TestLimits {
                             often: wilson(inside[d], totals[d], -z),
                             seldom: wilson(inside[other], totals[other], z),
                         };
@@ -126,10 +126,10 @@ mod tests {
 
     #[test]
     fn limits_give_epsilon_and_pay_for_delta() {
-        let limits = Limits { often: 0.5, seldom: 0.05 };
+        let limits = TestLimits { often: 0.5, seldom: 0.05 };
         assert!((limits.epsilon(0.0) - 10_f64.ln()).abs() < 1e-15);
         assert!((limits.epsilon(0.1) - 8_f64.ln()).abs() < 1e-15);
-        assert_eq!(Limits { often: 1e-4, seldom: 0.05 }.epsilon(1e-3), 0.0);
+        assert_eq!(TestLimits { often: 1e-4, seldom: 0.05 }.epsilon(1e-3), 0.0);
     }
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
         let runs = [runs(5.0), runs(0.0)];
         let test = Test::choose(&runs, 2.0, |limits| limits.epsilon(0.0));
         assert_eq!((test.statistic, test.above != test.swapped), (1, false));
-        let Limits { often, seldom } = test.limits(&runs, 0.975);
+        let TestLimits { often, seldom } = test.limits(&runs, 0.975);
         assert!(often > 0.45 && seldom < 0.01, "{often} {seldom}");
     }
 }

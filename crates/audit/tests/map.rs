@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 
 use reticent::accountant::{Adjacency, Unit, View};
-use reticent::map::{Cell, Drawn, Procedure, cells};
+use reticent::map::{Drawn, MapCell, Procedure, cells};
 use reticent_audit::{AuditSpec, CellReport, Change, Neighbours, Others, TIGHT, audit_map, run};
 
 const DOCUMENT: &str = include_str!("../../../docs/guarantees.md");
@@ -50,7 +50,7 @@ fn the_document_says_why_where_little_was_found() {
     }
 }
 
-fn audited(runs: u64, wanted: impl Fn(&Cell) -> bool) -> Vec<CellReport> {
+fn audited(runs: u64, wanted: impl Fn(&MapCell) -> bool) -> Vec<CellReport> {
     let reports = audit_map(runs, Some(7), wanted, &|_, _| ControlFlow::Continue(()))
         .expect("an ordinary audit");
     for report in &reports {
@@ -71,7 +71,7 @@ fn audited(runs: u64, wanted: impl Fn(&Cell) -> bool) -> Vec<CellReport> {
 /// One of each kind of what is drawn and protected, and every algorithm once.
 #[test]
 fn no_cell_of_a_part_of_the_map_leaks_more_than_it_certifies() {
-    let cheap = |cell: &Cell| {
+    let cheap = |cell: &MapCell| {
         let whole =
             ["dp-sgd", "consensus"].contains(&cell.algorithm) && cell.procedure == Procedure::Alone;
         let first = cell.adjacency == Adjacency::ReplaceOne
@@ -175,7 +175,7 @@ fn coordinates_that_mix_columns_leak_no_more_than_they_certify() {
 fn wherever_a_person_stands_no_more_is_learned_than_is_certified() {
     let nightly = std::env::var_os("RETICENT_NIGHTLY").is_some();
     let mut met: Vec<&str> = Vec::new();
-    let mut wanted: Vec<Cell> = Vec::new();
+    let mut wanted: Vec<MapCell> = Vec::new();
     for (cell, _) in cells() {
         let alone = cell.procedure == Procedure::Alone && cell.drawn == Drawn::Full;
         // Who sits where between parties is attacked with the seats (reticent/tests/seats.rs).

@@ -4,8 +4,8 @@
 //! Every bound is at 95%, and the seeds are fixed: a test that passes, passes.
 
 use reticent::accountant::{Unit, View};
-use reticent::admm::{Release, Settings, Walk};
-use reticent_audit::{AuditReport, AuditSpec, Method, run};
+use reticent::admm::{Release, Settings, WalkState};
+use reticent_audit::{AuditMethod, AuditReport, AuditSpec, run};
 
 fn report(spec: &AuditSpec) -> AuditReport {
     let report = run(spec).expect("an ordinary audit");
@@ -40,10 +40,10 @@ fn no_algorithm_of_many_parties_leaks_more_than_it_certifies() {
             ("federated", View::Local, None, 2, 2),
             ("dp-admm", View::Local, None, 2, 3),
             ("dp-admm-exact", View::Local, None, 2, 2),
-            ("walk", View::Local, Some(Walk::Stateful), 2, 4),
-            ("walk", View::Local, Some(Walk::Stateless), 2, 4),
-            ("walk", View::Network, Some(Walk::Stateless), 2, 10),
-            ("walk", View::Network, Some(Walk::Stateless), 5, 20),
+            ("walk", View::Local, Some(WalkState::Stateful), 2, 4),
+            ("walk", View::Local, Some(WalkState::Stateless), 2, 4),
+            ("walk", View::Network, Some(WalkState::Stateless), 2, 10),
+            ("walk", View::Network, Some(WalkState::Stateless), 5, 20),
         ] {
             let spec = AuditSpec {
                 trust: Some(trust),
@@ -125,10 +125,10 @@ fn the_attack_finds_most_of_what_is_spent() {
         ("dp-admm", View::Local, Unit::User),
         ("dp-admm", View::Local, Unit::Record),
     ] {
-        let walk = (algorithm == "walk").then_some(Walk::Stateless);
+        let walk = (algorithm == "walk").then_some(WalkState::Stateless);
         let iterations = if walk.is_some() { 40 } else { 1 };
         let spec = AuditSpec {
-            method: Method::Gdp,
+            method: AuditMethod::Gdp,
             trust: Some(trust),
             unit: Some(unit),
             walk,
@@ -146,7 +146,7 @@ fn the_attack_finds_most_of_what_is_spent() {
 
 #[test]
 fn what_cannot_be_measured_is_refused() {
-    let one_run = AuditSpec { method: Method::OneRun, ..spec("walk", 1.0) };
+    let one_run = AuditSpec { method: AuditMethod::OneRun, ..spec("walk", 1.0) };
     assert!(run(&one_run).unwrap_err().to_string().contains("threshold"));
     let alone = AuditSpec { parties: 1, ..spec("dp-admm", 1.0) };
     assert!(run(&alone).unwrap_err().to_string().contains("another one"));

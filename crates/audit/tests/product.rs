@@ -8,8 +8,8 @@
 use std::ops::ControlFlow;
 
 use reticent::accountant::Adjacency;
-use reticent::admm::catalogue::{CATALOGUE, Kind, find};
-use reticent_audit::{AuditReport, AuditSpec, Method, run, run_told};
+use reticent::admm::catalogue::{AlgorithmKind, CATALOGUE, find};
+use reticent_audit::{AuditMethod, AuditReport, AuditSpec, run, run_told};
 
 const DELTA: f64 = 1e-3;
 
@@ -39,7 +39,10 @@ fn spec(algorithm: &str, epsilon: f64) -> AuditSpec {
 }
 
 fn private() -> impl Iterator<Item = &'static str> {
-    CATALOGUE.iter().filter(|entry| matches!(entry.kind, Kind::Private(_))).map(|entry| entry.name)
+    CATALOGUE
+        .iter()
+        .filter(|entry| matches!(entry.kind, AlgorithmKind::Private(_)))
+        .map(|entry| entry.name)
 }
 
 #[test]
@@ -84,7 +87,7 @@ fn sampled_and_add_remove_runs_leak_no_more_either() {
 
 #[test]
 fn a_full_batch_run_on_the_worst_pair_leaks_most_of_what_it_certifies() {
-    for (method, runs) in [(Method::Threshold, 200_000), (Method::Gdp, 20_000)] {
+    for (method, runs) in [(AuditMethod::Threshold, 200_000), (AuditMethod::Gdp, 20_000)] {
         for iterations in [1, 3] {
             let report = report(AuditSpec { method, runs, iterations, ..spec("ssadmm", 4.0) });
             assert!(report.epsilon_lower >= 0.6 * report.epsilon_certified, "{report:?}");
@@ -98,8 +101,8 @@ fn every_full_batch_algorithm_can_be_attacked_nearly_as_far_as_it_certifies() {
     for algorithm in private() {
         // Noise in the objective is not Gaussian privacy, and only thresholds bound it.
         let (method, runs) = match algorithm {
-            "amp" | "objp" => (Method::Threshold, 40_000),
-            _ => (Method::Gdp, 20_000),
+            "amp" | "objp" => (AuditMethod::Threshold, 40_000),
+            _ => (AuditMethod::Gdp, 20_000),
         };
         let report = report(AuditSpec { method, runs, ..spec(algorithm, 4.0) });
         assert!(report.epsilon_lower >= 0.6 * report.epsilon_certified, "{report:?}");
@@ -110,7 +113,7 @@ fn every_full_batch_algorithm_can_be_attacked_nearly_as_far_as_it_certifies() {
 #[test]
 fn a_fit_of_gaussian_privacy_is_refused_where_it_would_not_be_a_bound() {
     let sampled = AuditSpec { sampling: "poisson:0.5".parse().unwrap(), ..spec("ssadmm", 1.0) };
-    let error = run(&AuditSpec { method: Method::Gdp, ..sampled }).unwrap_err();
+    let error = run(&AuditSpec { method: AuditMethod::Gdp, ..sampled }).unwrap_err();
     assert!(error.to_string().contains("use threshold"), "{error}");
 }
 
@@ -128,7 +131,7 @@ fn one_run_with_many_canaries_finds_something() {
     for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
         // δ counts once for every canary, so it is small here.
         let base = AuditSpec { delta: 1e-6, adjacency, ..spec("ssadmm", 4.0) };
-        let report = report(AuditSpec { method: Method::OneRun, runs: 1_000, ..base });
+        let report = report(AuditSpec { method: AuditMethod::OneRun, runs: 1_000, ..base });
         assert!(!report.exceeded && report.epsilon_lower > 0.4, "{report:?}");
     }
 }

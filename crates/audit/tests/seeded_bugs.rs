@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use reticent::accountant::View;
-use reticent_audit::{AuditReport, AuditSpec, Bug, Change, Method, Neighbours, Others, run};
+use reticent_audit::{AuditMethod, AuditReport, AuditSpec, Bug, Change, Neighbours, Others, run};
 
 fn spec(bug: Bug, epsilon: f64) -> AuditSpec {
     // Runs of many parties are dear, and this defect is not faint.
@@ -99,7 +99,10 @@ fn among_parties(view: View) -> Vec<AuditSpec> {
     let spoiled = |bug: &Bug| {
         let spec = spec.clone().seeded_among_parties(*bug, view)?;
         let fits = matches!(bug, Bug::NoiseHalved | Bug::StepForgotten | Bug::GainSquared);
-        Some(AuditSpec { method: if fits { Method::Gdp } else { Method::default() }, ..spec })
+        Some(AuditSpec {
+            method: if fits { AuditMethod::Gdp } else { AuditMethod::default() },
+            ..spec
+        })
     };
     Bug::ALL.iter().filter_map(spoiled).collect()
 }

@@ -9,7 +9,7 @@
 use std::time::{Duration, Instant};
 
 use reticent_accountant::{Adjacency, Event, Gaussian, Ledger, PoissonGaussian, Unit, View};
-use reticent_budget::{Promise, Relation, Request, Store, Table};
+use reticent_budget::{PaidTable, Promise, Relation, Request, Store};
 
 fn plan(number: u32) -> Ledger {
     let noise = 1e4 + f64::from(number);
@@ -24,12 +24,12 @@ fn plan(number: u32) -> Ledger {
     ledger
 }
 
-fn request<'a>(plan: &'a Ledger, table: &'a Table) -> Request<'a> {
+fn request<'a>(plan: &'a Ledger, table: &'a PaidTable) -> Request<'a> {
     Request { label: "a fit", asked: (0.01, 1e-6), plan, table, user: None }
 }
 
 /// The slowest of some reservations.
-fn reserve(store: &mut Store, table: &Table) -> Duration {
+fn reserve(store: &mut Store, table: &PaidTable) -> Duration {
     let one = |number| {
         let plan = plan(number);
         let began = Instant::now();
@@ -45,7 +45,7 @@ fn main() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("many.budget");
     let mut store = Store::create(&path, Promise::new("many", 8.0, 1e-6).unwrap()).unwrap();
-    let table = Table::file([1; 32], Relation::Same);
+    let table = PaidTable::file([1; 32], Relation::Same);
     let mut last = Vec::new();
     for number in 0..5_000 {
         let plan = plan(number);
@@ -64,7 +64,7 @@ fn main() {
     store.check().unwrap();
     let checked = began.elapsed();
     let began = Instant::now();
-    store.course(200).unwrap();
+    store.spending_history(200).unwrap();
     let drawn = began.elapsed();
     // Who reads keeps what is written in the log.
     let reader = rusqlite::Connection::open(&path).unwrap();

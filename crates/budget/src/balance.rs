@@ -8,9 +8,9 @@ use reticent_accountant::Charge;
 use reticent_noise::{Digest, Hasher};
 use serde::{Deserialize, Serialize};
 
-use crate::books::{Books, Known, Open};
+use crate::books::{HistoryBooks, KnownTable, Open};
 use crate::error::BudgetError;
-use crate::people::People;
+use crate::people::CountedPeople;
 use crate::promise::Promise;
 
 /// What a reservation has to know of the history.
@@ -25,7 +25,7 @@ struct Balance {
     apart: bool,
     closed: Vec<Vec<u8>>,
     everybody: Vec<u8>,
-    open: Vec<(u64, People, Vec<u8>)>,
+    open: Vec<(u64, CountedPeople, Vec<u8>)>,
 }
 
 fn seal(text: &str, key: &[u8; 32]) -> Digest {
@@ -38,7 +38,7 @@ pub(crate) fn is_earlier(text: &str, given: &Digest, key: &[u8; 32]) -> bool {
     hasher.field(key).field(text.as_bytes()).finish() == *given
 }
 
-impl Books {
+impl HistoryBooks {
     /// As text, and its seal.
     pub(crate) fn balance(&self, key: &[u8; 32]) -> Result<(String, Digest), BudgetError> {
         let bytes = |charge: &Charge| charge.to_bytes().to_vec();
@@ -77,9 +77,9 @@ impl Books {
         }
         balance.promise.check()?;
         let charge = |bytes: &Vec<u8>| Charge::from_bytes(bytes).ok_or_else(wrong);
-        let mut books = Books::empty(balance.promise)?;
+        let mut books = HistoryBooks::empty(balance.promise)?;
         (books.lines, books.head) = (balance.lines, balance.head);
-        let known = |(fingerprint, people, part)| Known { fingerprint, people, part };
+        let known = |(fingerprint, people, part)| KnownTable { fingerprint, people, part };
         books.tables = balance.tables.into_iter().map(known).collect();
         (books.users, books.apart) = (balance.users, balance.apart);
         books.closed = balance.closed.iter().map(charge).collect::<Result<_, _>>()?;
@@ -95,7 +95,7 @@ impl Books {
     /// anything.
     fn could_be(&self) -> bool {
         let groups = self.closed.len();
-        let people = self.tables.iter().map(|known| People::of(known.people));
+        let people = self.tables.iter().map(|known| CountedPeople::of(known.people));
         (1..=self.tables.len().max(1)).contains(&groups)
             && people
                 .chain(self.open.values().map(|job| job.people.clone()))
@@ -114,35 +114,35 @@ mod tests {
     use super::*;
 
     fn open(people: Option<u64>) -> Open {
-        Open { people: People::of(people), charge: Charge::ZERO, doubtful: false }
+        Open { people: CountedPeople::of(people), charge: Charge::ZERO, doubtful: false }
     }
 
     /// The books of one open job on the first table, sealed after `spoil`.
-    fn recalled(spoil: impl FnOnce(&mut Books)) -> Result<Books, BudgetError> {
-        let mut books = Books::empty(Promise::new("clinic", 1.0, 1e-6).unwrap()).unwrap();
+    fn recalled(spoil: impl FnOnce(&mut HistoryBooks)) -> Result<HistoryBooks, BudgetError> {
+        let mut books = HistoryBooks::empty(Promise::new("clinic", 1.0, 1e-6).unwrap()).unwrap();
         books.lines = 3;
-        books.tables.push(Known { fingerprint: [1; 32], people: Some(1), part: false });
+        books.tables.push(KnownTable { fingerprint: [1; 32], people: Some(1), part: false });
         books.open.insert(3, open(Some(1)));
         books.apart = true;
         spoil(&mut books);
         let (text, seal) = books.balance(&[7; 32]).unwrap();
-        Books::recall(&text, &seal, &[7; 32], (books.lines, books.head))
+        HistoryBooks::recall(&text, &seal, &[7; 32], (books.lines, books.head))
     }
 
     #[test]
     fn books_that_no_history_comes_to_are_refused_though_they_are_sealed() {
         assert!(recalled(|_| ()).is_ok());
-        let spoilt: [fn(&mut Books); 11] = [
+        let spoilt: [fn(&mut HistoryBooks); 11] = [
             |books| books.apart = false,
             |books| {
-                let nobody = People::Groups(std::collections::BTreeSet::new());
+                let nobody = CountedPeople::Groups(std::collections::BTreeSet::new());
                 books.open.values_mut().for_each(|job| job.people = nobody.clone());
             },
             |books| books.tables[0].people = Some(0),
             |books| books.tables[0].people = Some(2),
             |books| books.tables[0].people = Some(u64::MAX),
-            |books| books.open.values_mut().for_each(|job| job.people = People::of(Some(0))),
-            |books| books.open.values_mut().for_each(|job| job.people = People::of(Some(2))),
+            |books| books.open.values_mut().for_each(|job| job.people = CountedPeople::of(Some(0))),
+            |books| books.open.values_mut().for_each(|job| job.people = CountedPeople::of(Some(2))),
             |books| _ = books.open.insert(4, open(None)),
             |books| _ = books.open.insert(0, open(None)),
             |books| books.closed.clear(),

@@ -6,13 +6,15 @@ use reticent_accountant::{Charge, Filter, Ledger, Unit};
 use reticent_noise::Digest;
 
 use crate::error::BudgetError;
-use crate::line::{Bound, Closed, Kind, Line, Opened, Rule, TABLES, Use, Users, is_time};
-use crate::people::People;
+use crate::line::{
+    BoundBody, Closed, HistoryLine, LineKind, OpenedBody, Rule, TABLES, Use, UsersBody, is_time,
+};
+use crate::people::CountedPeople;
 use crate::promise::Promise;
 
 /// What became of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum JobStatus {
     /// It reserved its plan and has not come back; counted in full.
     Open,
     /// It came to its end; the plan is counted.
@@ -25,16 +27,16 @@ pub enum Status {
     Imported,
 }
 
-impl Status {
+impl JobStatus {
     /// The word for it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Status::Open => "open",
-            Status::Settled => "settled",
-            Status::Released => "released",
-            Status::Forfeited => "forfeited",
-            Status::Imported => "imported",
+            JobStatus::Open => "open",
+            JobStatus::Settled => "settled",
+            JobStatus::Released => "released",
+            JobStatus::Forfeited => "forfeited",
+            JobStatus::Imported => "imported",
         }
     }
 }
@@ -42,7 +44,7 @@ impl Status {
 /// A job that has reserved and has not come back.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Open {
-    pub people: People,
+    pub people: CountedPeople,
     pub charge: Charge,
     /// Whether it may have been on a table in memory, which rule 1 did not tell apart.
     pub doubtful: bool,
@@ -50,7 +52,7 @@ pub(crate) struct Open {
 
 /// A table that was bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Known {
+pub(crate) struct KnownTable {
     pub fingerprint: Digest,
     /// Whose it is; `None` where nobody knows.
     pub people: Option<u64>,
@@ -66,12 +68,12 @@ const BEFORE: Digest = [0; 32];
 
 /// What the history comes to.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Books {
+pub(crate) struct HistoryBooks {
     pub promise: Promise,
     pub filter: Filter,
     pub head: Digest,
     pub lines: u64,
-    pub tables: Vec<Known>,
+    pub tables: Vec<KnownTable>,
     /// The column that says who a user is, once a job that protects users has reserved.
     pub users: Option<String>,
     /// Whether the history says that tables are told apart by rule [`TABLES`].
@@ -87,15 +89,15 @@ pub(crate) struct Books {
     pub open: BTreeMap<u64, Open>,
 }
 
-impl Books {
+impl HistoryBooks {
     /// Follows the chain and the jobs; ledgers are not counted again here, see [`check`].
-    pub(crate) fn replay(lines: &[Line]) -> Result<Self, BudgetError> {
+    pub(crate) fn replay(lines: &[HistoryLine]) -> Result<Self, BudgetError> {
         let missing = || BudgetError::Damaged { line: 1, what: "it is missing".to_owned() };
         let first = lines.first().filter(|line| line.number == 1).ok_or_else(missing)?;
-        if first.kind != Kind::Opened {
+        if first.kind != LineKind::Opened {
             return Err(first.damaged("a history begins with the promise"));
         }
-        let opened: Opened = first.read()?;
+        let opened: OpenedBody = first.read()?;
         opened.promise.check().map_err(|error| first.damaged(error.to_string()))?;
         if opened.rule != Filter::RULE {
             return Err(first.damaged(format!(
@@ -117,10 +119,10 @@ impl Books {
     /// group since, which cannot be told from it.
     pub(crate) fn count_doubtful_for_everybody(&mut self) {
         for charge in std::mem::take(&mut self.doubtful) {
-            self.everybody = self.everybody.and(&charge);
+            self.everybody = self.everybody.compose(&charge);
         }
         for job in self.open.values_mut().filter(|job| job.doubtful) {
-            (job.people, job.doubtful) = (People::Everybody, false);
+            (job.people, job.doubtful) = (CountedPeople::Everybody, false);
         }
     }
 
@@ -147,17 +149,17 @@ impl Books {
     }
 
     /// Whether there are such people; everybody there always is.
-    pub(crate) fn knows(&self, people: &People) -> bool {
+    pub(crate) fn knows(&self, people: &CountedPeople) -> bool {
         match people {
-            People::Everybody => true,
-            People::Groups(all) => {
+            CountedPeople::Everybody => true,
+            CountedPeople::Groups(all) => {
                 !all.is_empty() && all.iter().all(|own| (1..=self.groups()).contains(own))
             }
         }
     }
 
     /// Takes the next line in, or refuses it.
-    pub(crate) fn take(&mut self, line: &Line) -> Result<(), BudgetError> {
+    pub(crate) fn take(&mut self, line: &HistoryLine) -> Result<(), BudgetError> {
         if line.number != self.lines + 1 {
             return Err(BudgetError::Damaged {
                 line: self.lines + 1,
@@ -172,33 +174,33 @@ impl Books {
             return Err(line.damaged("its hash is not that of what it says"));
         }
         match line.kind {
-            Kind::Opened if line.number == 1 => {
-                self.apart = line.read::<Opened>()?.tables == TABLES;
+            LineKind::Opened if line.number == 1 => {
+                self.apart = line.read::<OpenedBody>()?.tables == TABLES;
             }
-            Kind::Opened => return Err(line.damaged("a second beginning")),
-            Kind::Table => self.bind(line)?,
-            Kind::Rule if self.apart => return Err(line.damaged("it says its rule twice")),
-            Kind::Rule => {
+            LineKind::Opened => return Err(line.damaged("a second beginning")),
+            LineKind::Table => self.bind(line)?,
+            LineKind::Rule if self.apart => return Err(line.damaged("it says its rule twice")),
+            LineKind::Rule => {
                 Rule::read(line)?;
                 self.count_doubtful_for_everybody();
                 self.apart = true;
             }
-            Kind::Users if self.users.is_some() => {
+            LineKind::Users if self.users.is_some() => {
                 return Err(line.damaged("it says a second time who a user is"));
             }
-            Kind::Users => self.users = Some(Users::read(line)?),
-            Kind::Reserved => self.begin(line, Status::Open)?,
-            Kind::Imported => self.begin(line, Status::Imported)?,
-            Kind::Settled => self.close(line, Status::Settled)?,
-            Kind::Released => self.close(line, Status::Released)?,
-            Kind::Forfeited => self.close(line, Status::Forfeited)?,
+            LineKind::Users => self.users = Some(UsersBody::read(line)?),
+            LineKind::Reserved => self.begin(line, JobStatus::Open)?,
+            LineKind::Imported => self.begin(line, JobStatus::Imported)?,
+            LineKind::Settled => self.close(line, JobStatus::Settled)?,
+            LineKind::Released => self.close(line, JobStatus::Released)?,
+            LineKind::Forfeited => self.close(line, JobStatus::Forfeited)?,
         }
         self.head = line.hash;
         self.lines = line.number;
         Ok(())
     }
 
-    fn bind(&mut self, line: &Line) -> Result<(), BudgetError> {
+    fn bind(&mut self, line: &HistoryLine) -> Result<(), BudgetError> {
         let fingerprint = line.secret.ok_or_else(|| line.damaged("a table without fingerprint"))?;
         match line.people {
             Some(people) if people == self.groups() + 1 && !self.tables.is_empty() => {
@@ -210,21 +212,21 @@ impl Books {
             None if self.groups() > 1 => (),
             _ => return Err(line.damaged("it names people that there are not")),
         }
-        let part = Bound::is_part(line)?;
-        self.tables.push(Known { fingerprint, people: line.people, part });
+        let part = BoundBody::is_part(line)?;
+        self.tables.push(KnownTable { fingerprint, people: line.people, part });
         Ok(())
     }
 
     /// Whether a job for one group may have been on a table in memory that is not that group's.
-    fn is_doubtful(&self, people: &People) -> bool {
-        let memory = |known: &&Known| known.fingerprint == IN_MEMORY;
+    fn is_doubtful(&self, people: &CountedPeople) -> bool {
+        let memory = |known: &&KnownTable| known.fingerprint == IN_MEMORY;
         !self.apart
             && people.one().is_some()
             && self.tables.iter().filter(memory).any(|known| known.people == people.one())
     }
 
     /// A job that reserves is open; one that was made elsewhere is closed at once.
-    fn begin(&mut self, line: &Line, status: Status) -> Result<(), BudgetError> {
+    fn begin(&mut self, line: &HistoryLine, status: JobStatus) -> Result<(), BudgetError> {
         let charge = line.charge.ok_or_else(|| line.damaged("a job without a charge"))?;
         let people = Use::people(line)?;
         if line.job != Some(line.number) || !self.knows(&people) {
@@ -232,18 +234,18 @@ impl Books {
         }
         let job = Open { doubtful: self.is_doubtful(&people), people, charge };
         match status {
-            Status::Open => _ = self.open.insert(line.number, job),
+            JobStatus::Open => _ = self.open.insert(line.number, job),
             _ => self.count(job),
         }
         Ok(())
     }
 
-    fn close(&mut self, line: &Line, status: Status) -> Result<(), BudgetError> {
+    fn close(&mut self, line: &HistoryLine, status: JobStatus) -> Result<(), BudgetError> {
         let job = line.job.and_then(|number| self.open.remove(&number));
         let job = job.ok_or_else(|| line.damaged("it closes a job that is not open"))?;
-        if status != Status::Released {
+        if status != JobStatus::Released {
             // What was done beyond the plan is counted beside it.
-            let charge = job.charge.and(&line.charge.unwrap_or(Charge::ZERO));
+            let charge = job.charge.compose(&line.charge.unwrap_or(Charge::ZERO));
             self.count(Open { charge, ..job });
         }
         Ok(())
@@ -251,8 +253,8 @@ impl Books {
 
     /// Counts a job that is closed.
     fn count(&mut self, job: Open) {
-        let People::Groups(groups) = &job.people else {
-            self.everybody = self.everybody.and(&job.charge);
+        let CountedPeople::Groups(groups) = &job.people else {
+            self.everybody = self.everybody.compose(&job.charge);
             return;
         };
         if job.doubtful {
@@ -261,7 +263,7 @@ impl Books {
         let counted = if job.doubtful { &mut self.doubtful } else { &mut self.closed };
         for place in groups.iter().filter_map(|&group| place(group)) {
             let of = counted.get_mut(place);
-            of.into_iter().for_each(|closed| *closed = closed.and(&job.charge));
+            of.into_iter().for_each(|closed| *closed = closed.compose(&job.charge));
         }
     }
 
@@ -269,22 +271,22 @@ impl Books {
     pub(crate) fn spent(&self, people: u64) -> Charge {
         let of = |all: &[Charge]| place(people).and_then(|place| all.get(place)).copied();
         let closed = of(&self.closed).unwrap_or(Charge::ZERO);
-        let closed = closed.and(&of(&self.doubtful).unwrap_or(Charge::ZERO));
+        let closed = closed.compose(&of(&self.doubtful).unwrap_or(Charge::ZERO));
         let open = self.open.values().filter(|job| job.people.include(people));
-        open.fold(closed.and(&self.everybody), |sum, job| sum.and(&job.charge))
+        open.fold(closed.compose(&self.everybody), |sum, job| sum.compose(&job.charge))
     }
 
     /// The groups of people that a job is counted for; one that comes with it is among them.
-    pub(crate) fn affected(&self, people: &People) -> Vec<u64> {
+    pub(crate) fn affected(&self, people: &CountedPeople) -> Vec<u64> {
         match people {
-            People::Everybody => (1..=self.groups()).collect(),
-            People::Groups(all) => all.iter().copied().collect(),
+            CountedPeople::Everybody => (1..=self.groups()).collect(),
+            CountedPeople::Groups(all) => all.iter().copied().collect(),
         }
     }
 
     /// Whose table a job is taken to be on that does not say: the first that is known.
-    pub(crate) fn known_people(&self) -> People {
-        People::of(self.tables.first().map_or(Some(1), |known| known.people))
+    pub(crate) fn known_people(&self) -> CountedPeople {
+        CountedPeople::of(self.tables.first().map_or(Some(1), |known| known.people))
     }
 
     /// Whether the promise still holds.
@@ -323,10 +325,10 @@ fn place(people: u64) -> Option<usize> {
 }
 
 /// Recomputes everything, ledgers too, and names the first line that does not fit.
-pub(crate) fn check(lines: &[Line]) -> Result<Books, BudgetError> {
-    let whole = Books::replay(lines)?;
+pub(crate) fn check(lines: &[HistoryLine]) -> Result<HistoryBooks, BudgetError> {
+    let whole = HistoryBooks::replay(lines)?;
     // A second time, with an eye on what each line did to the promise.
-    let mut books = Books::empty(whole.promise.clone())?;
+    let mut books = HistoryBooks::empty(whole.promise.clone())?;
     for line in lines {
         books.take(line)?;
         check_line(&books, line)?;
@@ -335,16 +337,16 @@ pub(crate) fn check(lines: &[Line]) -> Result<Books, BudgetError> {
 }
 
 /// What became of each job.
-pub(crate) fn statuses(lines: &[Line]) -> BTreeMap<u64, Status> {
+pub(crate) fn statuses(lines: &[HistoryLine]) -> BTreeMap<u64, JobStatus> {
     let mut all = BTreeMap::new();
     for line in lines {
         let status = match line.kind {
-            Kind::Opened | Kind::Table | Kind::Rule | Kind::Users => continue,
-            Kind::Reserved => Status::Open,
-            Kind::Imported => Status::Imported,
-            Kind::Settled => Status::Settled,
-            Kind::Released => Status::Released,
-            Kind::Forfeited => Status::Forfeited,
+            LineKind::Opened | LineKind::Table | LineKind::Rule | LineKind::Users => continue,
+            LineKind::Reserved => JobStatus::Open,
+            LineKind::Imported => JobStatus::Imported,
+            LineKind::Settled => JobStatus::Settled,
+            LineKind::Released => JobStatus::Released,
+            LineKind::Forfeited => JobStatus::Forfeited,
         };
         all.extend(line.job.map(|job| (job, status)));
     }
@@ -353,16 +355,17 @@ pub(crate) fn statuses(lines: &[Line]) -> BTreeMap<u64, Status> {
 
 /// The jobs that rule 1 counted for a group and that count for everybody, because they may have been
 /// on a table in memory.
-pub(crate) fn doubtful(lines: &[Line]) -> BTreeSet<u64> {
+pub(crate) fn doubtful(lines: &[HistoryLine]) -> BTreeSet<u64> {
     let (mut groups, mut jobs) = (BTreeSet::new(), BTreeSet::new());
-    let apart = |line: &Line| line.read::<Opened>().is_ok_and(|opened| opened.tables == TABLES);
+    let apart =
+        |line: &HistoryLine| line.read::<OpenedBody>().is_ok_and(|opened| opened.tables == TABLES);
     if lines.first().is_some_and(apart) {
         return jobs;
     }
-    for line in lines.iter().take_while(|line| line.kind != Kind::Rule) {
+    for line in lines.iter().take_while(|line| line.kind != LineKind::Rule) {
         match line.kind {
-            Kind::Table if line.secret == Some(IN_MEMORY) => groups.extend(line.people),
-            Kind::Reserved if line.people.is_some_and(|own| groups.contains(&own)) => {
+            LineKind::Table if line.secret == Some(IN_MEMORY) => groups.extend(line.people),
+            LineKind::Reserved if line.people.is_some_and(|own| groups.contains(&own)) => {
                 jobs.insert(line.number);
             }
             _ => (),
@@ -376,21 +379,21 @@ pub(crate) fn protects_users(ledger: &Ledger) -> bool {
     ledger.entries().iter().any(|entry| entry.event().unit() == Unit::User)
 }
 
-fn check_line(books: &Books, line: &Line) -> Result<(), BudgetError> {
+fn check_line(books: &HistoryBooks, line: &HistoryLine) -> Result<(), BudgetError> {
     let costs = |recounted: Charge| match line.charge {
         Some(charge) if charge.agrees_with(&recounted) => Ok(()),
         _ => Err(line.damaged("its ledger does not cost what is counted for it")),
     };
     match line.kind {
-        Kind::Opened => line.read::<Opened>().map(|_| ()),
-        Kind::Table => line.read::<Bound>().map(|_| ()),
-        Kind::Rule => Rule::read(line),
-        Kind::Users => Users::read(line).map(|_| ()),
-        Kind::Reserved | Kind::Imported => {
+        LineKind::Opened => line.read::<OpenedBody>().map(|_| ()),
+        LineKind::Table => line.read::<BoundBody>().map(|_| ()),
+        LineKind::Rule => Rule::read(line),
+        LineKind::Users => UsersBody::read(line).map(|_| ()),
+        LineKind::Reserved | LineKind::Imported => {
             let used = Use::read(line)?;
             let plans = used.plans().map(|plan| books.charge_of_done(plan));
             costs(plans.reduce(|one, two| one.or(&two)).unwrap_or(Charge::INFINITE))?;
-            let imported = line.kind == Kind::Imported;
+            let imported = line.kind == LineKind::Imported;
             let people = Use::people(line)?;
             let mut affected = books.affected(&people).into_iter();
             let mut held = || affected.all(|people| books.covers(&books.spent(people)));
@@ -404,7 +407,7 @@ fn check_line(books: &Books, line: &Line) -> Result<(), BudgetError> {
                 Ok(())
             }
         }
-        Kind::Settled => {
+        LineKind::Settled => {
             let closed = Closed::read(line)?;
             match closed.ledger {
                 Some(ledger) => costs(books.charge_of_done(&ledger)),
@@ -412,7 +415,7 @@ fn check_line(books: &Books, line: &Line) -> Result<(), BudgetError> {
                 None => Err(line.damaged("a charge without a ledger")),
             }
         }
-        Kind::Released | Kind::Forfeited => match line.charge {
+        LineKind::Released | LineKind::Forfeited => match line.charge {
             None => Closed::read(line).map(|_| ()),
             Some(_) => Err(line.damaged("a charge without a ledger")),
         },

@@ -1,8 +1,8 @@
 //! How a budget went: what was counted after each line that changed it.
 
-use crate::books::Books;
+use crate::books::HistoryBooks;
 use crate::error::BudgetError;
-use crate::line::{Kind, Line};
+use crate::line::{HistoryLine, LineKind};
 
 /// What was counted after a line of the history.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,13 +14,16 @@ pub struct Moment {
     /// The job that it is about.
     pub job: Option<u64>,
     /// What was counted then, for each group of people that there was: see
-    /// [`Group::counted`](crate::Group::counted).
+    /// [`Group::counted`](crate::GroupSummary::counted).
     pub counted: Vec<f64>,
 }
 
 /// The lines after which something else may be counted, at most so many of them: the last ones, and
 /// others from the whole length. The first line is among them.
-pub(crate) fn course(lines: &[Line], at_most: usize) -> Result<Vec<Moment>, BudgetError> {
+pub(crate) fn spending_history(
+    lines: &[HistoryLine],
+    at_most: usize,
+) -> Result<Vec<Moment>, BudgetError> {
     let all: Vec<u64> = lines.iter().filter(|line| counts(line.kind)).map(|l| l.number).collect();
     let last = all.len().saturating_sub(1);
     let steps = at_most.max(2).min(all.len()).saturating_sub(1).max(1);
@@ -28,7 +31,7 @@ pub(crate) fn course(lines: &[Line], at_most: usize) -> Result<Vec<Moment>, Budg
         (0..=steps).filter_map(|step| all.get(step * last / steps).copied()).collect();
     let mut moments = Vec::new();
     let Some(first) = lines.first() else { return Ok(moments) };
-    let mut books = Books::replay(std::slice::from_ref(first))?;
+    let mut books = HistoryBooks::replay(std::slice::from_ref(first))?;
     for (place, line) in lines.iter().enumerate() {
         if place > 0 {
             books.take(line)?;
@@ -49,6 +52,6 @@ pub(crate) fn course(lines: &[Line], at_most: usize) -> Result<Vec<Moment>, Budg
     Ok(moments)
 }
 
-fn counts(kind: Kind) -> bool {
-    !matches!(kind, Kind::Table | Kind::Users | Kind::Forfeited)
+fn counts(kind: LineKind) -> bool {
+    !matches!(kind, LineKind::Table | LineKind::Users | LineKind::Forfeited)
 }

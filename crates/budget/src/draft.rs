@@ -4,19 +4,19 @@ use reticent_accountant::{Charge, Ledger};
 use reticent_noise::Digest;
 use serde::Serialize;
 
-use crate::books::{Books, protects_users};
+use crate::books::{HistoryBooks, protects_users};
 use crate::error::BudgetError;
 use crate::file::LONGEST;
-use crate::line::{Bound, Kind, Use, Users};
-use crate::people::People;
+use crate::line::{BoundBody, LineKind, Use, UsersBody};
+use crate::people::CountedPeople;
 use crate::promise::check_name;
-use crate::request::{Piece, Relation, Table};
+use crate::request::{PaidTable, Relation, TablePiece};
 
 /// The lines that a change adds.
 #[derive(Debug)]
 pub(crate) struct Next {
     number: u64,
-    pub drafts: Vec<Draft>,
+    pub drafts: Vec<LineDraft>,
 }
 
 impl Next {
@@ -25,32 +25,32 @@ impl Next {
         Self { number: lines, drafts: Vec::new() }
     }
 
-    fn write(&mut self, draft: Draft) -> u64 {
+    fn write(&mut self, draft: LineDraft) -> u64 {
         self.number += 1;
         self.drafts.push(draft);
         self.number
     }
 
     /// A line that begins a job has its own number.
-    pub(crate) fn write_own(&mut self, draft: Draft) -> u64 {
-        self.write(Draft { job: Some(self.number + 1), ..draft })
+    pub(crate) fn write_own(&mut self, draft: LineDraft) -> u64 {
+        self.write(LineDraft { job: Some(self.number + 1), ..draft })
     }
 
     pub(crate) fn close(
         &mut self,
-        books: &Books,
+        books: &HistoryBooks,
         number: u64,
-        draft: Draft,
+        draft: LineDraft,
     ) -> Result<(), BudgetError> {
         let job = books.open.get(&number).ok_or(BudgetError::NotOpen(number))?;
-        self.write(Draft { job: Some(number), people: job.people.one(), ..draft });
+        self.write(LineDraft { job: Some(number), people: job.people.one(), ..draft });
         Ok(())
     }
 
     /// Who a user is, where the job protects users: the first that reserves says it for all.
     pub(crate) fn bind_users(
         &mut self,
-        books: &Books,
+        books: &HistoryBooks,
         plans: &[&Ledger],
         user: Option<&str>,
     ) -> Result<(), BudgetError> {
@@ -70,35 +70,42 @@ impl Next {
             }),
             None => {
                 let column = given.to_owned();
-                self.write(Draft::new(Kind::Users, body(&Users { column })?));
+                self.write(LineDraft::new(LineKind::Users, body(&UsersBody { column })?));
                 Ok(())
             }
         }
     }
 
     /// Whose table it is; files that are new are written down.
-    pub(crate) fn bind(&mut self, books: &Books, table: &Table) -> Result<People, BudgetError> {
+    pub(crate) fn bind(
+        &mut self,
+        books: &HistoryBooks,
+        table: &PaidTable,
+    ) -> Result<CountedPeople, BudgetError> {
         // A fold, a sample or a whole table, of whomever: no content tells.
         if table.in_memory && table.relation != Relation::DisjointPeople {
-            return Ok(People::Everybody);
+            return Ok(CountedPeople::Everybody);
         }
-        let found: Vec<Found> =
-            table.pieces.iter().map(|piece| Found::of(books, piece, &table.together)).collect();
-        let is_new = |one: &Found| matches!(one, Found::New);
-        if found.iter().any(|one| matches!(one, Found::Part)) {
-            return Ok(People::Everybody);
+        let found: Vec<FoundPiece> = table
+            .pieces
+            .iter()
+            .map(|piece| FoundPiece::of(books, piece, &table.together))
+            .collect();
+        let is_new = |one: &FoundPiece| matches!(one, FoundPiece::New);
+        if found.iter().any(|one| matches!(one, FoundPiece::Part)) {
+            return Ok(CountedPeople::Everybody);
         }
         let (any, all) = (found.iter().any(is_new), found.iter().all(is_new));
         let new = any.then(|| relation(books, table.relation, all)).transpose()?;
-        let (mut people, mut written) = (None::<People>, Vec::new());
+        let (mut people, mut written) = (None::<CountedPeople>, Vec::new());
         for (piece, one) in table.pieces.iter().zip(found) {
             let (whose, word) = match (one, &new) {
-                (Found::New, Some((word, whose))) => (*whose, Some(*word)),
-                (Found::Older(whose), _) => (whose, Some("known")),
-                (Found::Bound(whose), _) => (whose, None),
-                (Found::New | Found::Part, _) => (None, None),
+                (FoundPiece::New, Some((word, whose))) => (*whose, Some(*word)),
+                (FoundPiece::Older(whose), _) => (whose, Some("known")),
+                (FoundPiece::Bound(whose), _) => (whose, None),
+                (FoundPiece::New | FoundPiece::Part, _) => (None, None),
             };
-            let own = People::of(whose);
+            let own = CountedPeople::of(whose);
             people = Some(people.map_or(own.clone(), |all| all.and(own)));
             // The same content under two names is bound once.
             if !written.contains(&piece.whole) {
@@ -106,15 +113,15 @@ impl Next {
                 written.push(piece.whole);
             }
         }
-        Ok(people.unwrap_or(People::Everybody))
+        Ok(people.unwrap_or(CountedPeople::Everybody))
     }
 
     /// Writes a piece down, by `word` where it is new itself, and those of its parts that are new:
     /// a name has other rows each time, a fold's and then all.
     fn write_piece(
         &mut self,
-        books: &Books,
-        piece: &Piece,
+        books: &HistoryBooks,
+        piece: &TablePiece,
         people: Option<u64>,
         word: Option<&str>,
     ) -> Result<(), BudgetError> {
@@ -122,16 +129,16 @@ impl Next {
         let parts = piece.parts.iter().filter(is_new).map(|part| (part, "part"));
         for (digest, relation) in word.map(|word| (&piece.whole, word)).into_iter().chain(parts) {
             let edition = (books.tables.len() + self.drafts.len()) as u64 + 1;
-            let body = body(&Bound { edition, relation: relation.to_owned() })?;
-            let draft = Draft { people, ..Draft::new(Kind::Table, body) };
-            self.write(Draft { secret: Some(*digest), ..draft });
+            let body = body(&BoundBody { edition, relation: relation.to_owned() })?;
+            let draft = LineDraft { people, ..LineDraft::new(LineKind::Table, body) };
+            self.write(LineDraft { secret: Some(*digest), ..draft });
         }
         Ok(())
     }
 }
 
 /// What a budget knows of a piece of a table.
-enum Found {
+enum FoundPiece {
     /// It is bound.
     Bound(Option<u64>),
     /// It is bound by the digest of an earlier version.
@@ -141,8 +148,8 @@ enum Found {
     New,
 }
 
-impl Found {
-    fn of(books: &Books, piece: &Piece, together: &[Digest]) -> Self {
+impl FoundPiece {
+    fn of(books: &HistoryBooks, piece: &TablePiece, together: &[Digest]) -> Self {
         // A part that is known for others than the whole is: nobody can say whose it is.
         let own = known(books, &piece.whole);
         let strange = |digest: &Digest| {
@@ -157,18 +164,20 @@ impl Found {
             older = of(together);
         }
         match (own, older.as_slice()) {
-            _ if piece.parts.iter().any(strange) => Found::Part,
-            (Some(people), _) => Found::Bound(people),
+            _ if piece.parts.iter().any(strange) => FoundPiece::Part,
+            (Some(people), _) => FoundPiece::Bound(people),
             // Packed it is known for others than unpacked.
-            (None, [one, others @ ..]) if others.iter().any(|other| other != one) => Found::Part,
-            (None, [people, ..]) => Found::Older(*people),
-            (None, []) => Found::New,
+            (None, [one, others @ ..]) if others.iter().any(|other| other != one) => {
+                FoundPiece::Part
+            }
+            (None, [people, ..]) => FoundPiece::Older(*people),
+            (None, []) => FoundPiece::New,
         }
     }
 }
 
 /// Whose table has this digest.
-fn known(books: &Books, digest: &Digest) -> Option<Option<u64>> {
+fn known(books: &HistoryBooks, digest: &Digest) -> Option<Option<u64>> {
     let found = books.tables.iter().find(|one| !one.part && one.fingerprint == *digest);
     found.map(|known| known.people)
 }
@@ -176,7 +185,7 @@ fn known(books: &Books, digest: &Digest) -> Option<Option<u64>> {
 /// What files that are new are to those before, and whose they are; `all` says that no file of the
 /// table is known.
 fn relation(
-    books: &Books,
+    books: &HistoryBooks,
     given: Relation,
     all: bool,
 ) -> Result<(&'static str, Option<u64>), BudgetError> {
@@ -193,8 +202,8 @@ fn relation(
 
 /// A line that has no place in the chain yet.
 #[derive(Debug)]
-pub(crate) struct Draft {
-    pub kind: Kind,
+pub(crate) struct LineDraft {
+    pub kind: LineKind,
     pub job: Option<u64>,
     pub people: Option<u64>,
     pub charge: Option<Charge>,
@@ -202,8 +211,8 @@ pub(crate) struct Draft {
     pub secret: Option<Digest>,
 }
 
-impl Draft {
-    pub(crate) fn new(kind: Kind, body: String) -> Self {
+impl LineDraft {
+    pub(crate) fn new(kind: LineKind, body: String) -> Self {
         Self { kind, job: None, people: None, charge: None, body, secret: None }
     }
 }

@@ -88,7 +88,7 @@ pub(crate) const LONGEST: i32 = 16 << 20;
 
 /// Which file a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Identity {
+enum FileIdentity {
     /// None: it is in memory, and nobody can take it away.
     Memory,
     /// Its numbers, where files have such.
@@ -100,21 +100,21 @@ const MEMORY: &str = "the budget in memory";
 
 /// An open file.
 #[derive(Debug)]
-pub(crate) struct File {
+pub(crate) struct BudgetFile {
     pub connection: Connection,
     pub path: PathBuf,
-    identity: Identity,
+    identity: FileIdentity,
     /// The version of its format, which is older where it was opened to be looked at.
     version: i64,
     /// How long to wait for another who writes.
     patience: Duration,
 }
 
-impl File {
+impl BudgetFile {
     /// A new, empty file that only its owner can read. What `fill` cannot finish is taken away.
     pub(crate) fn create(
         path: &Path,
-        fill: impl FnOnce(&mut File) -> Result<(), BudgetError>,
+        fill: impl FnOnce(&mut BudgetFile) -> Result<(), BudgetError>,
     ) -> Result<Self, BudgetError> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
@@ -152,7 +152,7 @@ impl File {
 
     /// The same in memory.
     pub(crate) fn in_memory(
-        fill: impl FnOnce(&mut File) -> Result<(), BudgetError>,
+        fill: impl FnOnce(&mut BudgetFile) -> Result<(), BudgetError>,
     ) -> Result<Self, BudgetError> {
         let path = PathBuf::from(MEMORY);
         let connection = Connection::open_in_memory().and_then(guarded);
@@ -160,7 +160,7 @@ impl File {
         let mut file = Self {
             connection,
             path,
-            identity: Identity::Memory,
+            identity: FileIdentity::Memory,
             version: VERSION,
             patience: PATIENCE,
         };
@@ -182,7 +182,7 @@ impl File {
 
     /// Whether it is a file, and not in memory.
     pub(crate) fn is_on_disk(&self) -> bool {
-        self.identity != Identity::Memory
+        self.identity != FileIdentity::Memory
     }
 
     /// Whether its version says how far jobs are.
@@ -224,7 +224,7 @@ impl File {
             };
         let connection = Connection::open_with_flags(path, flags).and_then(guarded);
         let connection = connection.map_err(|error| BudgetError::from_sqlite(path, &error))?;
-        let identity = Identity::File(numbers(path));
+        let identity = FileIdentity::File(numbers(path));
         let (path, version, patience) = (path.to_owned(), VERSION, PATIENCE);
         Ok(Self { connection, path, identity, version, patience })
     }
@@ -384,8 +384,8 @@ fn migrate(connection: &mut Connection, migrations: &[&str]) -> rusqlite::Result
     transaction.commit()
 }
 
-fn still_there(path: &Path, opened: Identity) -> Result<(), BudgetError> {
-    let Identity::File(numbered) = opened else { return Ok(()) };
+fn still_there(path: &Path, opened: FileIdentity) -> Result<(), BudgetError> {
+    let FileIdentity::File(numbered) = opened else { return Ok(()) };
     if numbers(path) != numbered || !path.exists() {
         Err(BudgetError::Gone(path.to_owned()))
     } else if names(path) > 1 {

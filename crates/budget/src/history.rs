@@ -7,11 +7,11 @@ use reticent_noise::{Digest, Hasher};
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 
 use crate::balance::is_earlier;
-use crate::books::Books;
-use crate::draft::Draft;
+use crate::books::HistoryBooks;
+use crate::draft::LineDraft;
 use crate::error::BudgetError;
 use crate::file::not_a_budget;
-use crate::line::{Kind, Line};
+use crate::line::{HistoryLine, LineKind};
 
 pub(crate) fn digest_of_key(key: &[u8; 32]) -> Digest {
     Hasher::new("reticent budget key").field(key).finish()
@@ -24,14 +24,15 @@ pub(crate) fn begin(connection: &mut Connection) -> rusqlite::Result<Transaction
 /// Writes the line that follows.
 pub(crate) fn append(
     transaction: &Transaction,
-    books: &Books,
-    draft: Draft,
-) -> rusqlite::Result<Line> {
+    books: &HistoryBooks,
+    draft: LineDraft,
+) -> rusqlite::Result<HistoryLine> {
     let time =
         transaction.query_row("SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now')", [], |r| r.get(0))?;
-    let Draft { kind, job, people, charge, body, secret } = draft;
+    let LineDraft { kind, job, people, charge, body, secret } = draft;
     let number = books.lines + 1;
-    let mut line = Line { number, time, kind, job, people, charge, body, secret, hash: [0; 32] };
+    let mut line =
+        HistoryLine { number, time, kind, job, people, charge, body, secret, hash: [0; 32] };
     line.hash = line.chained(&books.head);
     transaction.execute(
         "INSERT INTO history (number, time, kind, job, people, charge, body, secret, hash) \
@@ -64,11 +65,11 @@ pub(crate) fn keep(
 pub(crate) fn recall(
     path: &Path,
     connection: &Connection,
-) -> Result<([u8; 32], Books), BudgetError> {
+) -> Result<([u8; 32], HistoryBooks), BudgetError> {
     let failed = |error: rusqlite::Error| BudgetError::from_sqlite(path, &error);
     let key = key(path, connection)?;
     let first = connection.query_row(&format!("{LINES} WHERE number = 1"), [], line);
-    let first = Books::replay(&[first.map_err(failed)??])?;
+    let first = HistoryBooks::replay(&[first.map_err(failed)??])?;
     let sql = format!("{LINES} ORDER BY number DESC LIMIT 1");
     let last = connection.query_row(&sql, [], line).map_err(failed)??;
     let (text, seal): (String, Vec<u8>) = connection
@@ -77,9 +78,9 @@ pub(crate) fn recall(
     let seal = Digest::try_from(seal).map_err(|_| last.damaged("the balance has no seal"))?;
     if is_earlier(&text, &seal, &key) {
         let lines = read(connection).map_err(failed)?.into_iter().collect::<Result<Vec<_>, _>>()?;
-        return Ok((key, Books::replay(&lines)?));
+        return Ok((key, HistoryBooks::replay(&lines)?));
     }
-    let books = Books::recall(&text, &seal, &key, (last.number, last.hash))?;
+    let books = HistoryBooks::recall(&text, &seal, &key, (last.number, last.hash))?;
     if books.promise != first.promise {
         return Err(last.damaged("the balance is of another promise"));
     }
@@ -101,7 +102,7 @@ pub(crate) fn key(path: &Path, connection: &Connection) -> Result<[u8; 32], Budg
 pub(crate) const LINES: &str =
     "SELECT number, time, kind, job, people, charge, body, secret, hash FROM history";
 
-pub(crate) type ReadLine = Result<Line, BudgetError>;
+pub(crate) type ReadLine = Result<HistoryLine, BudgetError>;
 
 /// All lines; one that cannot be a line is named.
 pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Vec<ReadLine>> {
@@ -136,10 +137,10 @@ pub(crate) fn line(row: &Row) -> rusqlite::Result<ReadLine> {
             Some(None) => return Err(damaged("its charge is no charge")),
             other => other.flatten(),
         };
-        Ok(Line {
+        Ok(HistoryLine {
             number: whole(Some(number))?.unwrap_or(0),
             time,
-            kind: Kind::parse(&kind).ok_or_else(|| damaged("its kind is unknown"))?,
+            kind: LineKind::parse(&kind).ok_or_else(|| damaged("its kind is unknown"))?,
             job: whole(job)?,
             people: whole(people)?,
             charge,

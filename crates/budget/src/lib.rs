@@ -11,7 +11,7 @@
 //!
 //! ```
 //! use reticent_accountant::{Adjacency, Event, Gdp, Ledger, Unit, View};
-//! use reticent_budget::{Promise, Relation, Request, Store, Table};
+//! use reticent_budget::{Promise, Relation, Request, Store, PaidTable};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! # let file = folder.path().join("clinic.budget");
@@ -20,7 +20,7 @@
 //!
 //! let mut plan = Ledger::new();
 //! plan.append(Event::new(Gdp::new(0.2)?, Adjacency::ReplaceOne, Unit::Record, View::Central)?);
-//! let table = Table::file([7; 32], Relation::Same);
+//! let table = PaidTable::file([7; 32], Relation::Same);
 //! let request =
 //!     Request { label: "first model", asked: (1.0, 1e-6), plan: &plan, table: &table, user: None };
 //! let reservation = store.reserve(&request)?; // before the first noise is drawn
@@ -50,16 +50,16 @@ mod request;
 mod store;
 mod summary;
 
-pub use books::Status;
+pub use books::JobStatus;
 pub use course::Moment;
 pub use error::BudgetError;
-pub use line::Line;
+pub use line::HistoryLine;
 pub use plan::{Planned, gaussian_job};
-pub use progress::Progress;
+pub use progress::JobProgress;
 pub use promise::Promise;
-pub use request::{Import, Piece, Relation, Request, Reservation, Table};
+pub use request::{Import, PaidTable, Relation, Request, Reservation, TablePiece};
 pub use store::Store;
-pub use summary::{Group, Job, Summary};
+pub use summary::{BudgetSummary, GroupSummary, JobSummary};
 
 /// The example of the README is run as a test.
 #[cfg(doctest)]

@@ -5,12 +5,12 @@ use reticent_noise::{Digest, Hasher};
 use serde::{Deserialize, Serialize};
 
 use crate::error::BudgetError;
-use crate::people::People;
+use crate::people::CountedPeople;
 use crate::promise::{Promise, check_name};
 
 /// What a line says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum LineKind {
     /// The budget was made; the first line and no other.
     Opened,
     /// A table was bound.
@@ -32,49 +32,49 @@ pub(crate) enum Kind {
     Imported,
 }
 
-impl Kind {
-    const ALL: [Kind; 9] = [
-        Kind::Opened,
-        Kind::Table,
-        Kind::Rule,
-        Kind::Users,
-        Kind::Reserved,
-        Kind::Settled,
-        Kind::Released,
-        Kind::Forfeited,
-        Kind::Imported,
+impl LineKind {
+    const ALL: [LineKind; 9] = [
+        LineKind::Opened,
+        LineKind::Table,
+        LineKind::Rule,
+        LineKind::Users,
+        LineKind::Reserved,
+        LineKind::Settled,
+        LineKind::Released,
+        LineKind::Forfeited,
+        LineKind::Imported,
     ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Kind::Opened => "opened",
-            Kind::Table => "table",
-            Kind::Rule => "rule",
-            Kind::Users => "users",
-            Kind::Reserved => "reserved",
-            Kind::Settled => "settled",
-            Kind::Released => "released",
-            Kind::Forfeited => "forfeited",
-            Kind::Imported => "imported",
+            LineKind::Opened => "opened",
+            LineKind::Table => "table",
+            LineKind::Rule => "rule",
+            LineKind::Users => "users",
+            LineKind::Reserved => "reserved",
+            LineKind::Settled => "settled",
+            LineKind::Released => "released",
+            LineKind::Forfeited => "forfeited",
+            LineKind::Imported => "imported",
         }
     }
 
     /// Whether a job ends with it.
     pub(crate) fn closes(self) -> bool {
-        matches!(self, Kind::Settled | Kind::Released | Kind::Forfeited)
+        matches!(self, LineKind::Settled | LineKind::Released | LineKind::Forfeited)
     }
 
     pub(crate) fn parse(name: &str) -> Option<Self> {
-        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+        LineKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
 /// One line of the history.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct HistoryLine {
     pub(crate) number: u64,
     pub(crate) time: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: LineKind,
     /// The job that it is about: the number of the line that reserved it.
     pub(crate) job: Option<u64>,
     /// Who is in the table, where tables of disjoint people are kept apart; `None` for everybody.
@@ -87,7 +87,7 @@ pub struct Line {
     pub(crate) hash: Digest,
 }
 
-impl Line {
+impl HistoryLine {
     /// Its number, counted from 1.
     #[must_use]
     pub fn number(&self) -> u64 {
@@ -179,7 +179,7 @@ pub(crate) fn hex(digest: &Digest) -> String {
 /// The body of the first line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Opened {
+pub(crate) struct OpenedBody {
     pub promise: Promise,
     /// [`Filter::RULE`](reticent_accountant::Filter::RULE) of the charges.
     pub rule: u32,
@@ -210,7 +210,7 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    pub(crate) fn read(line: &Line) -> Result<(), BudgetError> {
+    pub(crate) fn read(line: &HistoryLine) -> Result<(), BudgetError> {
         let Self { tables } = line.read()?;
         if tables == TABLES { Ok(()) } else { Err(line.damaged("a rule that nobody knows")) }
     }
@@ -219,16 +219,16 @@ impl Rule {
 /// The body of a line that binds a table.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Bound {
+pub(crate) struct BoundBody {
     pub edition: u64,
     /// What it is to those before: `first`, `new-edition` or `disjoint-people`; `known` for another
     /// digest of one that is bound, and `part` for the digest of a part of the one before.
     pub relation: String,
 }
 
-impl Bound {
+impl BoundBody {
     /// Whether the line is about a part of a table.
-    pub(crate) fn is_part(line: &Line) -> Result<bool, BudgetError> {
+    pub(crate) fn is_part(line: &HistoryLine) -> Result<bool, BudgetError> {
         let Self { relation, .. } = line.read()?;
         match relation.as_str() {
             "first" | "new-edition" | "disjoint-people" | "known" => Ok(false),
@@ -241,13 +241,13 @@ impl Bound {
 /// The body of a line that says who a user is.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Users {
+pub(crate) struct UsersBody {
     pub column: String,
 }
 
-impl Users {
+impl UsersBody {
     /// The column that a line names; it is fit to be shown.
-    pub(crate) fn read(line: &Line) -> Result<String, BudgetError> {
+    pub(crate) fn read(line: &HistoryLine) -> Result<String, BudgetError> {
         let Self { column } = line.read()?;
         check_name("user_column", &column).map_err(|error| line.damaged(error.to_string()))?;
         Ok(column)
@@ -278,27 +278,27 @@ pub(crate) struct Use {
 
 impl Use {
     /// What a line says that uses the data; its label is fit to be shown.
-    pub(crate) fn read(line: &Line) -> Result<Self, BudgetError> {
+    pub(crate) fn read(line: &HistoryLine) -> Result<Self, BudgetError> {
         let used: Self = line.read()?;
         check_name("label", &used.label).map_err(|error| line.damaged(error.to_string()))?;
         Ok(used)
     }
 
     /// Whom a line counts for, without a look at its ledgers.
-    pub(crate) fn people(line: &Line) -> Result<People, BudgetError> {
+    pub(crate) fn people(line: &HistoryLine) -> Result<CountedPeople, BudgetError> {
         #[derive(Deserialize)]
         struct Whose {
             #[serde(default)]
             groups: Vec<u64>,
         }
         if line.people.is_some() {
-            return Ok(People::of(line.people));
+            return Ok(CountedPeople::of(line.people));
         }
         let Whose { groups } = line.read()?;
         match groups.len() {
-            0 => Ok(People::Everybody),
+            0 => Ok(CountedPeople::Everybody),
             _ if groups.len() > 1 && groups.is_sorted_by(|one, two| one < two) => {
-                Ok(People::Groups(groups.into_iter().collect()))
+                Ok(CountedPeople::Groups(groups.into_iter().collect()))
             }
             _ => Err(line.damaged("it names people that there are not")),
         }
@@ -324,7 +324,7 @@ pub(crate) struct Closed {
 
 impl Closed {
     /// What a line says that closes a job; its digest is fit to be shown.
-    pub(crate) fn read(line: &Line) -> Result<Self, BudgetError> {
+    pub(crate) fn read(line: &HistoryLine) -> Result<Self, BudgetError> {
         let closed: Self = line.read()?;
         if let Some(digest) = &closed.certificate {
             check_name("certificate", digest).map_err(|error| line.damaged(error.to_string()))?;

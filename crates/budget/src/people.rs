@@ -7,42 +7,42 @@ use serde::{Deserialize, Serialize};
 
 /// Whom a job is counted for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum People {
+pub(crate) enum CountedPeople {
     /// All groups, those too that are bound later.
     Everybody,
     /// These groups, counted from 1; never none.
     Groups(BTreeSet<u64>),
 }
 
-impl People {
+impl CountedPeople {
     /// One group, or everybody.
     pub(crate) fn of(group: Option<u64>) -> Self {
-        group.map_or(People::Everybody, |own| People::Groups(BTreeSet::from([own])))
+        group.map_or(CountedPeople::Everybody, |own| CountedPeople::Groups(BTreeSet::from([own])))
     }
 
     /// Those of both.
     pub(crate) fn and(self, other: Self) -> Self {
         match (self, other) {
-            (People::Groups(mut all), People::Groups(more)) => {
+            (CountedPeople::Groups(mut all), CountedPeople::Groups(more)) => {
                 all.extend(more);
-                People::Groups(all)
+                CountedPeople::Groups(all)
             }
-            _ => People::Everybody,
+            _ => CountedPeople::Everybody,
         }
     }
 
     /// Whether a group is among them.
     pub(crate) fn include(&self, group: u64) -> bool {
         match self {
-            People::Everybody => true,
-            People::Groups(all) => all.contains(&group),
+            CountedPeople::Everybody => true,
+            CountedPeople::Groups(all) => all.contains(&group),
         }
     }
 
     /// The group, where it is one.
     pub(crate) fn one(&self) -> Option<u64> {
         match self {
-            People::Groups(all) if all.len() == 1 => all.first().copied(),
+            CountedPeople::Groups(all) if all.len() == 1 => all.first().copied(),
             _ => None,
         }
     }
@@ -50,7 +50,7 @@ impl People {
     /// The groups, where they are several and not everybody.
     pub(crate) fn several(&self) -> Vec<u64> {
         match self {
-            People::Groups(all) if all.len() > 1 => all.iter().copied().collect(),
+            CountedPeople::Groups(all) if all.len() > 1 => all.iter().copied().collect(),
             _ => Vec::new(),
         }
     }

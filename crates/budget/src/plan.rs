@@ -4,9 +4,9 @@ use reticent_accountant::{
     Adjacency, Charge, Event, EventError, Gaussian, Ledger, Unit, View, calibrate,
 };
 
-use crate::books::Books;
+use crate::books::HistoryBooks;
 use crate::error::BudgetError;
-use crate::people::People;
+use crate::people::CountedPeople;
 use crate::promise::Promise;
 use crate::summary::largest_left;
 
@@ -15,7 +15,7 @@ use crate::summary::largest_left;
 pub struct Planned {
     /// Whether it fits.
     pub fits: bool,
-    /// What is counted now: see [`Group::counted`](crate::Group::counted).
+    /// What is counted now: see [`Group::counted`](crate::GroupSummary::counted).
     pub counted: f64,
     /// What would be counted with it; ∞ where that is not bounded.
     pub together: f64,
@@ -56,12 +56,12 @@ pub fn gaussian_job(
 }
 
 /// What a plan would leave on the table that is known.
-pub(crate) fn planned(books: &Books, plan: &Ledger) -> Result<Planned, BudgetError> {
+pub(crate) fn planned(books: &HistoryBooks, plan: &Ledger) -> Result<Planned, BudgetError> {
     let charge = books.charge(plan)?;
     let mut worst: Option<Planned> = None;
     for people in books.affected(&books.known_people()) {
         let spent = books.spent(people);
-        let together = spent.and(&charge);
+        let together = spent.compose(&charge);
         let fits = books.covers(&spent) && books.filter.covers(&together)?;
         let left = |spent: &Charge| largest_left(books, spent, books.promise.delta);
         let here = Planned {
@@ -78,9 +78,9 @@ pub(crate) fn planned(books: &Books, plan: &Ledger) -> Result<Planned, BudgetErr
 
 /// The charge of plans of which everybody pays for one, if it fits beside what is counted for everybody it concerns.
 pub(crate) fn fitting(
-    books: &Books,
+    books: &HistoryBooks,
     plans: &[&Ledger],
-    people: &People,
+    people: &CountedPeople,
     at: f64,
 ) -> Result<Charge, BudgetError> {
     let Promise { epsilon: ceiling, delta, .. } = books.promise;
@@ -93,7 +93,7 @@ pub(crate) fn fitting(
         if !books.covers(&spent) {
             return Err(BudgetError::Broken { epsilon: ceiling, delta });
         }
-        let together = spent.and(&charge);
+        let together = spent.compose(&charge);
         if !books.filter.covers(&together)? {
             return Err(BudgetError::DoesNotFit {
                 counted: books.filter.reading(&spent),

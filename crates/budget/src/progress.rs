@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, params};
 
 use crate::error::BudgetError;
-use crate::file::File;
+use crate::file::BudgetFile;
 use crate::line::is_time;
 use crate::request::Reservation;
 
 /// How far a job is, as it said itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct JobProgress {
     /// When it was last heard of.
     pub time: String,
     /// How many steps are done.
@@ -23,7 +23,7 @@ pub struct Progress {
 
 /// Writes down that a job is at work. Nobody waits for it: where another writes, it is left out.
 pub(crate) fn beat(
-    file: &File,
+    file: &BudgetFile,
     reservation: &Reservation,
     done: u64,
     of: Option<u64>,
@@ -49,14 +49,14 @@ pub(crate) fn forget(connection: &Connection, job: u64) -> rusqlite::Result<()> 
 }
 
 /// What is known of the jobs.
-pub(crate) fn known(connection: &Connection) -> rusqlite::Result<BTreeMap<u64, Progress>> {
+pub(crate) fn known(connection: &Connection) -> rusqlite::Result<BTreeMap<u64, JobProgress>> {
     let mut statement = connection.prepare("SELECT job, time, done, steps FROM progress")?;
     let rows = statement.query_map([], |row| {
         let (job, done, of): (i64, i64, Option<i64>) = (row.get(0)?, row.get(2)?, row.get(3)?);
         let time: String = row.get(1)?;
         let known = || {
             let of = of.map(u64::try_from).transpose().ok()?;
-            let progress = Progress { done: u64::try_from(done).ok()?, of, time };
+            let progress = JobProgress { done: u64::try_from(done).ok()?, of, time };
             is_time(&progress.time).then_some((u64::try_from(job).ok()?, progress))
         };
         Ok(known())

@@ -4,20 +4,20 @@
 use reticent_accountant::Ledger;
 use reticent_noise::Hasher;
 
-use crate::books::{self, Books};
-use crate::course::{Moment, course};
+use crate::books::{self, HistoryBooks};
+use crate::course::{Moment, spending_history};
 use crate::draft::Next;
 use crate::error::BudgetError;
 use crate::file::not_a_budget;
 use crate::history::{key, read, recall};
-use crate::line::{Line, Opened, TABLES};
-use crate::people::People;
+use crate::line::{HistoryLine, OpenedBody, TABLES};
+use crate::people::CountedPeople;
 use crate::plan::{Planned, fitting, planned};
 use crate::progress;
 use crate::promise::Promise;
 use crate::request::{check_asked, check_events};
 use crate::store::Store;
-use crate::summary::Summary;
+use crate::summary::BudgetSummary;
 
 impl Store {
     /// The secret under which tables are fingerprinted.
@@ -45,13 +45,13 @@ impl Store {
 
     /// Whether a version made it that knew tables by other digests ([`Piece::older`]).
     ///
-    /// [`Piece::older`]: crate::Piece::older
+    /// [`Piece::older`]: crate::TablePiece::older
     ///
     /// # Errors
     /// A history that cannot be read.
     pub fn made_earlier(&self) -> Result<bool, BudgetError> {
         let lines = self.lines()?;
-        let opened = lines.first().map(|line| line.read::<Opened>()).transpose()?;
+        let opened = lines.first().map(|line| line.read::<OpenedBody>()).transpose()?;
         Ok(opened.is_none_or(|opened| opened.tables != TABLES))
     }
 
@@ -60,7 +60,7 @@ impl Store {
     /// # Errors
     /// A history that contradicts itself.
     pub fn promise(&self) -> Result<Promise, BudgetError> {
-        Ok(Books::replay(&self.lines()?)?.promise)
+        Ok(HistoryBooks::replay(&self.lines()?)?.promise)
     }
 
     /// What a reservation of the plan would be told, without making it; the table is taken for that
@@ -71,8 +71,9 @@ impl Store {
     pub fn would_fit(&self, plan: &Ledger, asked: (f64, f64)) -> Result<(), BudgetError> {
         check_asked(asked)?;
         check_events(plan)?;
-        let books = Books::replay(&self.lines()?)?;
-        let fits = |group| fitting(&books, &[plan], &People::of(Some(group)), asked.1).map(|_| ());
+        let books = HistoryBooks::replay(&self.lines()?)?;
+        let fits =
+            |group| fitting(&books, &[plan], &CountedPeople::of(Some(group)), asked.1).map(|_| ());
         let any = (2..=books.groups()).any(|group| fits(group).is_ok());
         if any { Ok(()) } else { fits(1) }
     }
@@ -84,7 +85,7 @@ impl Store {
     /// As [`Store::reserve`], but for a job that does not fit.
     pub fn can_count(&self, plan: &Ledger, user: Option<&str>) -> Result<(), BudgetError> {
         check_events(plan)?;
-        let books = Books::replay(&self.lines()?)?;
+        let books = HistoryBooks::replay(&self.lines()?)?;
         Next::behind(books.lines).bind_users(&books, &[plan], user)?;
         books.charge(plan).map(|_| ())
     }
@@ -97,21 +98,21 @@ impl Store {
     /// it does not fit is no error here.
     pub fn plan(&self, plan: &Ledger) -> Result<Planned, BudgetError> {
         check_events(plan)?;
-        planned(&Books::replay(&self.lines()?)?, plan)
+        planned(&HistoryBooks::replay(&self.lines()?)?, plan)
     }
 
     /// What it comes to now.
     ///
     /// # Errors
     /// A history that contradicts itself.
-    pub fn summary(&self) -> Result<Summary, BudgetError> {
+    pub fn summary(&self) -> Result<BudgetSummary, BudgetError> {
         let failed = |error: rusqlite::Error| self.file.sqlite(&error);
         let _one_state = self.file.connection.unchecked_transaction().map_err(failed)?;
         self.summary_of(&self.lines()?)
     }
 
-    fn summary_of(&self, lines: &[Line]) -> Result<Summary, BudgetError> {
-        let mut summary = Summary::of(lines)?;
+    fn summary_of(&self, lines: &[HistoryLine]) -> Result<BudgetSummary, BudgetError> {
+        let mut summary = BudgetSummary::of(lines)?;
         if self.file.has_progress() {
             let mut known =
                 progress::known(&self.file.connection).map_err(|error| self.file.sqlite(&error))?;
@@ -125,15 +126,15 @@ impl Store {
     ///
     /// # Errors
     /// A history that contradicts itself.
-    pub fn course(&self, at_most: usize) -> Result<Vec<Moment>, BudgetError> {
-        course(&self.lines()?, at_most)
+    pub fn spending_history(&self, at_most: usize) -> Result<Vec<Moment>, BudgetError> {
+        spending_history(&self.lines()?, at_most)
     }
 
     /// Recomputes everything: the database, the chain, every charge from its ledger.
     ///
     /// # Errors
     /// Names the first line that does not fit.
-    pub fn check(&self) -> Result<Summary, BudgetError> {
+    pub fn check(&self) -> Result<BudgetSummary, BudgetError> {
         let failed = |error: rusqlite::Error| self.file.sqlite(&error);
         let transaction = self.file.connection.unchecked_transaction().map_err(failed)?;
         let lines = self.lines()?;
@@ -171,14 +172,14 @@ impl Store {
         }
         let lines = self.lines()?;
         let found = lines.iter().find(|line| line.hash().starts_with(&given));
-        found.map(Line::number).ok_or(BudgetError::NoSuchLine { lines: lines.len() as u64 })
+        found.map(HistoryLine::number).ok_or(BudgetError::NoSuchLine { lines: lines.len() as u64 })
     }
 
     /// The history, in order.
     ///
     /// # Errors
     /// A history that cannot be read.
-    pub fn lines(&self) -> Result<Vec<Line>, BudgetError> {
+    pub fn lines(&self) -> Result<Vec<HistoryLine>, BudgetError> {
         read(&self.file.connection)
             .map_err(|error| self.file.sqlite(&error))?
             .into_iter()

@@ -21,7 +21,7 @@ pub enum Relation {
 /// What a table is known by, a file of it or rows in memory. All digests are under
 /// [`Store::key`](crate::Store::key), and none of them is all zeros.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct TablePiece {
     /// The digest of all that a file holds, unpacked; of rows in memory, the digest of what the people
     /// in them are called ([`Store::fingerprint`](crate::Store::fingerprint)).
     pub whole: [u8; 32],
@@ -32,26 +32,26 @@ pub struct Piece {
     pub parts: Vec<[u8; 32]>,
 }
 
-impl From<[u8; 32]> for Piece {
+impl From<[u8; 32]> for TablePiece {
     fn from(whole: [u8; 32]) -> Self {
-        Piece { whole, older: Vec::new(), parts: Vec::new() }
+        TablePiece { whole, older: Vec::new(), parts: Vec::new() }
     }
 }
 
 /// The table that a job is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table {
-    pub(crate) pieces: Vec<Piece>,
+pub struct PaidTable {
+    pub(crate) pieces: Vec<TablePiece>,
     /// All pieces together, as a budget of format 4 or before may know them.
     pub(crate) together: Vec<[u8; 32]>,
     pub(crate) in_memory: bool,
     pub(crate) relation: Relation,
 }
 
-impl Table {
+impl PaidTable {
     /// One file.
     #[must_use]
-    pub fn file(piece: impl Into<Piece>, relation: Relation) -> Self {
+    pub fn file(piece: impl Into<TablePiece>, relation: Relation) -> Self {
         Self::files(vec![piece.into()], None, relation)
     }
 
@@ -59,7 +59,7 @@ impl Table {
     /// them all, in this order.
     #[must_use]
     pub fn files(
-        pieces: Vec<Piece>,
+        pieces: Vec<TablePiece>,
         together: impl IntoIterator<Item = [u8; 32]>,
         relation: Relation,
     ) -> Self {
@@ -71,7 +71,7 @@ impl Table {
     /// them counts for everybody, unless nobody in them is in another table
     /// ([`Relation::DisjointPeople`]).
     #[must_use]
-    pub fn in_memory(piece: impl Into<Piece>, relation: Relation) -> Self {
+    pub fn in_memory(piece: impl Into<TablePiece>, relation: Relation) -> Self {
         Self { pieces: vec![piece.into()], together: Vec::new(), in_memory: true, relation }
     }
 
@@ -100,7 +100,7 @@ pub struct Request<'a> {
     /// All that it will do; it is held to that by whoever asks.
     pub plan: &'a Ledger,
     /// The table.
-    pub table: &'a Table,
+    pub table: &'a PaidTable,
     /// Where users are protected: the column that says whose row it is. The first is bound to the
     /// budget, and another is refused.
     pub user: Option<&'a str>,

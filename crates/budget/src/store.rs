@@ -9,13 +9,13 @@ use reticent_noise::{Digest, NoiseKey};
 use rusqlite::params;
 
 use crate::begun;
-use crate::books::Books;
-use crate::draft::{Draft, Next, body};
+use crate::books::HistoryBooks;
+use crate::draft::{LineDraft, Next, body};
 use crate::error::BudgetError;
-use crate::file::File;
+use crate::file::BudgetFile;
 use crate::history::{LINES, append, begin, digest_of_key, keep, line, recall};
-use crate::line::{Closed, Kind, Line, Opened, Rule, TABLES, Use};
-use crate::people::People;
+use crate::line::{Closed, HistoryLine, LineKind, OpenedBody, Rule, TABLES, Use};
+use crate::people::CountedPeople;
 use crate::plan::{fitting, within};
 use crate::progress;
 use crate::promise::{Promise, check_name};
@@ -24,7 +24,7 @@ use crate::request::{Import, Request, Reservation, check_asked, check_events};
 /// An open budget.
 #[derive(Debug)]
 pub struct Store {
-    pub(crate) file: File,
+    pub(crate) file: BudgetFile,
 }
 
 impl Store {
@@ -33,7 +33,7 @@ impl Store {
     /// # Errors
     /// A promise that means nothing, or a file that cannot be made.
     pub fn create(path: &Path, promise: Promise) -> Result<Self, BudgetError> {
-        Ok(Self { file: File::create(path, |file| begin_history(file, promise))? })
+        Ok(Self { file: BudgetFile::create(path, |file| begin_history(file, promise))? })
     }
 
     /// A new budget in memory, which ends with this process: for trying out, and for who keeps its
@@ -42,7 +42,7 @@ impl Store {
     /// # Errors
     /// A promise that means nothing.
     pub fn in_memory(promise: Promise) -> Result<Self, BudgetError> {
-        Ok(Self { file: File::in_memory(|file| begin_history(file, promise))? })
+        Ok(Self { file: BudgetFile::in_memory(|file| begin_history(file, promise))? })
     }
 
     /// The file, if it is in one.
@@ -56,7 +56,7 @@ impl Store {
     /// # Errors
     /// A file that is none, or cannot be read.
     pub fn open(path: &Path) -> Result<Self, BudgetError> {
-        Ok(Self { file: File::open(path, true)? })
+        Ok(Self { file: BudgetFile::open(path, true)? })
     }
 
     /// The same, to be looked at only.
@@ -64,7 +64,7 @@ impl Store {
     /// # Errors
     /// As [`Store::open`].
     pub fn open_to_read(path: &Path) -> Result<Self, BudgetError> {
-        Ok(Self { file: File::open(path, false)? })
+        Ok(Self { file: BudgetFile::open(path, false)? })
     }
 
     /// From here on waits at most so long for another who writes, in place of half a minute.
@@ -106,8 +106,8 @@ impl Store {
             next.bind_users(books, &plans, request.user)?;
             let charge = fitting(books, &plans, &people, request.asked.1)?;
             let body = body(&Use { groups: people.several(), ..used })?;
-            let draft = Draft::new(Kind::Reserved, body);
-            Ok(next.write_own(Draft { people: people.one(), charge: Some(charge), ..draft }))
+            let draft = LineDraft::new(LineKind::Reserved, body);
+            Ok(next.write_own(LineDraft { people: people.one(), charge: Some(charge), ..draft }))
         })?;
         Ok(Reservation { number, hash })
     }
@@ -143,7 +143,7 @@ impl Store {
         let body = body(&Closed { ledger, certificate: certificate.map(str::to_owned) })?;
         self.change(|books, next| {
             let charge = (!planned).then(|| books.charge_of_done(done));
-            let draft = Draft { charge, ..Draft::new(Kind::Settled, body) };
+            let draft = LineDraft { charge, ..LineDraft::new(LineKind::Settled, body) };
             next.close(books, reservation.number, draft)
         })
     }
@@ -156,7 +156,7 @@ impl Store {
         let body = body(&Closed::default())?;
         self.reserved(&reservation)?;
         self.change(|books, next| {
-            next.close(books, reservation.number, Draft::new(Kind::Released, body))
+            next.close(books, reservation.number, LineDraft::new(LineKind::Released, body))
         })
     }
 
@@ -165,7 +165,7 @@ impl Store {
     /// it is not written, and an error is no reason to stop. Each one waits for the disk: once in
     /// some seconds is enough.
     ///
-    /// [`Job::progress`]: crate::Job::progress
+    /// [`Job::progress`]: crate::JobSummary::progress
     ///
     /// # Errors
     /// A file that is busy or cannot be written.
@@ -184,7 +184,7 @@ impl Store {
     /// As [`Store::settle`].
     pub fn forfeit(&mut self, job: u64) -> Result<(), BudgetError> {
         let body = body(&Closed::default())?;
-        self.change(|books, next| next.close(books, job, Draft::new(Kind::Forfeited, body)))
+        self.change(|books, next| next.close(books, job, LineDraft::new(LineKind::Forfeited, body)))
     }
 
     /// Records a release that was made elsewhere. Nobody knows who is in its table, so it counts for
@@ -200,13 +200,16 @@ impl Store {
         check_events(import.ledger)?;
         self.change(|books, next| {
             let (charge, beyond) =
-                match fitting(books, &[import.ledger], &People::Everybody, import.asked.1) {
+                match fitting(books, &[import.ledger], &CountedPeople::Everybody, import.asked.1) {
                     Ok(charge) => (charge, false),
                     Err(_) if import.beyond => (books.charge_of_done(import.ledger), true),
                     Err(error) => return Err(error),
                 };
             let body = body(&Use::of(import.label, import.asked, import.ledger, beyond))?;
-            Ok(next.write_own(Draft { charge: Some(charge), ..Draft::new(Kind::Imported, body) }))
+            Ok(next.write_own(LineDraft {
+                charge: Some(charge),
+                ..LineDraft::new(LineKind::Imported, body)
+            }))
         })
     }
 
@@ -222,7 +225,7 @@ impl Store {
         Ok(self.line_of(job)?.map(|line| line.hash))
     }
 
-    fn line_of(&self, job: u64) -> Result<Option<Line>, BudgetError> {
+    fn line_of(&self, job: u64) -> Result<Option<HistoryLine>, BudgetError> {
         let sql = format!("{LINES} WHERE number = ?1 AND job = ?1");
         match self.file.connection.query_row(&sql, params![job as i64], line) {
             Ok(line) => line.map(Some),
@@ -233,7 +236,7 @@ impl Store {
 
     fn change<T>(
         &mut self,
-        decide: impl FnOnce(&Books, &mut Next) -> Result<T, BudgetError>,
+        decide: impl FnOnce(&HistoryBooks, &mut Next) -> Result<T, BudgetError>,
     ) -> Result<T, BudgetError> {
         self.change_and_hash(decide).map(|(told, _)| told)
     }
@@ -242,7 +245,7 @@ impl Store {
     /// after. With what was decided comes the hash of the last line.
     fn change_and_hash<T>(
         &mut self,
-        decide: impl FnOnce(&Books, &mut Next) -> Result<T, BudgetError>,
+        decide: impl FnOnce(&HistoryBooks, &mut Next) -> Result<T, BudgetError>,
     ) -> Result<(T, Digest), BudgetError> {
         self.file.still_there()?;
         let (path, still_there) = (self.file.path.clone(), self.file.place());
@@ -250,7 +253,7 @@ impl Store {
         let transaction = begin(&mut self.file.connection).map_err(failed)?;
         let (key, mut books) = recall(&path, &transaction)?;
         if !books.apart {
-            let draft = Draft::new(Kind::Rule, body(&Rule { tables: TABLES })?);
+            let draft = LineDraft::new(LineKind::Rule, body(&Rule { tables: TABLES })?);
             books.take(&append(&transaction, &books, draft).map_err(failed)?)?;
         }
         let mut next = Next::behind(books.lines);
@@ -275,21 +278,21 @@ impl Store {
 }
 
 /// The first line, and the balance after it.
-fn begin_history(file: &mut File, promise: Promise) -> Result<(), BudgetError> {
+fn begin_history(file: &mut BudgetFile, promise: Promise) -> Result<(), BudgetError> {
     promise.check()?;
     promise.filter()?;
     let (key, _) = NoiseKey::secure()?.expose();
     let reticent = env!("CARGO_PKG_VERSION").to_owned();
-    let opened = Opened { promise, rule: Filter::RULE, reticent, tables: TABLES };
+    let opened = OpenedBody { promise, rule: Filter::RULE, reticent, tables: TABLES };
     let path = file.path.clone();
     let failed = |error: rusqlite::Error| BudgetError::from_sqlite(&path, &error);
     let transaction = begin(&mut file.connection).map_err(failed)?;
     transaction
         .execute("INSERT INTO key (one, bytes) VALUES (1, ?1)", params![key.as_slice()])
         .map_err(failed)?;
-    let draft = Draft::new(Kind::Opened, body(&opened)?);
-    let draft = Draft { secret: Some(digest_of_key(&key)), ..draft };
-    let mut books = Books::empty(opened.promise.clone())?;
+    let draft = LineDraft::new(LineKind::Opened, body(&opened)?);
+    let draft = LineDraft { secret: Some(digest_of_key(&key)), ..draft };
+    let mut books = HistoryBooks::empty(opened.promise.clone())?;
     books.take(&append(&transaction, &books, draft).map_err(failed)?)?;
     keep(&transaction, &books.balance(&key)?).map_err(failed)?;
     transaction.commit().map_err(failed)

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_accountant::{Charge, Event, Filter, Gdp, Ledger, epsilon};
 
-use crate::books::{Books, Status, doubtful, statuses};
+use crate::books::{HistoryBooks, JobStatus, doubtful, statuses};
 use crate::error::BudgetError;
-use crate::line::{Closed, Kind, Line, Use, hex};
-use crate::people::People;
-use crate::progress::Progress;
+use crate::line::{Closed, HistoryLine, LineKind, Use, hex};
+use crate::people::CountedPeople;
+use crate::progress::JobProgress;
 use crate::promise::Promise;
 
 /// More different events than this are not composed numerically for a look at the books.
@@ -16,7 +16,7 @@ const MOST_EVENTS: usize = 64;
 
 /// One job of the history.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Job {
+pub struct JobSummary {
     /// Its number, by which it is closed.
     pub number: u64,
     /// What it is, for people.
@@ -28,11 +28,11 @@ pub struct Job {
     /// δ of the job by itself.
     pub delta: f64,
     /// What became of it.
-    pub status: Status,
+    pub status: JobStatus,
     /// When it came back or was closed.
     pub closed: Option<String>,
     /// How far it is, where it is open and has said so.
-    pub progress: Option<Progress>,
+    pub progress: Option<JobProgress>,
     /// The groups of people that it counts for, where tables of disjoint people are kept apart;
     /// `None` for everybody.
     pub people: Option<Vec<u64>>,
@@ -41,7 +41,7 @@ pub struct Job {
 /// What counts for one group of people; there is one, unless tables of disjoint people are kept
 /// apart.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Group {
+pub struct GroupSummary {
     /// Which group.
     pub people: u64,
     /// How many jobs count for it.
@@ -63,15 +63,15 @@ pub struct Group {
 
 /// What a budget comes to.
 #[derive(Clone, Debug)]
-pub struct Summary {
+pub struct BudgetSummary {
     /// What is promised.
     pub promise: Promise,
     /// Whether it is kept: not, if a release beyond it was recorded.
     pub kept: bool,
     /// What counts for whom.
-    pub groups: Vec<Group>,
+    pub groups: Vec<GroupSummary>,
     /// The jobs, in order.
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<JobSummary>,
     /// The column that says who a user is, once a job that protects users has reserved.
     pub users: Option<String>,
     /// How many files, and tables in memory that were said to be of other people, are bound.
@@ -82,9 +82,9 @@ pub struct Summary {
     pub head: String,
 }
 
-impl Summary {
-    pub(crate) fn of(lines: &[Line]) -> Result<Self, BudgetError> {
-        let books = Books::replay(lines)?;
+impl BudgetSummary {
+    pub(crate) fn of(lines: &[HistoryLine]) -> Result<Self, BudgetError> {
+        let books = HistoryBooks::replay(lines)?;
         let (statuses, doubtful) = (statuses(lines), doubtful(lines));
         let (mut jobs, mut done, mut mixed) = (Vec::new(), Vec::new(), false);
         let ends = lines.iter().filter(|line| line.kind.closes());
@@ -92,14 +92,14 @@ impl Summary {
             ends.filter_map(|line| Some((line.job?, line.time.clone()))).collect();
         for line in lines {
             match line.kind {
-                Kind::Reserved | Kind::Imported => {
+                LineKind::Reserved | LineKind::Imported => {
                     let Some(&status) = statuses.get(&line.number) else { continue };
                     let Use { label, epsilon, delta, ledger, between, .. } = Use::read(line)?;
                     // What different parties paid is no one ledger.
                     mixed |= !between.is_empty();
                     let number = line.number;
                     let people = match Use::people(line)? {
-                        People::Groups(all) if !doubtful.contains(&number) => {
+                        CountedPeople::Groups(all) if !doubtful.contains(&number) => {
                             Some(all.into_iter().collect())
                         }
                         _ => None,
@@ -107,7 +107,7 @@ impl Summary {
                     done.push((number, ledger));
                     let time = line.time.clone();
                     let (closed, progress) = (closed.remove(&number), None);
-                    jobs.push(Job {
+                    jobs.push(JobSummary {
                         number,
                         label,
                         time,
@@ -119,7 +119,7 @@ impl Summary {
                         people,
                     });
                 }
-                Kind::Settled if line.charge.is_some() => {
+                LineKind::Settled if line.charge.is_some() => {
                     let Closed { ledger, .. } = Closed::read(line)?;
                     done.extend(line.job.zip(ledger));
                 }
@@ -142,24 +142,30 @@ impl Summary {
     }
 
     /// How far the jobs are that have not come back.
-    pub(crate) fn hear(&mut self, known: &mut BTreeMap<u64, Progress>) {
-        for job in self.jobs.iter_mut().filter(|job| job.status == Status::Open) {
+    pub(crate) fn hear(&mut self, known: &mut BTreeMap<u64, JobProgress>) {
+        for job in self.jobs.iter_mut().filter(|job| job.status == JobStatus::Open) {
             job.progress = known.remove(&job.number);
         }
     }
 
     /// The jobs that reserved and have not come back.
-    pub fn open(&self) -> impl Iterator<Item = &Job> {
-        self.jobs.iter().filter(|job| job.status == Status::Open)
+    pub fn open(&self) -> impl Iterator<Item = &JobSummary> {
+        self.jobs.iter().filter(|job| job.status == JobStatus::Open)
     }
 }
 
 /// `done` is what each job did, where that is one ledger.
-fn group(books: &Books, people: u64, jobs: &[Job], done: Option<&[(u64, Ledger)]>) -> Group {
-    let counts = |job: &&Job| {
-        job.status != Status::Released && job.people.as_ref().is_none_or(|of| of.contains(&people))
+fn group(
+    books: &HistoryBooks,
+    people: u64,
+    jobs: &[JobSummary],
+    done: Option<&[(u64, Ledger)]>,
+) -> GroupSummary {
+    let counts = |job: &&JobSummary| {
+        job.status != JobStatus::Released
+            && job.people.as_ref().is_none_or(|of| of.contains(&people))
     };
-    let own: Vec<&Job> = jobs.iter().filter(counts).collect();
+    let own: Vec<&JobSummary> = jobs.iter().filter(counts).collect();
     let numbers: BTreeSet<u64> = own.iter().map(|job| job.number).collect();
     let mine = done.iter().copied().flatten().filter(|(number, _)| numbers.contains(number));
     let ledgers: Vec<&Ledger> = mine.map(|(_, ledger)| ledger).collect();
@@ -181,7 +187,7 @@ fn group(books: &Books, people: u64, jobs: &[Job], done: Option<&[(u64, Ledger)]
         (exact.filter(finite), so_far.filter(finite))
     });
     let (exact, so_far) = bounded.unwrap_or_default();
-    Group {
+    GroupSummary {
         people,
         jobs: own.len(),
         counted: books.filter.reading(&spent),
@@ -219,11 +225,11 @@ fn gaussian(promise: &Promise, mu: f64) -> Option<Ledger> {
 
 /// The largest ε at `delta` of a job with Gaussian noise that fits beside `spent`, rounded down to
 /// four digits behind the point.
-pub(crate) fn largest_left(books: &Books, spent: &Charge, delta: f64) -> f64 {
+pub(crate) fn largest_left(books: &HistoryBooks, spent: &Charge, delta: f64) -> f64 {
     let one = |mu: f64| gaussian(&books.promise, mu);
     let fits = |mu: f64| {
         let charge = one(mu).and_then(|ledger| books.filter.charge(&ledger).ok());
-        charge.is_some_and(|charge| books.covers(&spent.and(&charge)))
+        charge.is_some_and(|charge| books.covers(&spent.compose(&charge)))
     };
     let (mut low, mut high) = (0.0, 1.0);
     while fits(high) && high < 1e6 {

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::common::*;
-use reticent_budget::{BudgetError, Status, Store};
+use reticent_budget::{BudgetError, JobStatus, Store};
 
 const FILE: &str = "RETICENT_TEST_BUDGET";
 const WHAT: &str = "RETICENT_TEST_WHAT";
@@ -110,8 +110,8 @@ fn a_killed_process_loses_nothing_that_was_handed_out() {
         assert!(summary.kept);
         for number in &reserved {
             let job = summary.jobs.iter().find(|job| job.number == *number).unwrap();
-            assert!(matches!(job.status, Status::Open | Status::Settled));
-            assert!(!settled.contains(number) || job.status == Status::Settled);
+            assert!(matches!(job.status, JobStatus::Open | JobStatus::Settled));
+            assert!(!settled.contains(number) || job.status == JobStatus::Settled);
         }
         assert_eq!(summary.groups[0].jobs, summary.jobs.len());
     }

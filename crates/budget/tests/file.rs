@@ -6,7 +6,7 @@ use std::fs;
 
 use crate::common::*;
 use proptest::prelude::*;
-use reticent_budget::{BudgetError, Promise, Relation, Store, Table};
+use reticent_budget::{BudgetError, PaidTable, Promise, Relation, Store};
 use rusqlite::Connection;
 
 fn word(error: &BudgetError) -> &'static str {
@@ -407,7 +407,7 @@ proptest! {
                 (_, last) => {
                     open.extend(last);
                     let plan = fit(epsilon, 1e-6);
-                    let on = Table::file([table; 32], relation);
+                    let on = PaidTable::file([table; 32], relation);
                     if let Ok(reservation) = store.reserve(&request(&plan, epsilon, &on)) {
                         open.push((reservation, plan));
                     }

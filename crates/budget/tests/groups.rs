@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use reticent_accountant::{Adjacency, Unit, View, gdp_mu};
 use reticent_budget::{
-    BudgetError, Piece, Promise, Relation, Request, Status, Store, Table, gaussian_job,
+    BudgetError, JobStatus, PaidTable, Promise, Relation, Request, Store, TablePiece, gaussian_job,
 };
 use reticent_noise::Hasher;
 
 use crate::common::{Place, fit, request};
 
-fn on(number: u8, relation: Relation) -> Table {
-    Table::file([number; 32], relation)
+fn on(number: u8, relation: Relation) -> PaidTable {
+    PaidTable::file([number; 32], relation)
 }
 
-fn both(one: u8, two: u8, relation: Relation) -> Table {
-    Table::files(vec![[one; 32].into(), [two; 32].into()], None, relation)
+fn both(one: u8, two: u8, relation: Relation) -> PaidTable {
+    PaidTable::files(vec![[one; 32].into(), [two; 32].into()], None, relation)
 }
 
 fn counted(store: &Store) -> Vec<f64> {
@@ -31,7 +31,7 @@ fn a_table_in_memory_is_not_taken_for_the_one_before_it() {
     let place = Place::new();
     let mut store = place.store(1.0);
     let plan = fit(0.5, 1e-6);
-    let memory = |number: u8, relation| Table::in_memory([number; 32], relation);
+    let memory = |number: u8, relation| PaidTable::in_memory([number; 32], relation);
     let _ = store.reserve(&request(&plan, 0.5, &memory(1, Relation::Same))).unwrap();
     let _ = store.reserve(&request(&plan, 0.5, &on(2, Relation::DisjointPeople))).unwrap();
     let before = counted(&store);
@@ -51,28 +51,28 @@ fn a_table_in_memory_has_a_group_of_its_own_only_if_that_is_said() {
     let place = Place::new();
     let mut store = place.store(1.0);
     let plan = fit(0.3, 1e-6);
-    let piece = |whole: u8, part: u8| Piece {
+    let piece = |whole: u8, part: u8| TablePiece {
         whole: [whole; 32],
         older: Vec::new(),
         parts: vec![[part; 32]],
     };
-    let mut people = |table: &Table| {
+    let mut people = |table: &PaidTable| {
         let _ = store.reserve(&request(&plan, 0.3, table)).unwrap();
         let summary = store.check().unwrap();
         (summary.jobs.last().unwrap().people.clone(), summary.groups.len(), summary.tables)
     };
     let apart = Relation::DisjointPeople;
     assert_eq!(people(&on(1, Relation::Same)), (Some(vec![1]), 1, 1));
-    assert_eq!(people(&Table::in_memory(piece(2, 12), apart)), (Some(vec![2]), 2, 2));
-    assert_eq!(people(&Table::in_memory(piece(2, 12), apart)), (Some(vec![2]), 2, 2));
+    assert_eq!(people(&PaidTable::in_memory(piece(2, 12), apart)), (Some(vec![2]), 2, 2));
+    assert_eq!(people(&PaidTable::in_memory(piece(2, 12), apart)), (Some(vec![2]), 2, 2));
     // A fold of them has the same name, and its content is another.
-    assert_eq!(people(&Table::in_memory(piece(2, 13), apart)), (Some(vec![2]), 2, 2));
+    assert_eq!(people(&PaidTable::in_memory(piece(2, 13), apart)), (Some(vec![2]), 2, 2));
     // The same content under another name is perhaps the same people: no third group.
-    assert_eq!(people(&Table::in_memory(piece(3, 12), apart)), (None, 2, 2));
+    assert_eq!(people(&PaidTable::in_memory(piece(3, 12), apart)), (None, 2, 2));
     // And so is that of the fold, though it was not the first under its name.
-    assert_eq!(people(&Table::in_memory(piece(3, 13), apart)), (None, 2, 2));
+    assert_eq!(people(&PaidTable::in_memory(piece(3, 13), apart)), (None, 2, 2));
     // Known by its content, and nobody says so: a fold could be of anybody.
-    assert_eq!(people(&Table::in_memory(piece(2, 12), Relation::Same)), (None, 2, 2));
+    assert_eq!(people(&PaidTable::in_memory(piece(2, 12), Relation::Same)), (None, 2, 2));
 }
 
 #[test]
@@ -174,9 +174,9 @@ fn a_budget_of_format_4_counts_its_tables_in_memory_for_everybody() {
     let after = store.check().unwrap();
     assert_eq!(after.groups.iter().map(|group| group.counted).collect::<Vec<_>>(), counted(&store));
     assert!((after.groups[1].counted - seen.groups[1].counted).abs() < 1e-12);
-    assert_eq!(after.jobs[4].status, Status::Forfeited);
+    assert_eq!(after.jobs[4].status, JobStatus::Forfeited);
     assert_eq!(store.lines().unwrap().iter().filter(|line| line.kind() == "rule").count(), 1);
-    let course = store.course(100).unwrap();
+    let course = store.spending_history(100).unwrap();
     assert!((course.last().unwrap().counted[1] - after.groups[1].counted).abs() < 1e-12);
 }
 
@@ -189,24 +189,24 @@ fn the_tables_of_a_budget_of_format_4_are_known_again() {
     let mut store = Store::open(&place.path()).unwrap();
     let key = store.key().unwrap();
     let plan = fit(0.1, 1e-6);
-    let piece = |name: &str, whole: u8| Piece {
+    let piece = |name: &str, whole: u8| TablePiece {
         whole: [whole; 32],
         older: vec![older(&[name], &key)],
         parts: Vec::new(),
     };
-    let mut people = |table: Table| {
+    let mut people = |table: PaidTable| {
         let request =
             Request { label: "again", asked: (0.1, 1e-6), plan: &plan, table: &table, user: None };
         store.reserve(&request).map(|_| store.check().unwrap().jobs.last().unwrap().people.clone())
     };
     let apart = Relation::DisjointPeople;
-    assert_eq!(people(Table::file(piece("a.csv", 1), apart)).unwrap(), Some(vec![1]));
+    assert_eq!(people(PaidTable::file(piece("a.csv", 1), apart)).unwrap(), Some(vec![1]));
     // One file of the list is not the list.
-    assert!(people(Table::file(piece("b.csv", 2), Relation::Same)).is_err());
+    assert!(people(PaidTable::file(piece("b.csv", 2), Relation::Same)).is_err());
     let list = vec![piece("b.csv", 2), piece("c.csv", 3)];
     let together = Some(older(&["b.csv", "c.csv"], &key));
-    assert_eq!(people(Table::files(list, together, apart)).unwrap(), Some(vec![2]));
-    assert_eq!(people(Table::file(piece("b.csv", 2), apart)).unwrap(), Some(vec![2]));
+    assert_eq!(people(PaidTable::files(list, together, apart)).unwrap(), Some(vec![2]));
+    assert_eq!(people(PaidTable::file(piece("b.csv", 2), apart)).unwrap(), Some(vec![2]));
     assert_eq!(people(both(3, 1, Relation::Same)).unwrap(), Some(vec![1, 2]));
 }
 
@@ -217,7 +217,7 @@ fn the_old_name_of_a_unit_stays_known() {
     std::fs::copy(golden("groups.budget"), place.path()).unwrap();
     let mut store = Store::open(&place.path()).unwrap();
     let plan = gaussian_job((0.1, 1e-6), Adjacency::ReplaceOne, Unit::User, View::Central).unwrap();
-    let table = Table::in_memory([1; 32], Relation::Same);
+    let table = PaidTable::in_memory([1; 32], Relation::Same);
     let by = |user| Request { label: "a", asked: (0.1, 1e-6), plan: &plan, table: &table, user };
     assert!(matches!(store.reserve(&by(Some("visit"))), Err(BudgetError::OtherUsers { .. })));
     let _ = store.reserve(&by(Some("groups"))).unwrap();
@@ -268,13 +268,13 @@ proptest! {
                 _ => Relation::Same,
             };
             let (table, asked) = match kind {
-                0 | 1 => (Table::file([one + 1; 32], relation), persons(one)),
+                0 | 1 => (PaidTable::file([one + 1; 32], relation), persons(one)),
                 2 => {
                     let list = both(one + 1, two + 1, Relation::Same);
                     (list, &persons(one) | &persons(two))
                 }
                 // Rows of two hospitals together, that nobody speaks for.
-                _ => (Table::in_memory([one + 50; 32], Relation::Same), &persons(one) | &persons(two)),
+                _ => (PaidTable::in_memory([one + 50; 32], Relation::Same), &persons(one) | &persons(two)),
             };
             let request = Request { label: "any", asked: (0.3, 1e-6), plan: &plan, table: &table, user: None };
             let Ok(job) = store.reserve(&request) else { continue };

@@ -4,7 +4,7 @@
 
 use crate::common::*;
 use reticent_accountant::{Adjacency, Gaussian, ObjectivePerturbation, PoissonGaussian};
-use reticent_budget::{BudgetError, Promise, Relation, Status, Store, Table};
+use reticent_budget::{BudgetError, JobStatus, PaidTable, Promise, Relation, Store};
 use rusqlite::Connection;
 
 #[test]
@@ -138,9 +138,9 @@ fn the_course_follows_what_was_counted() {
     let second = reserve(&mut store, 1.0).unwrap();
     store.release(second).unwrap();
     let plan = ledger(Gaussian::new(9.0).unwrap());
-    let apart = Table::file([2; 32], Relation::DisjointPeople);
+    let apart = PaidTable::file([2; 32], Relation::DisjointPeople);
     let _ = store.reserve(&request(&plan, 0.5, &apart)).unwrap();
-    let course = store.course(100).unwrap();
+    let course = store.spending_history(100).unwrap();
     let counted: Vec<&Vec<f64>> = course.iter().map(|moment| &moment.counted).collect();
     let summary = store.summary().unwrap();
     assert_eq!(course.len(), 6, "{course:?}");
@@ -150,11 +150,11 @@ fn the_course_follows_what_was_counted() {
     assert_eq!(counted[4], counted[2], "given back");
     let now: Vec<f64> = summary.groups.iter().map(|group| group.counted).collect();
     assert_eq!(counted[5], &now);
-    let few = store.course(3).unwrap();
+    let few = store.spending_history(3).unwrap();
     assert_eq!((few.len(), &few[0], &few[2]), (3, &course[0], &course[5]));
-    assert_eq!(store.course(0).unwrap().len(), 2);
+    assert_eq!(store.spending_history(0).unwrap().len(), 2);
     let lines = store.lines().unwrap();
     assert_eq!((lines[2].kind(), lines[2].job(), lines[2].number()), ("reserved", Some(3), 3));
     assert_eq!(lines.last().unwrap().hash(), summary.head);
-    assert_eq!(summary.jobs[1].status, Status::Released);
+    assert_eq!(summary.jobs[1].status, JobStatus::Released);
 }

@@ -8,7 +8,8 @@ use reticent_accountant::{
     PoissonGaussian, PureDp, Taint, Unit, View, epsilon,
 };
 use reticent_budget::{
-    BudgetError, Import, Line, Promise, Relation, Request, Status, Store, Table, gaussian_job,
+    BudgetError, HistoryLine, Import, JobStatus, PaidTable, Promise, Relation, Request, Store,
+    gaussian_job,
 };
 
 #[test]
@@ -91,7 +92,7 @@ fn a_job_that_does_not_come_back_is_counted_and_named() {
     store.forfeit(stale.number).unwrap();
     let after = store.check().unwrap();
     assert_eq!((after.open().count(), after.groups[0].counted), (0, counted));
-    assert_eq!(after.jobs[0].status, Status::Forfeited);
+    assert_eq!(after.jobs[0].status, JobStatus::Forfeited);
     let again = store.forfeit(stale.number).unwrap_err();
     assert!(again.to_string().contains("no job 3 that is open"), "{again}");
     assert!(matches!(store.forfeit(77), Err(BudgetError::NotOpen(77))));
@@ -111,7 +112,7 @@ fn only_what_asked_nothing_is_given_back() {
     let summary = store.check().unwrap();
     assert_eq!(
         summary.jobs.iter().map(|job| job.status).collect::<Vec<_>>(),
-        [Status::Released, Status::Settled]
+        [JobStatus::Released, JobStatus::Settled]
     );
     assert_eq!(summary.groups[0].jobs, 1);
 }
@@ -139,7 +140,7 @@ fn a_budget_belongs_to_its_table() {
     let place = Place::new();
     let mut store = place.store(2.0);
     let plan = fit(1.5, 1e-6);
-    let on = |number: u8, relation| Table::file([number; 32], relation);
+    let on = |number: u8, relation| PaidTable::file([number; 32], relation);
     let _ = store.reserve(&request(&plan, 1.5, &on(1, Relation::Same))).unwrap();
     let other = store.reserve(&request(&plan, 1.5, &on(2, Relation::Same))).unwrap_err();
     assert!(matches!(other, BudgetError::AnotherTable { .. }), "{other}");
@@ -185,7 +186,7 @@ fn releases_made_elsewhere_are_recorded() {
     assert!(store.check().unwrap().kept);
     import(&much, &mut store, true).unwrap();
     let summary = store.check().unwrap();
-    assert!(!summary.kept && summary.jobs[1].status == Status::Imported);
+    assert!(!summary.kept && summary.jobs[1].status == JobStatus::Imported);
     assert!(matches!(reserve(&mut store, 0.01), Err(BudgetError::Broken { .. })));
 }
 
@@ -271,7 +272,7 @@ fn a_budget_for_users_knows_who_a_user_is() {
     let counted = store.check().unwrap().groups[0].counted;
     // Not on the same table, not on a new edition, nor by who opens the file again.
     let mut store = Store::open(&place.path()).unwrap();
-    let edition = Table::file([2; 32], Relation::NewEdition);
+    let edition = PaidTable::file([2; 32], Relation::NewEdition);
     for table in [&*SAME, &edition] {
         let other = store.reserve(&of(Some("visit_id"), table)).unwrap_err();
         assert!(matches!(&other, BudgetError::OtherUsers { .. }), "{other}");
@@ -438,7 +439,7 @@ fn a_job_says_what_came_of_it() {
         let done = store.settle_for(&job, &plan, digest);
         assert_eq!(done.is_err(), digest == digests[2]);
     }
-    let settled = |line: &Line| line.kind() == "settled";
+    let settled = |line: &HistoryLine| line.kind() == "settled";
     let lines = store.lines().unwrap();
     let said: Vec<_> =
         lines.iter().filter(|line| settled(line)).map(|line| line.export().unwrap()).collect();

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::number::shortened;
 
 /// What a command has to say.
@@ -41,20 +41,20 @@ pub struct OutputFormat {
 
 impl OutputFormat {
     /// Says an answer; one that is a mere report of what was written can be left unsaid.
-    pub fn say(self, answer: &Answer, is_report: bool) -> Result<(), Failure> {
+    pub fn say(self, answer: &Answer, is_report: bool) -> Result<(), CommandFailure> {
         let said = match (self.json, self.quiet && is_report) {
             (true, _) => print(&format!("{}\n", answer.object)),
             (false, true) => Ok(()),
             (false, false) => print(&visible(&shortened(&answer.text))),
         };
-        said.map_err(Failure::Output)?;
+        said.map_err(CommandFailure::Output)?;
         let shouted = |remark: &&String| !self.quiet || remark.starts_with("NOT PRIVATE");
         answer.remarks.iter().filter(shouted).for_each(|remark| aside(&shortened(remark)));
         Ok(())
     }
 
     /// Says why there is no answer.
-    pub fn fail(self, failure: &Failure) -> ExitCode {
+    pub fn fail(self, failure: &CommandFailure) -> ExitCode {
         if failure.is_broken_pipe() {
             // Whoever read the output has had enough; that is not an error.
             return ExitCode::SUCCESS;

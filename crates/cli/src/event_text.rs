@@ -3,7 +3,7 @@
 use reticent::accountant::{Adjacency, Event, Ledger, Mechanism, Unit, View};
 use serde_json::{Map, Value};
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Short names of fields.
 const SHORT: &[(&str, &str)] = &[("z", "noise_multiplier"), ("q", "rate")];
@@ -20,7 +20,7 @@ pub fn form(kind: &str) -> String {
 
 /// A mechanism from `kind:field=value,field=value`. The fields are those that a ledger has, so
 /// every event in the catalogue that is made of numbers can be typed.
-pub fn mechanism(text: &str) -> Result<Mechanism, Failure> {
+pub fn mechanism(text: &str) -> Result<Mechanism, CommandFailure> {
     let (kind, fields) = text.split_once(':').unwrap_or((text, ""));
     let mut object = Map::from_iter([("kind".to_owned(), Value::from(kind))]);
     for field in fields.split(',').filter(|field| !field.is_empty()) {
@@ -42,7 +42,7 @@ pub fn mechanism(text: &str) -> Result<Mechanism, Failure> {
 }
 
 /// The mechanism on a sample of the records: `full`, `poisson:RATE` or `wor:SIZE/POPULATION`.
-pub fn sampled(mechanism: Mechanism, sampling: Option<&str>) -> Result<Mechanism, Failure> {
+pub fn sampled(mechanism: Mechanism, sampling: Option<&str>) -> Result<Mechanism, CommandFailure> {
     let Some(sampling) = sampling.filter(|sampling| *sampling != "full") else {
         return Ok(mechanism);
     };
@@ -74,7 +74,7 @@ pub fn ledger(
     steps: u64,
     adjacency: Adjacency,
     unit: Unit,
-) -> Result<Ledger, Failure> {
+) -> Result<Ledger, CommandFailure> {
     let shown = mechanism.to_string();
     let event = Event::new(mechanism, adjacency, unit, View::Central)
         .map_err(|error| refuse(&shown, &error.to_string()))?;
@@ -83,8 +83,8 @@ pub fn ledger(
     Ok(ledger)
 }
 
-fn refuse(given: &str, reason: &str) -> Failure {
-    Failure::Usage {
+fn refuse(given: &str, reason: &str) -> CommandFailure {
+    CommandFailure::Usage {
         message: format!("'{given}' cannot be counted: {reason}"),
         hint: "write for example --event gaussian:z=2 --sampling poisson:0.01; `reticent list events` shows what \
                there is"

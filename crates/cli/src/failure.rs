@@ -10,7 +10,7 @@ use crate::flags::{flag, in_flags, typed};
 
 /// Why a command has no answer.
 #[derive(Debug)]
-pub enum Failure {
+pub enum CommandFailure {
     /// The job could not be done.
     Job {
         /// The command that described it.
@@ -31,16 +31,16 @@ pub enum Failure {
     },
 }
 
-impl Failure {
+impl CommandFailure {
     /// A job that a command other than `fit` described.
     pub fn of(command: &'static str, error: Error) -> Self {
-        Failure::Job { command, error }
+        CommandFailure::Job { command, error }
     }
 
     /// The same for what was said to be a fit's and is of a run between parties.
     pub fn of_parties(self) -> Self {
         match self {
-            Failure::Job { error, .. } => Failure::of("simulate", error),
+            CommandFailure::Job { error, .. } => CommandFailure::of("simulate", error),
             other => other,
         }
     }
@@ -48,17 +48,19 @@ impl Failure {
     /// A job that was not paid for, or did not come to its end.
     pub fn of_payment(error: PaymentError) -> Self {
         match error {
-            PaymentError::Budget(error) => Failure::Budget(error),
+            PaymentError::Budget(error) => CommandFailure::Budget(error),
             PaymentError::Job(error) => error.into(),
-            other => Failure::Usage { message: other.to_string(), hint: other.hint().to_owned() },
+            other => {
+                CommandFailure::Usage { message: other.to_string(), hint: other.hint().to_owned() }
+            }
         }
     }
 
     /// 3 when the budget was refused, 2 for everything else that was asked wrongly.
     pub fn code(&self) -> u8 {
         match self {
-            Failure::Job { error, .. } if error.is_budget() => 3,
-            Failure::Budget(error) if error.is_refusal() => 3,
+            CommandFailure::Job { error, .. } if error.is_budget() => 3,
+            CommandFailure::Budget(error) if error.is_refusal() => 3,
             _ => 2,
         }
     }
@@ -66,28 +68,28 @@ impl Failure {
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Failure::Job { command, error } => hint(command, error),
-            Failure::Budget(error) => budget_hint(error).to_owned(),
-            Failure::Output(_) => "check that the disk has room".to_owned(),
-            Failure::Usage { hint, .. } => hint.clone(),
+            CommandFailure::Job { command, error } => hint(command, error),
+            CommandFailure::Budget(error) => budget_hint(error).to_owned(),
+            CommandFailure::Output(_) => "check that the disk has room".to_owned(),
+            CommandFailure::Usage { hint, .. } => hint.clone(),
         }
     }
 
     /// Whether the reader of standard output went away.
     pub fn is_broken_pipe(&self) -> bool {
-        matches!(self, Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+        matches!(self, CommandFailure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
 
-impl std::fmt::Display for Failure {
+impl std::fmt::Display for CommandFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Failure::Job { error, .. } => f.write_str(&message(error)),
-            Failure::Budget(error) => f.write_str(&in_flags(&error.to_string())),
-            Failure::Output(error) => {
+            CommandFailure::Job { error, .. } => f.write_str(&message(error)),
+            CommandFailure::Budget(error) => f.write_str(&in_flags(&error.to_string())),
+            CommandFailure::Output(error) => {
                 write!(f, "cannot write to standard output: {}", error.kind())
             }
-            Failure::Usage { message, .. } => f.write_str(message),
+            CommandFailure::Usage { message, .. } => f.write_str(message),
         }
     }
 }
@@ -137,9 +139,9 @@ fn hint(command: &str, error: &Error) -> String {
     }
 }
 
-impl<E: Into<Error>> From<E> for Failure {
+impl<E: Into<Error>> From<E> for CommandFailure {
     fn from(error: E) -> Self {
-        Failure::Job { command: "fit", error: error.into() }
+        CommandFailure::Job { command: "fit", error: error.into() }
     }
 }
 

@@ -51,7 +51,7 @@ pub fn said(remark: &str) {
 
 /// A bar where iterations are told, and a line that moves where they are not.
 #[derive(Debug)]
-pub struct Bar {
+pub struct JobBar {
     start: Instant,
     /// What is counted, for example iterations.
     word: &'static str,
@@ -60,15 +60,15 @@ pub struct Bar {
     waiting: Option<Waiting>,
 }
 
-impl Bar {
+impl JobBar {
     /// Starts the clock.
     pub fn new(word: &'static str) -> Self {
-        Bar { start: Instant::now(), word, time_left: false, bar: None, waiting: None }
+        JobBar { start: Instant::now(), word, time_left: false, bar: None, waiting: None }
     }
 
     /// The same with the time that is left: for runs on public data alone.
     pub fn with_time_left(word: &'static str) -> Self {
-        Bar { time_left: true, ..Bar::new(word) }
+        JobBar { time_left: true, ..JobBar::new(word) }
     }
 
     /// Takes the bar away.
@@ -86,7 +86,7 @@ impl Bar {
     }
 }
 
-impl Bar {
+impl JobBar {
     /// Shows the stage of a job, and lets it go on.
     pub fn watch(&mut self, stage: Stage) -> ControlFlow<()> {
         match stage {
@@ -117,16 +117,16 @@ impl Bar {
 /// A line that says what is being done, in words that change.
 #[cfg(feature = "reproduce")]
 #[derive(Debug)]
-pub struct Line {
+pub struct StatusLine {
     start: Instant,
     line: Option<ProgressBar>,
 }
 
 #[cfg(feature = "reproduce")]
-impl Line {
+impl StatusLine {
     /// Starts the clock.
     pub fn new() -> Self {
-        Line { start: Instant::now(), line: None }
+        StatusLine { start: Instant::now(), line: None }
     }
 
     /// Says it.
@@ -145,7 +145,7 @@ impl Line {
 }
 
 #[cfg(feature = "reproduce")]
-impl Drop for Line {
+impl Drop for StatusLine {
     fn drop(&mut self) {
         if let Some(line) = &self.line {
             line.finish_and_clear();

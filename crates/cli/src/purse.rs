@@ -7,12 +7,12 @@ use clap::Args;
 use reticent::accountant::{Adjacency, Ledger, Unit, View};
 use reticent::tables::fingerprint;
 use reticent::{Error, Files, Payable, Spec, Watch};
-use reticent_budget::{BudgetError, Group, Relation, Store, gaussian_job};
+use reticent_budget::{BudgetError, GroupSummary, Relation, Store, gaussian_job};
 use reticent_payment::{Bill, Paid, PaymentError, pay};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::wrapped;
 use crate::number::{show_delta, show_up};
 
@@ -48,7 +48,7 @@ pub struct Purse {
 
 /// What a fit did to its budget.
 #[derive(Debug)]
-pub struct Receipt {
+pub struct BudgetReceipt {
     /// For people.
     pub text: String,
     /// For programs.
@@ -57,7 +57,7 @@ pub struct Receipt {
     pub remarks: Vec<String>,
 }
 
-impl Receipt {
+impl BudgetReceipt {
     /// Says it behind what the job itself has to say.
     pub fn add_to(self, answer: &mut Answer) {
         answer.text += &format!("\n{}", self.text);
@@ -78,11 +78,12 @@ impl PurseFlags {
     }
 
     /// Stands for a table, under the key of the budget that was named: for a job that goes on.
-    pub fn mark(&self, data: &Files) -> Result<Option<[u8; 32]>, Failure> {
+    pub fn mark(&self, data: &Files) -> Result<Option<[u8; 32]>, CommandFailure> {
         let Some(file) = &self.budget else { return Ok(None) };
-        let key = Store::open(file).and_then(|store| store.key()).map_err(Failure::Budget)?;
+        let key =
+            Store::open(file).and_then(|store| store.key()).map_err(CommandFailure::Budget)?;
         let unreadable = |error: std::io::Error| {
-            Failure::of_payment(PaymentError::Unreadable(error.kind().to_string()))
+            CommandFailure::of_payment(PaymentError::Unreadable(error.kind().to_string()))
         };
         fingerprint(&data.paths, &key).map(Some).map_err(unreadable)
     }
@@ -95,10 +96,10 @@ impl PurseFlags {
         data: &Files,
         label: &str,
         beforehand: impl FnOnce() -> Option<Ledger>,
-    ) -> Result<Option<Purse>, Failure> {
+    ) -> Result<Option<Purse>, CommandFailure> {
         let Some(file) = self.budget.clone() else { return Ok(None) };
         let usage = |message: &str, hint: &str| {
-            Err(Failure::Usage { message: message.to_owned(), hint: hint.to_owned() })
+            Err(CommandFailure::Usage { message: message.to_owned(), hint: hint.to_owned() })
         };
         if spec.seed.is_some() {
             return usage(
@@ -113,23 +114,23 @@ impl PurseFlags {
             );
         };
         if data.paths.iter().any(|path| path.as_os_str() == "-") {
-            return Err(Failure::of_payment(PaymentError::StandardInput));
+            return Err(CommandFailure::of_payment(PaymentError::StandardInput));
         }
         let relation = match (self.new_edition, self.disjoint_people) {
             (true, _) => Relation::NewEdition,
             (_, true) => Relation::DisjointPeople,
             _ => Relation::Same,
         };
-        let store = Store::open(&file).map_err(Failure::Budget)?;
+        let store = Store::open(&file).map_err(CommandFailure::Budget)?;
         // Follows the history from end to end, which a reservation does not.
-        store.promise().map_err(Failure::Budget)?;
+        store.promise().map_err(CommandFailure::Budget)?;
         // People who are in no other table have a budget of their own.
         if relation != Relation::DisjointPeople
             && let Some(plan) = beforehand()
             && let Err(error) = store.would_fit(&plan, asked)
             && error.is_refusal()
         {
-            return Err(Failure::Budget(error));
+            return Err(CommandFailure::Budget(error));
         }
         let (label, table) = (label.to_owned(), data.clone());
         Ok(Some(Purse { store, file, relation, label, asked, table }))
@@ -143,13 +144,13 @@ impl Purse {
         user: Option<&str>,
         open: impl FnOnce(&Files, &mut Watch<'_>) -> Result<R, Error>,
         watch: &mut Watch<'_>,
-    ) -> Result<(R::Done, Receipt), Failure> {
+    ) -> Result<(R::Done, BudgetReceipt), CommandFailure> {
         let (label, asked, relation) = (&*self.label, self.asked, self.relation);
         let bill = Bill { label, asked, user, relation };
         let files = &self.table;
         let open = |watch: &mut Watch<'_>| open(files, watch);
         let paid = pay(&mut self.store, &bill, Paid::Files(&files.paths), open, watch);
-        let paid = paid.map_err(Failure::of_payment)?;
+        let paid = paid.map_err(CommandFailure::of_payment)?;
         let number = paid.job;
         let open = paid.open.map(|error| {
             format!("Job {number} stays open in the budget, and counted in full: {error}.")
@@ -157,22 +158,24 @@ impl Purse {
         Ok((paid.done, self.receipt(number, open)))
     }
 
-    fn receipt(&self, number: u64, open: Option<String>) -> Receipt {
+    fn receipt(&self, number: u64, open: Option<String>) -> BudgetReceipt {
         let mut remarks: Vec<String> = open.into_iter().collect();
         let object = json!({ "file": self.file, "job": number });
         let summary = match self.store.summary() {
             Ok(summary) => summary,
             Err(error) => {
                 remarks.push(error.to_string());
-                return Receipt { text: String::new(), object, remarks };
+                return BudgetReceipt { text: String::new(), object, remarks };
             }
         };
         let own = summary.jobs.iter().find(|job| job.number == number);
         let own = own.and_then(|job| job.people.as_ref());
-        let mine = |group: &&Group| own.is_none_or(|own| own.contains(&group.people));
-        let most = |one: &&Group, two: &&Group| one.counted.total_cmp(&two.counted);
+        let mine = |group: &&GroupSummary| own.is_none_or(|own| own.contains(&group.people));
+        let most = |one: &&GroupSummary, two: &&GroupSummary| one.counted.total_cmp(&two.counted);
         let group = summary.groups.iter().filter(mine).max_by(most);
-        let Some(group) = group else { return Receipt { text: String::new(), object, remarks } };
+        let Some(group) = group else {
+            return BudgetReceipt { text: String::new(), object, remarks };
+        };
         let assumption = (self.relation == Relation::DisjointPeople).then_some(DISJOINT);
         let taken = assumption.map_or(String::new(), |said| format!(" Taken as given: {said}."));
         let text = wrapped(&format!(
@@ -188,7 +191,7 @@ impl Purse {
             "file": self.file, "job": number, "counted": group.counted, "left": group.left,
             "assumption": assumption,
         });
-        Receipt { text, object, remarks }
+        BudgetReceipt { text, object, remarks }
     }
 }
 
@@ -198,9 +201,9 @@ pub fn gaussian(
     adjacency: Adjacency,
     unit: Unit,
     view: View,
-) -> Result<Ledger, Failure> {
+) -> Result<Ledger, CommandFailure> {
     gaussian_job(asked, adjacency, unit, view).map_err(|error| match error {
         BudgetError::Calibration(error) => error.into(),
-        other => Failure::Budget(other),
+        other => CommandFailure::Budget(other),
     })
 }

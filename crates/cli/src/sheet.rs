@@ -4,7 +4,7 @@ use std::path::Path;
 
 use reticent::write_text;
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// The cells of a column.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,20 +21,20 @@ pub struct Sheet(pub Vec<(String, Cells)>);
 
 impl Sheet {
     /// Refuses a name that is not written, before any work is done.
-    pub fn check(path: &Path) -> Result<(), Failure> {
+    pub fn check(path: &Path) -> Result<(), CommandFailure> {
         let ending = path.extension().and_then(|word| word.to_str()).unwrap_or_default();
         let known = if cfg!(feature = "parquet") { &["csv", "parquet"][..] } else { &["csv"][..] };
         if known.contains(&ending.to_ascii_lowercase().as_str()) {
             return Ok(());
         }
-        Err(Failure::Usage {
+        Err(CommandFailure::Usage {
             message: format!("{}: what is written there is told by its name", path.display()),
             hint: format!("give a name that ends in .{}", known.join(" or .")),
         })
     }
 
     /// Writes it.
-    pub fn write(&self, path: &Path) -> Result<(), Failure> {
+    pub fn write(&self, path: &Path) -> Result<(), CommandFailure> {
         match path.extension().is_some_and(|word| word.eq_ignore_ascii_case("parquet")) {
             #[cfg(feature = "parquet")]
             true => parquet::write(self, path),
@@ -85,8 +85,8 @@ mod parquet {
 
     use super::*;
 
-    pub fn write(sheet: &Sheet, path: &Path) -> Result<(), Failure> {
-        let failure = |error: ParquetError| -> Failure {
+    pub fn write(sheet: &Sheet, path: &Path) -> Result<(), CommandFailure> {
+        let failure = |error: ParquetError| -> CommandFailure {
             Error::Write { file: path.to_owned(), reason: error.to_string() }.into()
         };
         let file = whole(sheet, NewFile::create(path)?).map_err(failure)?;

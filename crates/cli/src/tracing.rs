@@ -8,7 +8,7 @@ use reticent::{Files, check_folder, check_new, write_text};
 use serde_json::Value;
 
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::wrapped;
 use crate::number;
 use crate::sheet::{Cells, Sheet};
@@ -36,14 +36,14 @@ pub struct TraceFlags {
 
 impl TraceFlags {
     /// Refuses what cannot be, before any work is done.
-    pub fn check(&self, with_budget: bool, force: bool) -> Result<(), Failure> {
+    pub fn check(&self, with_budget: bool, force: bool) -> Result<(), CommandFailure> {
         let Some(path) = &self.trace else { return Ok(()) };
         Sheet::check(path)?;
         check_folder(path.parent().unwrap_or(path))?;
         check_new(path, force)?;
         check_new(&beside(path), force)?;
         if self.public_data && with_budget {
-            return Err(Failure::Usage {
+            return Err(CommandFailure::Usage {
                 message: "a table that has a budget is not public".to_owned(),
                 hint: "leave out --public-data or --budget".to_owned(),
             });
@@ -63,7 +63,7 @@ impl TraceFlags {
     }
 
     /// Writes the trace with its note, and says so.
-    pub fn write(&self, trace: &Trace, answer: &mut Answer) -> Result<(), Failure> {
+    pub fn write(&self, trace: &Trace, answer: &mut Answer) -> Result<(), CommandFailure> {
         let Some(path) = &self.trace else { return Ok(()) };
         let columns = trace.columns().into_iter();
         Sheet(columns.map(|(name, cells)| (name, Cells::Numbers(cells))).collect()).write(path)?;

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// What reading a table met. Nothing in here is protected.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Counts {
+pub struct ReadCounts {
     /// The number of records read.
     pub records: u64,
     /// Rows that were scaled down to the row norm.
@@ -35,7 +35,7 @@ pub struct ColumnCounts {
     pub values: Option<Vec<(String, u64)>>,
 }
 
-impl Counts {
+impl ReadCounts {
     pub(crate) fn new(schema: &Schema) -> Self {
         let columns = schema.columns().iter().map(|column| {
             let (numeric, labels) = match column.role() {

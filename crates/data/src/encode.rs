@@ -1,10 +1,10 @@
 //! Fields to numbers. Fitting and predicting use this one encoder, so a model sees what it was
 //! trained on.
 
-use crate::counts::{ColumnCounts, Counts};
+use crate::counts::{ColumnCounts, ReadCounts};
 use crate::labels::Lookup;
 use crate::missing::Tokens;
-use crate::people::People;
+use crate::people::PersonNumbers;
 use crate::person_id::PersonId;
 use crate::schema::{Numeric, Role, Schema, TargetKind, Unknown};
 use crate::{CellProblem, day, norm, number};
@@ -46,7 +46,7 @@ pub enum Cell<'a> {
 /// One encoded record. Kept and cleared between records, so that reading allocates nothing per
 /// record.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Row {
+pub struct EncodedRow {
     /// Encoded columns that are not zero, ascending.
     pub indices: Vec<u32>,
     /// The values at these indices.
@@ -57,7 +57,7 @@ pub struct Row {
     pub(crate) user: u32,
 }
 
-impl Row {
+impl EncodedRow {
     /// Forgets the last record.
     pub fn clear(&mut self) {
         self.indices.clear();
@@ -75,15 +75,15 @@ impl Row {
 /// A schema made ready for many records.
 #[derive(Debug)]
 pub struct Encoder {
-    plan: Arc<Plan>,
-    people: People,
+    plan: Arc<EncodingPlan>,
+    people: PersonNumbers,
     /// What was met, where somebody asked for it.
-    counts: Option<Counts>,
+    counts: Option<ReadCounts>,
 }
 
 /// What does not change from record to record.
 #[derive(Debug)]
-struct Plan {
+struct EncodingPlan {
     slots: Vec<Slot>,
     missing: Tokens,
     /// How owners are told apart.
@@ -98,14 +98,14 @@ enum Slot {
     Number { at: u32, numeric: Numeric, missing: f64 },
     Day { at: u32, numeric: Numeric, missing: f64 },
     Category { at: u32, lookup: Box<Lookup>, missing: Option<u32>, unknown: Unknown },
-    Class(Box<Class>),
+    Class(Box<ClassSlot>),
     Range { kind: TargetKind, missing: Option<f64> },
     User,
     Skip,
 }
 
 #[derive(Debug)]
-struct Class {
+struct ClassSlot {
     kind: TargetKind,
     lookup: Lookup,
     missing: Option<f64>,
@@ -133,7 +133,7 @@ impl Encoder {
                 Role::Target(t) if fit => match &t.kind {
                     TargetKind::Classes(labels) => {
                         let missing = t.missing.as_deref().and_then(|m| labels.position(m));
-                        Slot::Class(Box::new(Class {
+                        Slot::Class(Box::new(ClassSlot {
                             lookup: Lookup::new(labels),
                             missing: missing.map(|i| t.kind.encode_class(i)),
                             allowed: labels.spellings().collect::<Vec<_>>().join(", "),
@@ -155,7 +155,7 @@ impl Encoder {
             at += column.width() as u32;
         }
         let form = schema.user_form().unwrap_or_default();
-        let plan = Plan {
+        let plan = EncodingPlan {
             slots,
             missing: Tokens::new(schema.missing_tokens()),
             person: PersonId::new(form, schema.decimal_comma(), schema.missing_tokens()),
@@ -163,12 +163,12 @@ impl Encoder {
             comma: schema.decimal_comma(),
             row_norm: schema.row_norm(),
         };
-        Self { plan: Arc::new(plan), people: People::default(), counts: None }
+        Self { plan: Arc::new(plan), people: PersonNumbers::default(), counts: None }
     }
 
     /// Another one for the same schema, which has met nobody yet.
     pub(crate) fn again(&self) -> Self {
-        Self { plan: Arc::clone(&self.plan), people: People::default(), counts: None }
+        Self { plan: Arc::clone(&self.plan), people: PersonNumbers::default(), counts: None }
     }
 
     /// The numbers here of the owners that another one has met, by their numbers there.
@@ -183,19 +183,19 @@ impl Encoder {
 
     /// Counts what it meets from now on.
     pub(crate) fn counting(mut self, schema: &Schema) -> Self {
-        self.counts = Some(Counts::new(schema));
+        self.counts = Some(ReadCounts::new(schema));
         self
     }
 
     /// What was met.
-    pub(crate) fn counts(self) -> Option<Counts> {
+    pub(crate) fn counts(self) -> Option<ReadCounts> {
         let users = self
             .plan
             .slots
             .iter()
             .any(|s| matches!(s, Slot::User))
             .then_some(self.people.len() as u64);
-        self.counts.map(|counts| Counts { users, ..counts })
+        self.counts.map(|counts| ReadCounts { users, ..counts })
     }
 
     /// Whether schema column `slot` has to be in the file.
@@ -204,7 +204,12 @@ impl Encoder {
     }
 
     /// Encodes one field of schema column `slot` into `row`. Columns must come in schema order.
-    pub fn put(&mut self, slot: usize, cell: Cell<'_>, row: &mut Row) -> Result<(), CellProblem> {
+    pub fn put(
+        &mut self,
+        slot: usize,
+        cell: Cell<'_>,
+        row: &mut EncodedRow,
+    ) -> Result<(), CellProblem> {
         let plan = &*self.plan;
         let cell = plan.meant(cell);
         if let Some(counts) = &mut self.counts {
@@ -235,7 +240,7 @@ impl Encoder {
                 }
             }
             Slot::Class(class) => {
-                let Class { kind, lookup, missing, allowed } = &**class;
+                let ClassSlot { kind, lookup, missing, allowed } = &**class;
                 row.target = match with_text(cell, |text| lookup.find(text)) {
                     Some(Some(i)) => kind.encode_class(i as usize),
                     Some(None) => return Err(CellProblem::OutsideClasses(allowed.clone())),
@@ -259,7 +264,7 @@ impl Encoder {
     }
 
     /// Scales a complete record into the row norm.
-    pub fn finish(&mut self, row: &mut Row) {
+    pub fn finish(&mut self, row: &mut EncodedRow) {
         let length =
             self.counts.as_ref().map(|_| row.values.iter().map(|v| v * v).sum::<f64>().sqrt());
         norm::shrink_into(&mut row.values, self.plan.row_norm);
@@ -275,7 +280,7 @@ impl Encoder {
     }
 }
 
-impl Plan {
+impl EncodingPlan {
     /// Counts a field as it is meant. What cannot be read is not counted: it ends the reading.
     fn count(&self, slot: usize, cell: Cell<'_>, count: &mut ColumnCounts) {
         if matches!(cell, Cell::Missing) {

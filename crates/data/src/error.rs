@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// A cell of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct CellPlace {
     /// The file as the user named it.
     pub file: String,
     /// Line in a text file, record in a Parquet file; from 1.
@@ -16,7 +16,7 @@ pub struct Place {
     pub column: String,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for CellPlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}: column `{}`", self.file, self.line, self.column)
     }
@@ -47,7 +47,7 @@ pub enum DataError {
     #[error("{place} {problem}")]
     Cell {
         /// The line or row, and the column.
-        place: Place,
+        place: CellPlace,
         /// What is wrong with the cell.
         problem: CellProblem,
     },
@@ -271,7 +271,7 @@ impl DataError {
     }
 
     pub(crate) fn cell(file: &str, line: u64, column: &str, problem: CellProblem) -> Self {
-        Self::Cell { place: Place { file: file.into(), line, column: column.into() }, problem }
+        Self::Cell { place: CellPlace { file: file.into(), line, column: column.into() }, problem }
     }
 
     /// What the user can do about it.

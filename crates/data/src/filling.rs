@@ -2,7 +2,7 @@
 
 use crate::error::FileProblem;
 use crate::schema::{Role, Schema};
-use crate::{Cell, Csr, DataError, Dense, Encoder, Purpose, Row, Rows, Table};
+use crate::{Cell, Csr, DataError, Dense, EncodedRow, Encoder, Purpose, Rows, Table};
 use std::collections::TryReserveError;
 
 /// A table that grows by records, from one file or from several.
@@ -10,7 +10,7 @@ pub(crate) struct Filling<'s> {
     pub(crate) schema: &'s Schema,
     pub(crate) purpose: Purpose,
     pub(crate) encoder: Encoder,
-    row: Row,
+    row: EncodedRow,
     table: Table,
     /// Records are counted and not kept.
     checking: bool,
@@ -36,7 +36,7 @@ impl<'s> Filling<'s> {
             schema,
             purpose,
             encoder,
-            row: Row::default(),
+            row: EncodedRow::default(),
             table: Table { rows, targets: Vec::new(), users, names: Vec::new() },
             checking: false,
             records: 0,
@@ -130,7 +130,7 @@ impl<'s> Filling<'s> {
     }
 
     /// The record is complete and handed to `f`; nothing of it is kept.
-    pub(crate) fn hand_on<T>(&mut self, f: impl FnOnce(&Row) -> T) -> T {
+    pub(crate) fn hand_on<T>(&mut self, f: impl FnOnce(&EncodedRow) -> T) -> T {
         self.encoder.finish(&mut self.row);
         self.records += 1;
         let said = f(&self.row);

@@ -45,11 +45,11 @@ mod split;
 mod table;
 mod text;
 
-pub use counts::{ColumnCounts, Counts};
+pub use counts::{ColumnCounts, ReadCounts};
 pub use dataset::{Dataset, Indices, Owner, Owners, Targets, encode, visit_content, visit_dataset};
 pub use dense::Dense;
-pub use encode::{Cell, Encoder, Purpose, Row};
-pub use error::{CellProblem, DataError, FileProblem, LineProblem, Place};
+pub use encode::{Cell, EncodedRow, Encoder, Purpose};
+pub use error::{CellPlace, CellProblem, DataError, FileProblem, LineProblem};
 pub use labels::Labels;
 pub use norm::shrink_into;
 pub use person_id::IdForm;
@@ -60,9 +60,9 @@ pub use schema::{
 #[cfg(feature = "parquet")]
 pub use source::parse_parquet;
 pub use source::{
-    Checked, Draft, DraftOptions, Format, Head, Kept, KeptKind, Reading, Thoroughness, Visitor,
-    check, draft_from_public, load, load_and_compare, load_features, parse_csv, parse_libsvm,
-    skeleton, visit, visit_bytes,
+    DraftOptions, Format, Head, KeptCell, KeptKind, ReadOptions, SchemaDraft, TableCheck,
+    Thoroughness, Visitor, check, draft_from_public, load, load_and_compare, load_features,
+    parse_csv, parse_libsvm, skeleton, visit, visit_bytes,
 };
 pub use sparse::Csr;
 pub use split::Skew;

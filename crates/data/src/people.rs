@@ -9,11 +9,11 @@ use std::collections::HashMap;
 
 /// The persons met so far, numbered in the order in which they were met.
 #[derive(Debug, Default)]
-pub(crate) struct People {
+pub(crate) struct PersonNumbers {
     numbers: HashMap<Vec<u8>, u32>,
 }
 
-impl People {
+impl PersonNumbers {
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.numbers.len()
@@ -66,7 +66,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn places(ids: &[Vec<u8>]) -> Vec<u32> {
-        let mut people = People::default();
+        let mut people = PersonNumbers::default();
         let met: Vec<u32> = ids.iter().map(|id| people.number(id)).collect();
         let places = people.places();
         met.into_iter().map(|number| places[number as usize]).collect()
@@ -86,7 +86,7 @@ mod tests {
             prop_assert_eq!(places(&ids), expected.clone());
 
             let (first, second) = ids.split_at(cut.min(ids.len()));
-            let (mut people, mut more) = (People::default(), People::default());
+            let (mut people, mut more) = (PersonNumbers::default(), PersonNumbers::default());
             let mut met: Vec<u32> = first.iter().map(|id| people.number(id)).collect();
             let there: Vec<u32> = second.iter().map(|id| more.number(id)).collect();
             let here = people.adopt(more);

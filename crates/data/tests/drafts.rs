@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use reticent_data::{
-    Draft, DraftOptions, Purpose, Schema, Thoroughness, check, draft_from_public, load, parse_csv,
-    skeleton,
+    DraftOptions, Purpose, Schema, SchemaDraft, Thoroughness, check, draft_from_public, load,
+    parse_csv, skeleton,
 };
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> PathBuf {
     path
 }
 
-fn draft(text: &str) -> Draft {
+fn draft(text: &str) -> SchemaDraft {
     let folder = tempfile::tempdir().unwrap();
     let options = DraftOptions { target: Some("ill".into()), ..DraftOptions::default() };
     draft_from_public(&file(&folder, "t.csv", text), &options, &[7; 32]).unwrap()
@@ -38,7 +38,7 @@ fn table() -> String {
 
 #[test]
 fn identifiers_days_codes_and_weights_are_asked_about() {
-    let Draft { toml, questions, schema, remarks } = draft(&table());
+    let SchemaDraft { toml, questions, schema, remarks } = draft(&table());
     assert_eq!(remarks, [] as [String; 0]);
     let about: Vec<&str> =
         questions.iter().map(|q| q.split(" looks like ").next().unwrap()).collect();
@@ -59,7 +59,7 @@ fn identifiers_days_codes_and_weights_are_asked_about() {
 fn a_draft_in_which_everything_is_asked_is_a_draft() {
     let days: String =
         (1..29).map(|i| format!("2024-01-{i:02},{}\n", ["no", "yes"][i % 2])).collect();
-    let Draft { toml, questions, .. } = draft(&format!("day,ill\n{days}"));
+    let SchemaDraft { toml, questions, .. } = draft(&format!("day,ill\n{days}"));
     assert_eq!((questions.len(), toml.matches("kind = \"TODO\"").count()), (1, 1));
 }
 

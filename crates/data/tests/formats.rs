@@ -4,7 +4,7 @@
 
 use crate::archive::zip;
 use reticent_data::{
-    DataError, DraftOptions, Format, Reading, Schema, Table, draft_from_public, load,
+    DataError, DraftOptions, Format, ReadOptions, Schema, Table, draft_from_public, load,
     load_and_compare,
 };
 use std::io::Write;
@@ -179,7 +179,7 @@ fn text_in_utf32_is_not_called_utf16() {
 #[test]
 fn what_has_no_end_is_refused() {
     let zero = PathBuf::from("/dev/zero");
-    let limited = Reading { format: Some(Format::Csv), max_line: Some(1_000_000) };
+    let limited = ReadOptions { format: Some(Format::Csv), max_line: Some(1_000_000) };
     let said = load(&zero, limited, &schema(), None, None).map(|_| ()).unwrap_err().to_string();
     assert_eq!(said, "/dev/zero:1: the record is longer than 1000000 bytes");
     assert!(Schema::read(&zero).is_err());

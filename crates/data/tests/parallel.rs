@@ -5,8 +5,8 @@
 #![allow(clippy::unwrap_used)]
 
 use reticent_data::{
-    DataError, Head, Kept, Purpose, Row, Rows, Schema, Table, Target, Visitor, load, load_features,
-    visit,
+    DataError, EncodedRow, Head, KeptCell, Purpose, Rows, Schema, Table, Target, Visitor, load,
+    load_features, visit,
 };
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -79,14 +79,14 @@ impl Visitor for Collect<'_> {
         true
     }
 
-    fn record(&mut self, row: &Row, kept: &[Kept]) -> bool {
+    fn record(&mut self, row: &EncodedRow, kept: &[KeptCell]) -> bool {
         let mut dense = vec![0.0; self.columns];
         for (&j, &v) in row.indices.iter().zip(&row.values) {
             dense[j as usize] = v;
         }
         let owner = kept.first().map(|id| match id {
-            Kept::Text(text) => String::from_utf8(text.clone()).unwrap(),
-            Kept::Whole(number) => number.to_string(),
+            KeptCell::Text(text) => String::from_utf8(text.clone()).unwrap(),
+            KeptCell::Whole(number) => number.to_string(),
             other => panic!("{other:?} is no id of these files"),
         });
         self.table.push((dense, row.target, owner));

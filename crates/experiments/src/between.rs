@@ -1,21 +1,21 @@
 //! Runs between parties that are looked at in more than their last model: peers after every
 //! iteration, and users of a server that is trusted.
 
-use reticent::simulate::{Keep, Parties, SimulationSpec};
+use reticent::simulate::{CheckpointOptions, Parties, SimulationSpec};
 use reticent::{Unit, View, unwatched};
 
-use crate::error::Error;
-use crate::train::{Among, Method, Nodes, Price, Problem};
+use crate::error::ExperimentError;
+use crate::train::{Among, Nodes, Price, TrainMethod, TrainProblem};
 
-impl Problem<'_> {
-    /// The models of all peers after every iteration. Rows are dealt as in [`Problem::nodes`].
+impl TrainProblem<'_> {
+    /// The models of all peers after every iteration. Rows are dealt as in [`TrainProblem::nodes`].
     pub fn followed(
         &self,
-        method: &Method,
+        method: &TrainMethod,
         price: Price,
         among: Among,
         seed: u64,
-    ) -> Result<Vec<Nodes>, Error> {
+    ) -> Result<Vec<Nodes>, ExperimentError> {
         let models = self.all_kept(&("followed", method.key(), price, among, seed), || {
             let mut spec = self.between(method, price, among, seed)?;
             spec.parties.split = None;
@@ -26,15 +26,20 @@ impl Problem<'_> {
                 self.train.dataset()?.with_owners(&owners).map_err(reticent::Error::from)?;
             let mut shown = Vec::new();
             let mut show = |_: u32, each: &[Vec<f64>]| shown.extend_from_slice(each);
-            let ready = job.open(&table, Keep::default(), &mut unwatched)?;
-            ready.run_followed(Keep::default(), &mut unwatched, &mut show)?;
+            let ready = job.open(&table, CheckpointOptions::default(), &mut unwatched)?;
+            ready.run_followed(CheckpointOptions::default(), &mut unwatched, &mut show)?;
             Ok(shown)
         })?;
         Ok(models.chunks(among.parties as usize).map(|each| Nodes::new(each.to_vec())).collect())
     }
 
     /// The model of a run in which every row is a user of its own, whom the server is trusted by.
-    pub fn users(&self, method: &Method, price: Price, seed: u64) -> Result<Vec<f64>, Error> {
+    pub fn users(
+        &self,
+        method: &TrainMethod,
+        price: Price,
+        seed: u64,
+    ) -> Result<Vec<f64>, ExperimentError> {
         self.kept(&("users", method.key(), price, seed), || {
             // Nobody else's row: every one is its own party.
             let owners: Vec<u64> = (0..self.train.len() as u64).collect();
@@ -45,7 +50,7 @@ impl Problem<'_> {
             let job = self.spec(method, price, seed)?;
             let spec = SimulationSpec { job, parties, ..SimulationSpec::default() };
             let job = spec.simulation()?.party_per_owner().unit(Unit::User).check()?;
-            let run = job.run(&table, Keep::default(), &mut unwatched)?;
+            let run = job.run(&table, CheckpointOptions::default(), &mut unwatched)?;
             Ok(run.model.coefficients().iter().map(|c| c.values[0]).collect())
         })
     }
@@ -62,7 +67,7 @@ mod tests {
     #[test]
     fn what_is_followed_are_the_models_of_shorter_runs() {
         let table = simulated::indicators(200, 10, 3);
-        let problem = Problem::new(&table, "logistic", "l2:1e-3");
+        let problem = TrainProblem::new(&table, "logistic", "l2:1e-3");
         let among = Among { parties: 4, topology: None };
         let of = |iterations: u64| {
             let settings = format!(
@@ -83,7 +88,7 @@ mod tests {
     #[test]
     fn a_row_is_a_user() {
         let table = simulated::fp23(200, 1, 1);
-        let problem = Problem::new(&table, "squared", "l1:1e-3");
+        let problem = TrainProblem::new(&table, "squared", "l1:1e-3");
         let settings = "iterations=40 gamma=1 clip=1";
         let x = problem.users(&method("ADMM", "federated", settings), Price::Free, 1).unwrap();
         let (ours, zero) = (problem.objective(&x).unwrap(), problem.objective(&[0.0; 64]).unwrap());

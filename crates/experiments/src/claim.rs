@@ -8,11 +8,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::report::Series;
-use crate::statistics::{Interval, Mean, number};
+use crate::statistics::{Interval, SampleMean, number};
 
 /// What came of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Verdict {
+pub enum ClaimVerdict {
     /// The whole interval is as claimed.
     Held,
     /// The whole interval is the other way round.
@@ -21,30 +21,31 @@ pub enum Verdict {
     Undecided,
 }
 
-impl Verdict {
+impl ClaimVerdict {
     /// Every verdict.
-    pub const ALL: [Verdict; 3] = [Verdict::Held, Verdict::DidNotHold, Verdict::Undecided];
+    pub const ALL: [ClaimVerdict; 3] =
+        [ClaimVerdict::Held, ClaimVerdict::DidNotHold, ClaimVerdict::Undecided];
 
     /// As it is written.
     pub fn words(self) -> &'static str {
         match self {
-            Verdict::Held => "held",
-            Verdict::DidNotHold => "did not hold",
-            Verdict::Undecided => "undecided",
+            ClaimVerdict::Held => "held",
+            ClaimVerdict::DidNotHold => "did not hold",
+            ClaimVerdict::Undecided => "undecided",
         }
     }
 
     fn of(holds: bool) -> Self {
-        if holds { Verdict::Held } else { Verdict::DidNotHold }
+        if holds { ClaimVerdict::Held } else { ClaimVerdict::DidNotHold }
     }
 
     /// That these differences are above 0 in the mean.
     fn above(differences: &[f64]) -> Self {
         match Interval::of(differences) {
-            Interval { low, .. } if low > 0.0 => Verdict::Held,
-            Interval { high, .. } if high < 0.0 => Verdict::DidNotHold,
+            Interval { low, .. } if low > 0.0 => ClaimVerdict::Held,
+            Interval { high, .. } if high < 0.0 => ClaimVerdict::DidNotHold,
             // NaN is neither: one run decides nothing.
-            _ => Verdict::Undecided,
+            _ => ClaimVerdict::Undecided,
         }
     }
 }
@@ -138,13 +139,13 @@ pub struct Claim {
     /// Of which version.
     pub version: Version,
     /// What came of it.
-    pub verdict: Verdict,
+    pub verdict: ClaimVerdict,
     /// The numbers that it rests on.
     pub numbers: String,
 }
 
 impl Claim {
-    fn new(text: &str, version: Version, verdict: Verdict, numbers: String) -> Self {
+    fn new(text: &str, version: Version, verdict: ClaimVerdict, numbers: String) -> Self {
         Claim { text: text.to_owned(), version, verdict, numbers }
     }
 
@@ -152,13 +153,13 @@ impl Claim {
     pub fn less(text: &str, version: Version, less: &[f64], more: &[f64]) -> Self {
         let by = differences(more, less);
         let numbers = compared(less, more, &differences(less, more));
-        Claim::new(text, version, Verdict::above(&by), numbers)
+        Claim::new(text, version, ClaimVerdict::above(&by), numbers)
     }
 
     /// That `more` is more than `less`.
     pub fn more(text: &str, version: Version, more: &[f64], less: &[f64]) -> Self {
         let by = differences(more, less);
-        Claim::new(text, version, Verdict::above(&by), compared(more, less, &by))
+        Claim::new(text, version, ClaimVerdict::above(&by), compared(more, less, &by))
     }
 
     /// That the loss, objective or gap of `lower` is below that of `higher` over ε: on the mean log
@@ -170,12 +171,12 @@ impl Claim {
         let Interval { low, high } = Interval::of(&by);
         let numbers = format!(
             "ratio {} {}{}; {}",
-            number((-Mean::of(&by).value).exp()),
+            number((-SampleMean::of(&by).value).exp()),
             Interval { low: (-high).exp(), high: (-low).exp() }.words(),
             counted(by.len(), pairs.len()),
             at_each(&pairs, ratio)
         );
-        Claim::new(text, version, Verdict::above(&by), numbers)
+        Claim::new(text, version, ClaimVerdict::above(&by), numbers)
     }
 
     /// That the accuracy or share of `higher` is above that of `lower` over ε: on the mean
@@ -186,22 +187,22 @@ impl Claim {
         let by = over(&pairs, difference);
         let numbers = format!(
             "difference {} {}{}; {}",
-            number(Mean::of(&by).value),
+            number(SampleMean::of(&by).value),
             Interval::of(&by).words(),
             counted(by.len(), pairs.len()),
             at_each(&pairs, difference)
         );
-        Claim::new(text, version, Verdict::above(&by), numbers)
+        Claim::new(text, version, ClaimVerdict::above(&by), numbers)
     }
 
     /// That something holds that no chance is in.
     pub fn fact(text: &str, holds: bool, numbers: String) -> Self {
-        Claim::new(text, Version::Accounting, Verdict::of(holds), numbers)
+        Claim::new(text, Version::Accounting, ClaimVerdict::of(holds), numbers)
     }
 
     /// Whether it held.
     pub fn held(&self) -> bool {
-        self.verdict == Verdict::Held
+        self.verdict == ClaimVerdict::Held
     }
 }
 
@@ -213,9 +214,9 @@ fn differences(a: &[f64], b: &[f64]) -> Vec<f64> {
 fn compared(one: &[f64], other: &[f64], by: &[f64]) -> String {
     format!(
         "{} against {}; difference {} {}, {} seeds",
-        Mean::of(one).words(),
-        Mean::of(other).words(),
-        number(Mean::of(by).value),
+        SampleMean::of(one).words(),
+        SampleMean::of(other).words(),
+        number(SampleMean::of(by).value),
         Interval::of(by).words(),
         by.len()
     )
@@ -244,10 +245,11 @@ fn counted(seeds: usize, points: usize) -> String {
 fn at_each(pairs: &[Pair<'_>], compare: impl Fn(f64, f64) -> f64) -> String {
     let verdict = |(_, a, b): &Pair<'_>| {
         let by: Vec<f64> = a.iter().zip(*b).map(|(a, b)| compare(*a, *b)).collect();
-        Verdict::above(&by)
+        ClaimVerdict::above(&by)
     };
-    let verdicts: Vec<(f64, Verdict)> = pairs.iter().map(|pair| (pair.0, verdict(pair))).collect();
-    let said = Verdict::ALL.into_iter().filter_map(|wanted| {
+    let verdicts: Vec<(f64, ClaimVerdict)> =
+        pairs.iter().map(|pair| (pair.0, verdict(pair))).collect();
+    let said = ClaimVerdict::ALL.into_iter().filter_map(|wanted| {
         let at = verdicts.iter().filter(|(_, found)| *found == wanted);
         let at: Vec<String> = at.map(|(x, _)| x.to_string()).collect();
         (!at.is_empty()).then(|| format!("{} at ε = {}", wanted.words(), at.join(", ")))
@@ -259,18 +261,18 @@ fn at_each(pairs: &[Pair<'_>], compare: impl Fn(f64, f64) -> f64) -> String {
 mod tests {
     use super::*;
 
-    fn verdict(less: &[f64], more: &[f64]) -> Verdict {
+    fn verdict(less: &[f64], more: &[f64]) -> ClaimVerdict {
         Claim::less("", Version::Certified, less, more).verdict
     }
 
     #[test]
     fn a_claim_is_held_only_if_its_whole_interval_is() {
-        assert_eq!(verdict(&[1.0, 1.1, 0.9], &[2.0, 2.2, 1.9]), Verdict::Held);
-        assert_eq!(verdict(&[2.0, 2.2, 1.9], &[1.0, 1.1, 0.9]), Verdict::DidNotHold);
-        assert_eq!(verdict(&[1.0, 2.0, 3.0], &[3.0, 2.0, 1.1]), Verdict::Undecided);
-        assert_eq!(verdict(&[1.0], &[2.0]), Verdict::Undecided, "one run decides nothing");
-        assert_eq!(verdict(&[1.0, 1.0], &[1.0, 1.0]), Verdict::Undecided, "the same bits");
-        assert_eq!(verdict(&[1.0, f64::NAN], &[2.0, 2.0]), Verdict::Undecided);
+        assert_eq!(verdict(&[1.0, 1.1, 0.9], &[2.0, 2.2, 1.9]), ClaimVerdict::Held);
+        assert_eq!(verdict(&[2.0, 2.2, 1.9], &[1.0, 1.1, 0.9]), ClaimVerdict::DidNotHold);
+        assert_eq!(verdict(&[1.0, 2.0, 3.0], &[3.0, 2.0, 1.1]), ClaimVerdict::Undecided);
+        assert_eq!(verdict(&[1.0], &[2.0]), ClaimVerdict::Undecided, "one run decides nothing");
+        assert_eq!(verdict(&[1.0, 1.0], &[1.0, 1.0]), ClaimVerdict::Undecided, "the same bits");
+        assert_eq!(verdict(&[1.0, f64::NAN], &[2.0, 2.0]), ClaimVerdict::Undecided);
         let more = Claim::more("", Version::Certified, &[2.0, 2.1], &[1.0, 1.099]);
         assert!(more.held() && more.numbers.starts_with("2.0500"), "{}", more.numbers);
         assert!(more.numbers.ends_with("2 seeds"), "{}", more.numbers);
@@ -280,15 +282,15 @@ mod tests {
     #[test]
     fn a_standard_error_is_not_enough() {
         let (less, more) = ([0.0, 0.0, 0.0], [0.1, 1.0, 2.0]);
-        let by = Mean::of(&more);
+        let by = SampleMean::of(&more);
         assert!(by.value > by.error);
-        assert_eq!(verdict(&less, &more), Verdict::Undecided);
+        assert_eq!(verdict(&less, &more), ClaimVerdict::Undecided);
     }
 
     /// Seeds that differ from each other by far more than the methods do.
     #[test]
     fn what_seeds_share_does_not_count() {
-        assert_eq!(verdict(&[1.0, 5.0, 9.0], &[1.1, 5.12, 9.09]), Verdict::Held);
+        assert_eq!(verdict(&[1.0, 5.0, 9.0], &[1.1, 5.12, 9.09]), ClaimVerdict::Held);
     }
 
     fn series(points: &[(f64, [f64; 3])]) -> Series {
@@ -321,7 +323,7 @@ mod tests {
         // The geometric mean of 2, ½, ½ and ⅕ is 0.5623.
         assert!(claim.numbers.starts_with("ratio 0.56"), "{}", claim.numbers);
         let back = Claim::lower("", Version::Certified, &other, &ours);
-        assert_eq!(back.verdict, Verdict::DidNotHold);
+        assert_eq!(back.verdict, ClaimVerdict::DidNotHold);
         let claim = Claim::higher("", Version::Certified, &ours, &other);
         assert!(claim.held() && claim.numbers.starts_with("difference 0.7"), "{}", claim.numbers);
     }
@@ -330,9 +332,9 @@ mod tests {
     fn what_has_no_logarithm_decides_nothing() {
         let (zero, one) = (series(&[(1.0, [0.0, -1.0, 1.0])]), series(&[(1.0, [1.0, 2.0, 3.0])]));
         let claim = Claim::lower("", Version::Certified, &zero, &one);
-        assert_eq!(claim.verdict, Verdict::Undecided);
+        assert_eq!(claim.verdict, ClaimVerdict::Undecided);
         let apart = Claim::lower("", Version::Certified, &series(&[(2.0, [1.0; 3])]), &one);
-        assert_eq!(apart.verdict, Verdict::Undecided, "they share no ε");
+        assert_eq!(apart.verdict, ClaimVerdict::Undecided, "they share no ε");
     }
 
     #[test]

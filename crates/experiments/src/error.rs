@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Why an experiment was not run.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum ExperimentError {
     /// A data set that is not there.
     #[error("the data set {name} is not there: {todo}")]
     Missing {
@@ -33,12 +33,12 @@ pub enum Error {
     Account(String),
 }
 
-impl Error {
+impl ExperimentError {
     pub(crate) fn file(file: impl Into<PathBuf>, reason: impl Display) -> Self {
-        Error::File { file: file.into(), reason: reason.to_string() }
+        ExperimentError::File { file: file.into(), reason: reason.to_string() }
     }
 
     pub(crate) fn account(why: impl Display) -> Self {
-        Error::Account(why.to_string())
+        ExperimentError::Account(why.to_string())
     }
 }

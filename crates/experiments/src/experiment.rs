@@ -9,9 +9,9 @@ use std::thread;
 
 use crate::claim::Reason;
 use crate::data::DataSet;
-use crate::error::Error;
-use crate::report::Report;
-use crate::store::Store;
+use crate::error::ExperimentError;
+use crate::report::ExperimentReport;
+use crate::store::ModelStore;
 
 /// An experiment of a paper.
 pub trait Experiment: fmt::Debug + Sync {
@@ -44,7 +44,7 @@ pub trait Experiment: fmt::Debug + Sync {
     ///
     /// # Errors
     /// If a data set is not there, a job is refused, or whoever is told stops it.
-    fn run(&self, context: &mut Context<'_>) -> Result<Report, Error>;
+    fn run(&self, context: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError>;
 }
 
 /// Whoever is told what is being done, before every run, and may stop it there by
@@ -65,7 +65,7 @@ pub struct Context<'t> {
     /// At most so many rows of a table, chosen at random.
     pub rows: Option<usize>,
     /// Where models are kept, so that a run that was stopped goes on where it was.
-    pub store: Option<Store>,
+    pub store: Option<ModelStore>,
     /// Who is told.
     pub tell: &'t mut Tell<'t>,
 }
@@ -103,8 +103,8 @@ impl<'t> Context<'t> {
         &mut self,
         cells: &[C],
         name: impl Fn(&C) -> String + Sync,
-        work: impl Fn(&C) -> Result<T, Error> + Sync,
-    ) -> Result<Vec<T>, Error> {
+        work: impl Fn(&C) -> Result<T, ExperimentError> + Sync,
+    ) -> Result<Vec<T>, ExperimentError> {
         let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
         let (sender, received) = mpsc::channel::<Sign<T>>();
         let worker = |sender: mpsc::Sender<Sign<T>>| {
@@ -145,15 +145,15 @@ impl<'t> Context<'t> {
         });
         match failed {
             Some(why) => Err(why),
-            None => found.into_iter().map(|value| value.ok_or(Error::Stopped)).collect(),
+            None => found.into_iter().map(|value| value.ok_or(ExperimentError::Stopped)).collect(),
         }
     }
 
     /// Tells what is being done next, unless it is to be stopped.
-    pub(crate) fn say(&mut self, what: &str) -> Result<(), Error> {
+    pub(crate) fn say(&mut self, what: &str) -> Result<(), ExperimentError> {
         match (self.tell)(what) {
             ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(Error::Stopped),
+            ControlFlow::Break(()) => Err(ExperimentError::Stopped),
         }
     }
 }
@@ -161,7 +161,7 @@ impl<'t> Context<'t> {
 /// What a worker has to say.
 enum Sign<T> {
     Begun(String),
-    Done(usize, Result<T, Error>),
+    Done(usize, Result<T, ExperimentError>),
 }
 
 #[cfg(test)]
@@ -195,10 +195,10 @@ mod tests {
             |_| {
                 done.fetch_add(1, Ordering::Relaxed);
                 thread::sleep(std::time::Duration::from_millis(1));
-                Err::<(), _>(Error::account("no"))
+                Err::<(), _>(ExperimentError::account("no"))
             },
         );
-        assert!(matches!(failed, Err(Error::Account(_))), "{failed:?}");
+        assert!(matches!(failed, Err(ExperimentError::Account(_))), "{failed:?}");
         assert!(done.into_inner() < 10_000);
     }
 }

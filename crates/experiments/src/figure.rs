@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::claim::Version;
 use crate::colours::hues;
 use crate::series::{Band, Series};
-use crate::statistics::{Mean, number};
+use crate::statistics::{SampleMean, number};
 
 /// At the end of the name of a certified method in a picture of published ones.
 const CERTIFIED: &str = " (certified)";
@@ -109,7 +109,7 @@ impl Figure {
         let room = 0.05 * (high - low);
         let within = |y: f64| (low - room..=high + room).contains(&y);
         let cut = self.series.iter().filter(|series| !focus(series)).filter(|series| {
-            series.points.iter().any(|(_, values)| !within(Mean::of(values).value))
+            series.points.iter().any(|(_, values)| !within(SampleMean::of(values).value))
         });
         let cut: Vec<&str> = cut.map(|series| series.name.as_str()).collect();
         if !cut.is_empty() {
@@ -166,7 +166,8 @@ impl Figure {
     #[must_use]
     pub fn settled(mut self) -> Self {
         let ends = |series: &Series| range(series.points.iter().map(|point| point.0));
-        let means = |series: &Series| range(series.points.iter().map(|(_, v)| Mean::of(v).value));
+        let means =
+            |series: &Series| range(series.points.iter().map(|(_, v)| SampleMean::of(v).value));
         let loud = || self.series.iter().filter(|series| !series.quiet);
         let (first, last) = range(loud().flat_map(|series| <[f64; 2]>::from(ends(series))));
         let least = loud().map(|series| means(series).0).fold(f64::INFINITY, f64::min);
@@ -251,7 +252,7 @@ impl Figure {
         for series in self.series.iter().cloned().chain(self.unseen.iter().map(unseen)) {
             let name = quoted(&series.full_name());
             for (x, values) in series.points.iter().filter(|(_, values)| values[0].is_finite()) {
-                let Mean { value, deviation, error, runs } = Mean::of(values);
+                let SampleMean { value, deviation, error, runs } = SampleMean::of(values);
                 let (deviation, error) = (known(deviation), known(error));
                 let _ = writeln!(text, "{name},{x},{value},{deviation},{error},{runs}");
             }

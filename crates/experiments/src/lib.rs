@@ -27,19 +27,19 @@ mod store;
 mod table;
 mod train;
 
-pub use claim::{Claim, Class, Reason, Verdict, Version};
+pub use claim::{Claim, ClaimVerdict, Class, Reason, Version};
 pub use data::DataSet;
-pub use error::Error;
+pub use error::ExperimentError;
 pub use experiment::{Context, Experiment};
 pub use experiments::{CATALOGUE, find};
 pub use figure::Figure;
 pub use page::{Done, page, section};
-pub use report::Report;
+pub use report::ExperimentReport;
 pub use results::{Explained, Picture, Results};
 pub use series::{Band, Series};
-pub use statistics::{Interval, LEVEL, Mean};
-pub use store::{Store, build};
-pub use table::Table;
+pub use statistics::{Interval, LEVEL, SampleMean};
+pub use store::{ModelStore, build};
+pub use table::RowTable;
 
 /// The example of the README is run as a test.
 #[cfg(doctest)]

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::claim::{Claim, Class, Verdict};
+use crate::claim::{Claim, ClaimVerdict, Class};
 use crate::experiment::Experiment;
 use crate::results::{Explained, Picture, Results};
 
@@ -148,8 +148,10 @@ fn cell(text: &str) -> String {
 /// The class of a claim that did not hold, with its sentence.
 fn explanation(experiment: &dyn Experiment, claim: &Claim) -> String {
     match (claim.verdict, Explained::of(experiment, claim)) {
-        (Verdict::DidNotHold, Explained { words, why: "", .. }) => format!("**{words}**"),
-        (Verdict::DidNotHold, Explained { words, why, .. }) => format!("{words}: {}", cell(why)),
+        (ClaimVerdict::DidNotHold, Explained { words, why: "", .. }) => format!("**{words}**"),
+        (ClaimVerdict::DidNotHold, Explained { words, why, .. }) => {
+            format!("{words}: {}", cell(why))
+        }
         _ => String::new(),
     }
 }
@@ -189,9 +191,9 @@ mod tests {
     use super::*;
     use crate::claim::{Reason, Version};
     use crate::data::DataSet;
-    use crate::error::Error;
+    use crate::error::ExperimentError;
     use crate::experiment::Context;
-    use crate::report::Report;
+    use crate::report::ExperimentReport;
 
     /// An experiment that is made up.
     #[derive(Debug)]
@@ -227,8 +229,8 @@ mod tests {
             &[Reason { of: &["on w8a"], version: None, class: Class::Paper, why: WHY }]
         }
 
-        fn run(&self, _: &mut Context<'_>) -> Result<Report, Error> {
-            Ok(Report::default())
+        fn run(&self, _: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError> {
+            Ok(ExperimentReport::default())
         }
     }
 
@@ -237,14 +239,14 @@ mod tests {
         let claim = |text: &str, less: &[f64], more: &[f64]| {
             Claim::less(text, Version::Certified, less, more)
         };
-        let report = Report {
+        let report = ExperimentReport {
             claims: vec![
                 claim("A is less than B, on a9a", &low, &high),
                 claim("A is less than B, on w8a", &high, &low),
                 claim("A is less than B, on covtype", &high, &low),
                 claim("A is less than B, on P(A|B)", &low, &low),
             ],
-            ..Report::default()
+            ..ExperimentReport::default()
         };
         let folder = tempfile::tempdir().unwrap();
         let results = Results::write(&report, (String::new(), false, 1.0), folder.path()).unwrap();
@@ -302,7 +304,8 @@ mod tests {
     fn what_is_read_back_is_what_was_written() {
         let folder = tempfile::tempdir().unwrap();
         assert!(Results::read(folder.path()).is_none());
-        let report = Report { notes: vec!["A note.".to_owned()], ..Report::default() };
+        let report =
+            ExperimentReport { notes: vec!["A note.".to_owned()], ..ExperimentReport::default() };
         Results::write(&report, ("abc".to_owned(), true, 2.0), folder.path()).unwrap();
         let read = Results::read(folder.path()).unwrap();
         assert_eq!((read.settings.as_str(), read.quick, read.notes.len()), ("abc", true, 1));

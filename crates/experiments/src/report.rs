@@ -6,14 +6,14 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::claim::Claim;
-use crate::error::Error;
+use crate::error::ExperimentError;
 pub(crate) use crate::figure::Figure;
 pub(crate) use crate::series::Series;
 
 /// What came of an experiment.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Report {
-    /// The pictures as the experiment has them; [`Report::pictures`] are drawn.
+pub struct ExperimentReport {
+    /// The pictures as the experiment has them; [`ExperimentReport::pictures`] are drawn.
     pub figures: Vec<Figure>,
     /// The claims.
     pub claims: Vec<Claim>,
@@ -23,7 +23,7 @@ pub struct Report {
     pub stand_ins: Vec<String>,
 }
 
-impl Report {
+impl ExperimentReport {
     /// The pictures that are drawn: what is certified and what is as published apart, each with the
     /// bounds that are within it.
     pub fn pictures(&self) -> Vec<Figure> {
@@ -35,12 +35,12 @@ impl Report {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn keep(&self, file: &Path) -> Result<(), Error> {
-        let bytes = postcard::to_allocvec(self).map_err(|why| Error::file(file, why))?;
+    pub fn keep(&self, file: &Path) -> Result<(), ExperimentError> {
+        let bytes = postcard::to_allocvec(self).map_err(|why| ExperimentError::file(file, why))?;
         let folder = file.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)
             .and_then(|()| fs::write(file, bytes))
-            .map_err(|why| Error::file(file, why))
+            .map_err(|why| ExperimentError::file(file, why))
     }
 
     /// Reads a kept report; `None` if there is none that this program can read.
@@ -60,12 +60,12 @@ mod tests {
         let series = Series::exact("VRADMM", vec![(1.0, 2.0), (2.0, f64::INFINITY)]);
         let figure = Figure::new("gap", "Gap", Axis::log("x"), Axis::linear("y"));
         let figure = figure.with(vec![series]).captioned("δ = 1e-3.");
-        let report = Report { figures: vec![figure], ..Report::default() };
+        let report = ExperimentReport { figures: vec![figure], ..ExperimentReport::default() };
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("kept/gap.report");
-        assert!(Report::kept(&file).is_none());
+        assert!(ExperimentReport::kept(&file).is_none());
         report.keep(&file).unwrap();
-        let again = Report::kept(&file).unwrap();
+        let again = ExperimentReport::kept(&file).unwrap();
         assert_eq!(again.figures[0].svg(), report.figures[0].svg());
         assert_eq!(again.figures[0].csv(), report.figures[0].csv());
     }

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::claim::{Claim, Class, Verdict};
-use crate::error::Error;
+use crate::claim::{Claim, ClaimVerdict, Class};
+use crate::error::ExperimentError;
 use crate::experiment::{Context, Experiment};
 use crate::figure::Figure;
-use crate::report::Report;
+use crate::report::ExperimentReport;
 use crate::store::digest;
 
 /// The file of the results in the folder of an experiment.
@@ -65,9 +65,9 @@ impl Results {
     ///
     /// # Errors
     /// If there was no such run, or the folder cannot be written to.
-    pub fn redraw(folder: &Path, kept: &Path) -> Result<Self, Error> {
-        let missing = || Error::file(kept, "no numbers of an earlier run are kept here");
-        let report = Report::kept(kept).ok_or_else(missing)?;
+    pub fn redraw(folder: &Path, kept: &Path) -> Result<Self, ExperimentError> {
+        let missing = || ExperimentError::file(kept, "no numbers of an earlier run are kept here");
+        let report = ExperimentReport::kept(kept).ok_or_else(missing)?;
         let Results { settings, quick, seconds, .. } = Results::read(folder).ok_or_else(missing)?;
         Results::write(&report, (settings, quick, seconds), folder)
     }
@@ -78,10 +78,10 @@ impl Results {
     /// # Errors
     /// If the folder cannot be written to.
     pub fn write(
-        report: &Report,
+        report: &ExperimentReport,
         (settings, quick, seconds): (String, bool, f64),
         folder: &Path,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, ExperimentError> {
         let drawn = report.pictures();
         let picture = |figure: &Figure| Picture {
             name: figure.name.clone(),
@@ -97,7 +97,7 @@ impl Results {
             notes: report.notes.clone(),
             stand_ins: report.stand_ins.clone(),
         };
-        fs::create_dir_all(folder).map_err(|why| Error::file(folder, why))?;
+        fs::create_dir_all(folder).map_err(|why| ExperimentError::file(folder, why))?;
         for Picture { name, .. } in Results::read(folder).into_iter().flat_map(|old| old.pictures) {
             for end in ["svg", "csv"] {
                 // It may be gone already.
@@ -106,7 +106,7 @@ impl Results {
         }
         let write = |name: String, text: String| {
             let path = folder.join(name);
-            fs::write(&path, text).map_err(|why| Error::file(&path, why))
+            fs::write(&path, text).map_err(|why| ExperimentError::file(&path, why))
         };
         for figure in &drawn {
             write(format!("{}.svg", figure.name), figure.svg())?;
@@ -114,7 +114,7 @@ impl Results {
         }
         let text = serde_json::to_string_pretty(&results);
         // Last: whoever is stopped before has not done it.
-        write(FILE.to_owned(), text.map_err(|why| Error::file(folder, why))? + "\n")?;
+        write(FILE.to_owned(), text.map_err(|why| ExperimentError::file(folder, why))? + "\n")?;
         Ok(results)
     }
 }
@@ -134,7 +134,7 @@ impl Explained {
     /// What an experiment has to say of a claim.
     pub fn of(experiment: &dyn Experiment, claim: &Claim) -> Self {
         let without = |words| Explained { class: None, words, why: "" };
-        if claim.verdict != Verdict::DidNotHold {
+        if claim.verdict != ClaimVerdict::DidNotHold {
             return without(claim.verdict.words());
         }
         match experiment.reasons().iter().find(|reason| reason.explains(claim)) {

@@ -4,7 +4,7 @@ use reticent_plot::Curve;
 use serde::{Deserialize, Serialize};
 
 use crate::claim::Version;
-use crate::statistics::Mean;
+use crate::statistics::SampleMean;
 
 /// One curve: for every x, a value of each seed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ impl Series {
 
     /// Its line and its band.
     pub(crate) fn curve(&self, band: Band) -> Curve {
-        let means = self.points.iter().map(|(x, values)| (*x, Mean::of(values).value));
+        let means = self.points.iter().map(|(x, values)| (*x, SampleMean::of(values).value));
         let line = Curve::line(&self.name, means.collect());
         if self.quiet || self.runs() < 2 {
             return if self.quiet { line.quiet() } else { line };
@@ -111,7 +111,7 @@ impl Band {
     }
 
     pub(crate) fn around(self, values: &[f64]) -> (f64, f64) {
-        let Mean { value, deviation, .. } = Mean::of(values);
+        let SampleMean { value, deviation, .. } = SampleMean::of(values);
         match self {
             Band::Deviation => (value - deviation, value + deviation),
             Band::Range => {

@@ -7,7 +7,7 @@ pub const LEVEL: f64 = 0.95;
 
 /// A mean over runs, with its standard deviation and its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Mean {
+pub struct SampleMean {
     /// The mean.
     pub value: f64,
     /// The standard deviation of one run; NaN for one run.
@@ -18,14 +18,14 @@ pub struct Mean {
     pub runs: usize,
 }
 
-impl Mean {
+impl SampleMean {
     /// The mean of these.
     pub fn of(values: &[f64]) -> Self {
         let runs = values.len();
         let value = values.iter().sum::<f64>() / runs as f64;
         let squares: f64 = values.iter().map(|v| (v - value).powi(2)).sum();
         let deviation = if runs > 1 { (squares / (runs - 1) as f64).sqrt() } else { f64::NAN };
-        Mean { value, deviation, error: deviation / (runs as f64).sqrt(), runs }
+        SampleMean { value, deviation, error: deviation / (runs as f64).sqrt(), runs }
     }
 
     /// In words: `0.0123 ± 0.0004`, with the standard deviation of one run.
@@ -60,7 +60,7 @@ pub struct Interval {
 impl Interval {
     /// The interval of these with coverage [`LEVEL`].
     pub fn of(values: &[f64]) -> Self {
-        let Mean { value, error, runs, .. } = Mean::of(values);
+        let SampleMean { value, error, runs, .. } = SampleMean::of(values);
         if runs < 2 {
             return Interval { low: f64::NAN, high: f64::NAN };
         }
@@ -115,12 +115,12 @@ mod tests {
 
     #[test]
     fn means_know_their_deviation_and_their_error() {
-        let mean = Mean::of(&[1.0, 2.0, 3.0]);
+        let mean = SampleMean::of(&[1.0, 2.0, 3.0]);
         assert_eq!((mean.value, mean.deviation, mean.runs), (2.0, 1.0, 3));
         assert!((mean.error - (1.0_f64 / 3.0).sqrt()).abs() < 1e-15);
-        assert!(Mean::of(&[4.0]).error.is_nan());
-        assert_eq!(Mean::of(&[4.0]).words(), "4.0000 (one run)");
-        assert_eq!(Mean::of(&[1e-5, 3e-5]).words(), "2.00e-5 ± 1.41e-5");
+        assert!(SampleMean::of(&[4.0]).error.is_nan());
+        assert_eq!(SampleMean::of(&[4.0]).words(), "4.0000 (one run)");
+        assert_eq!(SampleMean::of(&[1e-5, 3e-5]).words(), "2.00e-5 ± 1.41e-5");
     }
 
     /// Fisher's table, two-sided, to all its digits and some more.

@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::error::Error;
+use crate::error::ExperimentError;
 
 /// A folder of models.
 #[derive(Clone, Debug)]
-pub struct Store(Arc<Kept>);
+pub struct ModelStore(Arc<Kept>);
 
 #[derive(Debug)]
 struct Kept {
@@ -36,12 +36,12 @@ struct Entry {
     models: Vec<Vec<f64>>,
 }
 
-impl Store {
+impl ModelStore {
     /// The folder, which is made when there is something to keep, the build that trains now, and
     /// whether it trains again what another one has trained.
     pub fn new(folder: impl Into<PathBuf>, build: &str, again: bool) -> Self {
         let (folder, build) = (folder.into(), build.to_owned());
-        Store(Arc::new(Kept { folder, build, again, foreign: AtomicUsize::new(0) }))
+        ModelStore(Arc::new(Kept { folder, build, again, foreign: AtomicUsize::new(0) }))
     }
 
     /// How many models that were taken from here another build has trained.
@@ -53,8 +53,8 @@ impl Store {
     pub(crate) fn models(
         &self,
         described: &dyn Debug,
-        train: impl FnOnce() -> Result<Vec<Vec<f64>>, Error>,
-    ) -> Result<Vec<Vec<f64>>, Error> {
+        train: impl FnOnce() -> Result<Vec<Vec<f64>>, ExperimentError>,
+    ) -> Result<Vec<Vec<f64>>, ExperimentError> {
         let Kept { folder, build, again, foreign } = &*self.0;
         let path = folder.join(format!("{}.json", digest(&format!("{described:?}"))));
         let kept = fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
@@ -66,13 +66,13 @@ impl Store {
         }
         let entry = Entry { build: build.clone(), models: train()? };
         // JSON has no NaN: such a model is trained again.
-        let text = serde_json::to_vec(&entry).map_err(|why| Error::file(&path, why))?;
+        let text = serde_json::to_vec(&entry).map_err(|why| ExperimentError::file(&path, why))?;
         // Whoever is stopped between leaves no half of a file under its name.
         let half = path.with_extension("half");
         fs::create_dir_all(folder)
             .and_then(|()| fs::write(&half, text))
             .and_then(|()| fs::rename(&half, &path))
-            .map_err(|why| Error::file(&path, why))?;
+            .map_err(|why| ExperimentError::file(&path, why))?;
         Ok(entry.models)
     }
 }
@@ -100,20 +100,20 @@ mod tests {
     fn what_was_trained_is_not_trained_again() {
         let folder = tempfile::tempdir().unwrap();
         let mut trained = 0;
-        let mut model = |store: &Store, seed: u64| {
+        let mut model = |store: &ModelStore, seed: u64| {
             let train = || {
                 trained += 1;
                 Ok(vec![vec![0.1 + seed as f64, 1.0 / 3.0]])
             };
             store.models(&("ssadmm", seed), train).unwrap()
         };
-        let store = Store::new(folder.path().join("models"), "one", false);
+        let store = ModelStore::new(folder.path().join("models"), "one", false);
         let first = model(&store, 1);
         assert_eq!(model(&store, 1), first, "to the last bit");
         assert_ne!(model(&store, 2), first);
-        let other = Store::new(folder.path().join("models"), "two", false);
+        let other = ModelStore::new(folder.path().join("models"), "two", false);
         assert_eq!(model(&other, 1), first);
-        let again = Store::new(folder.path().join("models"), "two", true);
+        let again = ModelStore::new(folder.path().join("models"), "two", true);
         assert_eq!((model(&again, 1), model(&again, 1)), (first.clone(), first));
         assert_eq!((store.foreign(), other.foreign(), again.foreign()), (0, 1, 0));
         assert_eq!(trained, 3);
@@ -122,8 +122,8 @@ mod tests {
     #[test]
     fn a_failure_and_half_a_file_are_not_kept() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::new(folder.path(), "one", false);
-        assert!(store.models(&1, || Err(Error::Stopped)).is_err());
+        let store = ModelStore::new(folder.path(), "one", false);
+        assert!(store.models(&1, || Err(ExperimentError::Stopped)).is_err());
         assert_eq!(store.models(&1, || Ok(vec![vec![2.0]])).unwrap(), [[2.0]]);
         let file = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
         fs::write(file, "{\"build\":").unwrap();

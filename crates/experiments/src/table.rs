@@ -7,13 +7,13 @@ use reticent::problem::Edge;
 use reticent::tables::Dataset;
 use sha2::{Digest, Sha256};
 
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::random::Random;
-use crate::store::Store;
+use crate::store::ModelStore;
 
 /// Rows in compressed form, of norm 1 at most, and their targets.
 #[derive(Clone, Debug, Default)]
-pub struct Table {
+pub struct RowTable {
     /// How many features there are.
     pub columns: usize,
     starts: Vec<usize>,
@@ -24,14 +24,14 @@ pub struct Table {
     /// Whether the targets are classes.
     pub classes: bool,
     /// Where models of it are kept.
-    store: Option<Store>,
+    store: Option<ModelStore>,
     digest: OnceLock<String>,
 }
 
-impl Table {
+impl RowTable {
     /// A table without rows.
     pub fn new(columns: usize, classes: bool) -> Self {
-        Table { columns, classes, starts: vec![0], ..Table::default() }
+        RowTable { columns, classes, starts: vec![0], ..RowTable::default() }
     }
 
     /// Adds a row, shortened to norm 1 if it is longer.
@@ -54,12 +54,12 @@ impl Table {
 
     /// Its models, and those of its parts, are kept here.
     #[must_use]
-    pub(crate) fn kept_in(self, store: Option<&Store>) -> Self {
-        Table { store: store.cloned(), ..self }
+    pub(crate) fn kept_in(self, store: Option<&ModelStore>) -> Self {
+        RowTable { store: store.cloned(), ..self }
     }
 
     /// Where its models are kept.
-    pub(crate) fn store(&self) -> Option<&Store> {
+    pub(crate) fn store(&self) -> Option<&ModelStore> {
         self.store.as_ref()
     }
 
@@ -93,14 +93,14 @@ impl Table {
     }
 
     /// These rows of it.
-    pub fn take(&self, rows: &[usize]) -> Table {
-        let mut taken = Table::new(self.columns, self.classes).kept_in(self.store());
+    pub fn take(&self, rows: &[usize]) -> RowTable {
+        let mut taken = RowTable::new(self.columns, self.classes).kept_in(self.store());
         rows.iter().for_each(|&i| taken.push(self.row(i), self.targets[i]));
         taken
     }
 
     /// A share of the rows to train on and the rest to test on, other ones for each seed.
-    pub fn split(&self, train: f64, seed: u64) -> (Table, Table) {
+    pub fn split(&self, train: f64, seed: u64) -> (RowTable, RowTable) {
         let order = Random::new(seed, 77).shuffled(self.len());
         let (train, test) = order.split_at((self.len() as f64 * train) as usize);
         (self.take(train), self.take(test))
@@ -108,7 +108,11 @@ impl Table {
 
     /// The rows cut at random into so many parts, of sizes that differ by one at most: for each
     /// part, the rest to train on and the part to test on. Other cuts for each seed.
-    pub fn folds(&self, parts: usize, seed: u64) -> impl Iterator<Item = (Table, Table)> + '_ {
+    pub fn folds(
+        &self,
+        parts: usize,
+        seed: u64,
+    ) -> impl Iterator<Item = (RowTable, RowTable)> + '_ {
         let (order, n) = (Random::new(seed, 79).shuffled(self.len()), self.len());
         (0..parts).map(move |part| {
             let (from, to) = (part * n / parts, (part + 1) * n / parts);
@@ -118,7 +122,7 @@ impl Table {
     }
 
     /// At most so many rows, chosen at random.
-    pub fn at_most(self, rows: usize) -> Table {
+    pub fn at_most(self, rows: usize) -> RowTable {
         if self.len() <= rows {
             return self;
         }
@@ -152,8 +156,8 @@ impl Table {
     /// For a job.
     ///
     /// # Errors
-    /// Never for a table that was made by [`Table::push`].
-    pub fn dataset(&self) -> Result<Dataset<'_>, Error> {
+    /// Never for a table that was made by [`RowTable::push`].
+    pub fn dataset(&self) -> Result<Dataset<'_>, ExperimentError> {
         let rows = Dataset::csr(&self.starts, &self.indices, &self.values, self.columns)
             .map_err(reticent::Error::from)?;
         let dataset = if self.classes {
@@ -170,7 +174,7 @@ impl Table {
     ///
     /// # Errors
     /// Never: edges are between features that there are.
-    pub fn graph(&self) -> Result<Graph, Error> {
+    pub fn graph(&self) -> Result<Graph, ExperimentError> {
         let d = self.columns;
         let (mut moments, mut squares) = (vec![0.0; d * d], vec![0.0_f64; d]);
         for i in 0..self.len() {
@@ -206,7 +210,7 @@ mod tests {
 
     #[test]
     fn rows_are_kept_and_metrics_are_right() {
-        let mut table = Table::new(3, true);
+        let mut table = RowTable::new(3, true);
         table.push([(0, 3.0), (2, 4.0)], 1.0);
         table.push([(1, 0.5)], -1.0);
         table.push([], -1.0);
@@ -217,7 +221,7 @@ mod tests {
         assert_eq!(table.majority(), 2.0 / 3.0);
         let (train, test) = table.split(0.67, 5);
         assert_eq!((train.len(), test.len()), (2, 1));
-        let folds: Vec<(Table, Table)> = table.folds(2, 1).collect();
+        let folds: Vec<(RowTable, RowTable)> = table.folds(2, 1).collect();
         let sizes: Vec<_> = folds.iter().map(|(train, test)| (train.len(), test.len())).collect();
         assert_eq!(sizes, [(2, 1), (1, 2)]);
         let mut tested: Vec<f64> =
@@ -230,7 +234,7 @@ mod tests {
 
     #[test]
     fn another_row_is_another_digest() {
-        let mut table = Table::new(2, true);
+        let mut table = RowTable::new(2, true);
         table.push([(0, 0.5)], 1.0);
         let first = table.digest().to_owned();
         assert_eq!(table.clone().take(&[0]).digest(), first);

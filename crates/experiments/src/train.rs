@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use reticent::accountant::Ledger;
 use reticent::problem::{Loss, Penalty, Regulariser, Shape};
-use reticent::simulate::{Keep, Parties, SimulationSpec};
+use reticent::simulate::{CheckpointOptions, Parties, SimulationSpec};
 use reticent::{
     Constraint, Job, Model, Repeat, Settings, Spec, Unit, losses, penalties, read_settings,
     unwatched,
 };
 
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::penalty::GraphRidge;
-use crate::table::Table;
+use crate::table::RowTable;
 
 /// A limit that no experiment comes to, for noise that is given by hand.
 const NO_LIMIT: f64 = 1e9;
@@ -24,8 +24,8 @@ const FIRST: u64 = 1;
 
 /// What is minimised.
 #[derive(Clone, Debug)]
-pub(crate) struct Problem<'t> {
-    pub train: &'t Table,
+pub(crate) struct TrainProblem<'t> {
+    pub train: &'t RowTable,
     pub loss: &'static str,
     pub penalty: String,
     pub constraint: Option<Constraint>,
@@ -35,7 +35,7 @@ pub(crate) struct Problem<'t> {
 
 /// An algorithm as it is set.
 #[derive(Clone, Debug)]
-pub(crate) struct Method {
+pub(crate) struct TrainMethod {
     pub name: &'static str,
     pub algorithm: &'static str,
     /// `name=value` with spaces between.
@@ -80,7 +80,7 @@ impl Nodes {
 
     /// RA18, section V: the mean over the nodes of the mean loss of each one's model on its own
     /// rows.
-    pub fn average_loss(&self, problem: &Problem<'_>) -> Result<f64, Error> {
+    pub fn average_loss(&self, problem: &TrainProblem<'_>) -> Result<f64, ExperimentError> {
         let loss: Box<dyn Loss> =
             losses::parse(problem.loss, None).map_err(reticent::Error::from)?;
         let (table, count) = (problem.train, self.each.len());
@@ -110,15 +110,15 @@ type Calibrated = Arc<(Job, Repeat)>;
 pub(crate) struct Calibrations(Mutex<BTreeMap<String, Arc<Mutex<Option<Calibrated>>>>>);
 
 impl Calibrations {
-    /// The model of a run with noise within a budget: that of [`Problem::fit`] for the seed 1, and
+    /// The model of a run with noise within a budget: that of [`TrainProblem::fit`] for the seed 1, and
     /// as good a one for any other.
     pub fn fit(
         &self,
-        problem: &Problem<'_>,
-        method: &Method,
+        problem: &TrainProblem<'_>,
+        method: &TrainMethod,
         price: Price,
         seed: u64,
-    ) -> Result<Vec<f64>, Error> {
+    ) -> Result<Vec<f64>, ExperimentError> {
         problem.kept(&("repeat", method.key(), price, seed), || {
             let calibrated = self.calibrated(problem, method, price)?;
             let table = calibrated.0.load(&problem.train.dataset()?)?;
@@ -129,10 +129,10 @@ impl Calibrations {
     /// What the books of such a run have.
     pub fn plan(
         &self,
-        problem: &Problem<'_>,
-        method: &Method,
+        problem: &TrainProblem<'_>,
+        method: &TrainMethod,
         price: Price,
-    ) -> Result<Ledger, Error> {
+    ) -> Result<Ledger, ExperimentError> {
         Ok(self.calibrated(problem, method, price)?.1.plan().clone())
     }
 
@@ -140,10 +140,10 @@ impl Calibrations {
     /// noise is below (E18).
     pub fn reaches(
         &self,
-        problem: &Problem<'_>,
-        method: &Method,
+        problem: &TrainProblem<'_>,
+        method: &TrainMethod,
         price: Price,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, ExperimentError> {
         match self.calibrated(problem, method, price) {
             Ok(_) => Ok(true),
             Err(why) if why.to_string().contains("Lemma 2") => Ok(false),
@@ -153,10 +153,10 @@ impl Calibrations {
 
     fn calibrated(
         &self,
-        problem: &Problem<'_>,
-        method: &Method,
+        problem: &TrainProblem<'_>,
+        method: &TrainMethod,
         price: Price,
-    ) -> Result<Calibrated, Error> {
+    ) -> Result<Calibrated, ExperimentError> {
         let train = problem.train;
         let rows = (train.len(), train.columns, train.classes);
         let key = format!("{:?}", (rows, problem.key(), method.key(), price));
@@ -185,37 +185,38 @@ pub(crate) fn method(
     name: &'static str,
     algorithm: &'static str,
     settings: impl Into<String>,
-) -> Method {
-    Method { name, algorithm, settings: settings.into() }
+) -> TrainMethod {
+    TrainMethod { name, algorithm, settings: settings.into() }
 }
 
-impl Method {
+impl TrainMethod {
     /// All of it that decides a model.
     pub fn key(&self) -> impl Debug + '_ {
-        let Method { name: _, algorithm, settings } = self;
+        let TrainMethod { name: _, algorithm, settings } = self;
         (algorithm, settings)
     }
 
-    fn settings(&self) -> Result<Settings, Error> {
+    fn settings(&self) -> Result<Settings, ExperimentError> {
         let mut given = Vec::new();
         for word in self.settings.split_whitespace() {
             let (name, value) = word.split_once('=').unwrap_or((word, "true"));
             let known = Settings::ALL.iter().find(|setting| setting.name == name);
-            let known = known.ok_or_else(|| Error::account(format!("no setting {name}")))?;
+            let known =
+                known.ok_or_else(|| ExperimentError::account(format!("no setting {name}")))?;
             given.push((known.name, value.to_owned()));
         }
         Ok(read_settings(&given)?)
     }
 }
 
-impl<'t> Problem<'t> {
-    pub fn new(train: &'t Table, loss: &'static str, penalty: impl Into<String>) -> Self {
-        Problem { train, loss, penalty: penalty.into(), constraint: None, own: None }
+impl<'t> TrainProblem<'t> {
+    pub fn new(train: &'t RowTable, loss: &'static str, penalty: impl Into<String>) -> Self {
+        TrainProblem { train, loss, penalty: penalty.into(), constraint: None, own: None }
     }
 
     /// All of it but the rows that decides a model.
     fn key(&self) -> impl Debug + '_ {
-        let Problem { train: _, loss, penalty, constraint, own } = self;
+        let TrainProblem { train: _, loss, penalty, constraint, own } = self;
         (loss, penalty, constraint, own)
     }
 
@@ -223,8 +224,8 @@ impl<'t> Problem<'t> {
     pub fn all_kept(
         &self,
         run: &dyn Debug,
-        train: impl FnOnce() -> Result<Vec<Vec<f64>>, Error>,
-    ) -> Result<Vec<Vec<f64>>, Error> {
+        train: impl FnOnce() -> Result<Vec<Vec<f64>>, ExperimentError>,
+    ) -> Result<Vec<Vec<f64>>, ExperimentError> {
         match self.train.store() {
             Some(store) => store.models(&(self.train.digest(), self.key(), run), train),
             None => train(),
@@ -235,13 +236,18 @@ impl<'t> Problem<'t> {
     pub fn kept(
         &self,
         run: &dyn Debug,
-        train: impl FnOnce() -> Result<Vec<f64>, Error>,
-    ) -> Result<Vec<f64>, Error> {
+        train: impl FnOnce() -> Result<Vec<f64>, ExperimentError>,
+    ) -> Result<Vec<f64>, ExperimentError> {
         let models = self.all_kept(run, || Ok(vec![train()?]))?;
         Ok(models.into_iter().next().unwrap_or_default())
     }
 
-    pub fn spec(&self, method: &Method, price: Price, seed: u64) -> Result<Spec, Error> {
+    pub fn spec(
+        &self,
+        method: &TrainMethod,
+        price: Price,
+        seed: u64,
+    ) -> Result<Spec, ExperimentError> {
         let (epsilon, delta, noise) = match price {
             Price::Budget(epsilon, delta) => (Some(epsilon), Some(delta), None),
             Price::Noise(noise, delta) => (Some(NO_LIMIT), Some(delta), Some(noise)),
@@ -265,7 +271,7 @@ impl<'t> Problem<'t> {
         })
     }
 
-    fn job(&self, method: &Method, price: Price, seed: u64) -> Result<Job, Error> {
+    fn job(&self, method: &TrainMethod, price: Price, seed: u64) -> Result<Job, ExperimentError> {
         let mut fit = self.spec(method, price, seed)?.fit()?;
         if let Some(constraint) = &self.constraint {
             fit = fit.constraint(constraint.clone());
@@ -277,7 +283,12 @@ impl<'t> Problem<'t> {
     }
 
     /// The model of a run on the whole table.
-    pub fn fit(&self, method: &Method, price: Price, seed: u64) -> Result<Vec<f64>, Error> {
+    pub fn fit(
+        &self,
+        method: &TrainMethod,
+        price: Price,
+        seed: u64,
+    ) -> Result<Vec<f64>, ExperimentError> {
         self.kept(&("fit", method.key(), price, seed), || {
             let fitted = self.job(method, price, seed)?.fit(&self.train.dataset()?)?;
             Ok(parameter(&fitted.model))
@@ -285,17 +296,17 @@ impl<'t> Problem<'t> {
     }
 
     /// The model without any noise at the optimum.
-    pub fn exact(&self) -> Result<Vec<f64>, Error> {
+    pub fn exact(&self) -> Result<Vec<f64>, ExperimentError> {
         self.fit(&method("exact", "exact", ""), Price::Free, 1)
     }
 
     pub fn between(
         &self,
-        method: &Method,
+        method: &TrainMethod,
         price: Price,
         among: Among,
         seed: u64,
-    ) -> Result<SimulationSpec, Error> {
+    ) -> Result<SimulationSpec, ExperimentError> {
         Ok(SimulationSpec {
             job: self.spec(method, price, seed)?,
             parties: Parties {
@@ -311,11 +322,11 @@ impl<'t> Problem<'t> {
     /// The model of a run between parties.
     pub fn simulate(
         &self,
-        method: &Method,
+        method: &TrainMethod,
         price: Price,
         among: Among,
         seed: u64,
-    ) -> Result<Vec<f64>, Error> {
+    ) -> Result<Vec<f64>, ExperimentError> {
         self.kept(&("simulate", method.key(), price, among, seed), || {
             self.simulate_anew(method, price, among, seed)
         })
@@ -324,13 +335,13 @@ impl<'t> Problem<'t> {
     /// The same, never one that was kept: for who measures how long it takes.
     pub fn simulate_anew(
         &self,
-        method: &Method,
+        method: &TrainMethod,
         price: Price,
         among: Among,
         seed: u64,
-    ) -> Result<Vec<f64>, Error> {
+    ) -> Result<Vec<f64>, ExperimentError> {
         let job = self.between(method, price, among, seed)?.check()?;
-        let run = job.run(&self.train.dataset()?, Keep::default(), &mut unwatched)?;
+        let run = job.run(&self.train.dataset()?, CheckpointOptions::default(), &mut unwatched)?;
         Ok(parameter(&run.model))
     }
 
@@ -338,11 +349,11 @@ impl<'t> Problem<'t> {
     /// known whose each is.
     pub fn nodes(
         &self,
-        method: &Method,
+        method: &TrainMethod,
         price: Price,
         among: Among,
         seed: u64,
-    ) -> Result<Nodes, Error> {
+    ) -> Result<Nodes, ExperimentError> {
         // The mean, and then each.
         let mut models = self.all_kept(&("nodes", method.key(), price, among, seed), || {
             let mut spec = self.between(method, price, among, seed)?;
@@ -352,7 +363,7 @@ impl<'t> Problem<'t> {
                 (0..self.train.len() as u64).map(|row| row % u64::from(among.parties)).collect();
             let table =
                 self.train.dataset()?.with_owners(&owners).map_err(reticent::Error::from)?;
-            let run = job.run(&table, Keep::default(), &mut unwatched)?;
+            let run = job.run(&table, CheckpointOptions::default(), &mut unwatched)?;
             let each = (0..run.nodes.len()).map(|party| Ok(parameter(&run.nodes.model(party)?)));
             std::iter::once(Ok(parameter(&run.model))).chain(each).collect()
         })?;
@@ -361,15 +372,21 @@ impl<'t> Problem<'t> {
     }
 
     /// What the books of a party will have.
-    pub fn plan(&self, method: &Method, price: Price, among: Among) -> Result<Ledger, Error> {
+    pub fn plan(
+        &self,
+        method: &TrainMethod,
+        price: Price,
+        among: Among,
+    ) -> Result<Ledger, ExperimentError> {
         let job = self.between(method, price, among, 1)?.check()?;
-        let ready = job.open(&self.train.dataset()?, Keep::default(), &mut unwatched)?;
+        let ready =
+            job.open(&self.train.dataset()?, CheckpointOptions::default(), &mut unwatched)?;
         let first = ready.plans()?.into_iter().next();
-        first.ok_or_else(|| Error::account("there is no party"))
+        first.ok_or_else(|| ExperimentError::account("there is no party"))
     }
 
     /// The mean loss on the table that is trained on.
-    pub fn loss_at(&self, x: &[f64]) -> Result<f64, Error> {
+    pub fn loss_at(&self, x: &[f64]) -> Result<f64, ExperimentError> {
         let loss: Box<dyn Loss> = losses::parse(self.loss, None).map_err(reticent::Error::from)?;
         let table = self.train;
         let sum: f64 =
@@ -378,12 +395,12 @@ impl<'t> Problem<'t> {
     }
 
     /// The objective: mean loss and penalty.
-    pub fn objective(&self, x: &[f64]) -> Result<f64, Error> {
+    pub fn objective(&self, x: &[f64]) -> Result<f64, ExperimentError> {
         Ok(self.loss_at(x)? + self.penalty_at(x)?)
     }
 
     /// The penalty alone.
-    pub fn penalty_at(&self, x: &[f64]) -> Result<f64, Error> {
+    pub fn penalty_at(&self, x: &[f64]) -> Result<f64, ExperimentError> {
         let penalty: Arc<dyn Penalty> = match &self.own {
             Some(own) => Arc::new(own.clone()),
             None => penalties::parse(&self.penalty).map_err(reticent::Error::from)?.into(),
@@ -405,11 +422,11 @@ mod tests {
     /// The numbers by hand, of rows that are known to be whose.
     #[test]
     fn the_average_loss_is_that_of_each_node_on_its_own_rows() {
-        let mut table = Table::new(1, false);
+        let mut table = RowTable::new(1, false);
         for target in [0.5, -0.5, 0.25, 0.0] {
             table.push([(0, 1.0)], target);
         }
-        let problem = Problem::new(&table, "squared", "none");
+        let problem = TrainProblem::new(&table, "squared", "none");
         // Residuals of node 0: 0.5 and 0.75; of node 1: −0.5 and −1. Half of their squares.
         let nodes = Nodes { each: vec![vec![1.0], vec![-1.0]], mean: vec![0.0] };
         let expected = ((0.25 + 0.5625) / 4.0 + (0.25 + 1.0) / 4.0) / 2.0;
@@ -417,7 +434,7 @@ mod tests {
         assert_eq!(nodes.consensus_error(), 1.0);
         // And the run deals them so: each node, left to itself by a small η, fits its own rows.
         let among = Among { parties: 2, topology: None };
-        let problem = Problem::new(&table, "huber:2", "none");
+        let problem = TrainProblem::new(&table, "huber:2", "none");
         let alone = method("ADMM", "admm-network", "iterations=1 rho=0.01 release=minimiser");
         let nodes = problem.nodes(&alone, Price::Free, among, 1).unwrap();
         assert!((nodes.each[0][0] - 0.375).abs() < 0.01, "{nodes:?}");
@@ -437,7 +454,7 @@ mod tests {
             method("objP", "objp", ""),
         ] {
             for table in &tables {
-                let problem = Problem::new(table, "logistic", "elastic-net:1e-3,0.01");
+                let problem = TrainProblem::new(table, "logistic", "elastic-net:1e-3,0.01");
                 let once = calibrations.fit(&problem, &method, price, 1).unwrap();
                 assert_eq!(once, problem.fit(&method, price, 1).unwrap(), "{}", method.name);
                 let other = calibrations.fit(&problem, &method, price, 2).unwrap();

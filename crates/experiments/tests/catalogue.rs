@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use reticent_experiments::{
-    CATALOGUE, Context, Done, Error, Experiment, Figure, Report, Results, Verdict, Version, find,
-    page, section,
+    CATALOGUE, ClaimVerdict, Context, Done, Experiment, ExperimentError, ExperimentReport, Figure,
+    Results, Version, find, page, section,
 };
 use reticent_plot::overlaps;
 
@@ -40,7 +40,7 @@ const EVERY_ROW: &[&str] = &[
     "ra18-acct",
 ];
 
-fn run(experiment: &dyn Experiment) -> Report {
+fn run(experiment: &dyn Experiment) -> ExperimentReport {
     experiment.run(&mut Context::quick(&mut |_| ControlFlow::Continue(()))).unwrap()
 }
 
@@ -54,7 +54,7 @@ fn whoever_is_told_can_stop_it_before_the_next_run() {
             if told == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let stopped = experiment.run(&mut Context::quick(&mut tell));
-        assert!(matches!(stopped, Err(Error::Stopped)), "{stopped:?}");
+        assert!(matches!(stopped, Err(ExperimentError::Stopped)), "{stopped:?}");
         assert_eq!(told, last);
     }
 }
@@ -186,12 +186,18 @@ fn every_figure_says_what_it_changes() {
 #[test]
 fn what_is_counted_holds() {
     let walk = run(find("fp23-walk").unwrap());
-    let verdicts: Vec<Verdict> = walk.claims.iter().map(|claim| claim.verdict).collect();
-    assert_eq!(verdicts, [Verdict::Held, Verdict::DidNotHold], "{:?}", walk.claims);
+    let verdicts: Vec<ClaimVerdict> = walk.claims.iter().map(|claim| claim.verdict).collect();
+    assert_eq!(verdicts, [ClaimVerdict::Held, ClaimVerdict::DidNotHold], "{:?}", walk.claims);
     for id in ["acct-dpa19", "rdp20-rdp", "fp23-tab", "ra18-acct"] {
         let report = run(find(id).unwrap());
         for claim in &report.claims {
-            assert_eq!(claim.verdict, Verdict::Held, "{id}: {} ({})", claim.text, claim.numbers);
+            assert_eq!(
+                claim.verdict,
+                ClaimVerdict::Held,
+                "{id}: {} ({})",
+                claim.text,
+                claim.numbers
+            );
         }
     }
 }

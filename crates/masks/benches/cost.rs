@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use reticent_masks::{Collector, Member, MemberId, Party, Sparsity, Terms};
+use reticent_masks::{AggregationTerms, Collector, LinkEnd, Member, MemberId, Sparsity};
 
 const DIMENSION: u32 = 100;
 
@@ -29,7 +29,7 @@ struct Cost {
     collector: Duration,
 }
 
-fn measure(terms: &Terms) -> Cost {
+fn measure(terms: &AggregationTerms) -> Cost {
     let members = terms.members();
     let mut collector = Collector::new(terms.clone());
     let (mut member_time, mut collector_time) = (Duration::ZERO, Duration::ZERO);
@@ -62,7 +62,7 @@ fn measure(terms: &Terms) -> Cost {
         collector_time += now().saturating_sub(start);
         let start = now();
         for outgoing in said {
-            let Party::Member(id) = outgoing.to else { continue };
+            let LinkEnd::Member(id) = outgoing.to else { continue };
             received += outgoing.bytes.len();
             let member = machines.get_mut(&id).expect("a member of the terms");
             let answer = member.on_message(&outgoing.bytes).expect("an honest message");
@@ -89,14 +89,22 @@ fn measure(terms: &Terms) -> Cost {
 
 fn main() {
     let complete = |members: u32| {
-        Terms::complete([5; 32], 0, members, members * 2 / 3 + 1, DIMENSION)
+        AggregationTerms::complete([5; 32], 0, members, members * 2 / 3 + 1, DIMENSION)
             .expect("terms in range")
     };
     let sparse = |members: u32, corrupt: u32, away: u32| {
         let chosen = Sparsity::choose(members, corrupt, away, 40, 20).expect("a graph");
         let threshold = members - away;
-        Terms::sparse([5; 32], 0, members, threshold, DIMENSION, chosen.degree, chosen.quorum)
-            .expect("terms in range")
+        AggregationTerms::sparse(
+            [5; 32],
+            0,
+            members,
+            threshold,
+            DIMENSION,
+            chosen.degree,
+            chosen.quorum,
+        )
+        .expect("terms in range")
     };
     println!(
         "| members | neighbours | KiB sent | KiB received | ms a member | ms collector | ms all |"

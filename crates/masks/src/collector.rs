@@ -12,11 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use zeroize::Zeroizing;
 
-use crate::keys::{self, Opened};
-use crate::mask::{self, Sign};
+use crate::keys::{self, OpenedKey};
+use crate::mask::{self, MaskSign};
 use crate::shamir;
-use crate::wire::{Body, Kind, Message, Outgoing, Party, PublicKeys, Sealed};
-use crate::{MemberId, Rejected, Terms};
+use crate::wire::{Body, BodyKind, LinkEnd, Message, Outgoing, PublicKeys, SealedShares};
+use crate::{AggregationTerms, MaskRejected, MemberId};
 
 /// The sum over those who stayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub enum Abort {
     #[error("{found} members answered with {awaited}, {threshold} are needed; start a new round")]
     TooFew {
         /// The kind of message that was waited for.
-        awaited: Kind,
+        awaited: BodyKind,
         /// The number of members that answered.
         found: u32,
         /// How many must come.
@@ -64,8 +64,8 @@ pub enum Abort {
 
 /// What the collector waits for.
 #[derive(Clone, Debug, PartialEq)]
-enum Stage {
-    Awaits(Kind),
+enum CollectorStage {
+    Awaits(BodyKind),
     Ended(Result<Sum, Abort>),
 }
 
@@ -73,8 +73,8 @@ type Shares = BTreeMap<MemberId, Vec<(u8, [u8; 32])>>;
 
 /// The party that adds. It learns the sum.
 pub struct Collector {
-    terms: Terms,
-    stage: Stage,
+    terms: AggregationTerms,
+    stage: CollectorStage,
     /// Those whose answer is awaited, and those of them who have answered.
     expected: BTreeSet<MemberId>,
     answered: BTreeSet<MemberId>,
@@ -83,7 +83,7 @@ pub struct Collector {
     /// U₂ and the check values of its seeds.
     seed_tags: BTreeMap<MemberId, [u8; 16]>,
     /// Sealed shares by the member that they are for.
-    mail: BTreeMap<MemberId, Vec<(MemberId, Sealed)>>,
+    mail: BTreeMap<MemberId, Vec<(MemberId, SealedShares)>>,
     /// Those whose masked vectors came (U₃ in the papers).
     survivors: BTreeSet<MemberId>,
     total: Vec<u64>,
@@ -94,9 +94,9 @@ pub struct Collector {
 impl Collector {
     /// A collector that waits for keys.
     #[must_use]
-    pub fn new(terms: Terms) -> Self {
+    pub fn new(terms: AggregationTerms) -> Self {
         Self {
-            stage: Stage::Awaits(Kind::Advertise),
+            stage: CollectorStage::Awaits(BodyKind::Advertise),
             expected: (0..terms.members()).collect(),
             answered: BTreeSet::new(),
             keys: BTreeMap::new(),
@@ -113,19 +113,19 @@ impl Collector {
     /// The sum, or why there is none; `None` while it is not over.
     pub fn outcome(&self) -> Option<Result<&Sum, &Abort>> {
         match &self.stage {
-            Stage::Awaits(_) => None,
-            Stage::Ended(result) => Some(result.as_ref()),
+            CollectorStage::Awaits(_) => None,
+            CollectorStage::Ended(result) => Some(result.as_ref()),
         }
     }
 
     /// What it waits for, and from whom.
     #[must_use]
-    pub fn awaits(&self) -> Option<(Kind, Vec<MemberId>)> {
+    pub fn awaits(&self) -> Option<(BodyKind, Vec<MemberId>)> {
         match self.stage {
-            Stage::Awaits(kind) => {
+            CollectorStage::Awaits(kind) => {
                 Some((kind, self.expected.difference(&self.answered).copied().collect()))
             }
-            Stage::Ended(_) => None,
+            CollectorStage::Ended(_) => None,
         }
     }
 
@@ -133,25 +133,33 @@ impl Collector {
     /// the last one that was awaited, the phase closes by itself.
     ///
     /// # Errors
-    /// [`Rejected`]; the collector is then as it was.
-    pub fn on_message(&mut self, from: MemberId, bytes: &[u8]) -> Result<Vec<Outgoing>, Rejected> {
-        let Stage::Awaits(awaited) = self.stage else { return Err(Rejected::Ended) };
+    /// [`MaskRejected`]; the collector is then as it was.
+    pub fn on_message(
+        &mut self,
+        from: MemberId,
+        bytes: &[u8],
+    ) -> Result<Vec<Outgoing>, MaskRejected> {
+        let CollectorStage::Awaits(awaited) = self.stage else { return Err(MaskRejected::Ended) };
         if from >= self.terms.members() {
-            return Err(Rejected::NotAMember(from));
+            return Err(MaskRejected::NotAMember(from));
         }
         let body = Message::decode(&self.terms, from, bytes)?.body;
         let kind = body.kind();
-        if matches!(kind, Kind::Directory | Kind::Deliveries | Kind::Survivors) {
-            return Err(Rejected::Malformed("a collector's message was sent to a collector"));
+        if matches!(kind, BodyKind::Directory | BodyKind::Deliveries | BodyKind::Survivors) {
+            return Err(MaskRejected::Malformed("a collector's message was sent to a collector"));
         }
         if kind != awaited {
-            return Err(if kind < awaited { Rejected::Late(kind) } else { Rejected::Early(kind) });
+            return Err(if kind < awaited {
+                MaskRejected::Late(kind)
+            } else {
+                MaskRejected::Early(kind)
+            });
         }
         if !self.expected.contains(&from) {
-            return Err(Rejected::Away(from));
+            return Err(MaskRejected::Away(from));
         }
         if self.answered.contains(&from) {
-            return Err(Rejected::Duplicate(kind));
+            return Err(MaskRejected::Duplicate(kind));
         }
         match body {
             Body::Advertise(keys) => {
@@ -160,7 +168,11 @@ impl Collector {
             Body::Shares { seed_tag, sealed } => self.take_shares(from, seed_tag, &sealed)?,
             Body::Masked(bytes) => self.take_masked(&bytes)?,
             Body::Unmask { seeds, keys } => self.take_unmask(from, &seeds, &keys)?,
-            _ => return Err(Rejected::Malformed("a collector's message was sent to a collector")),
+            _ => {
+                return Err(MaskRejected::Malformed(
+                    "a collector's message was sent to a collector",
+                ));
+            }
         }
         self.answered.insert(from);
         Ok(if self.answered == self.expected { self.on_deadline() } else { Vec::new() })
@@ -169,24 +181,24 @@ impl Collector {
     /// Time is up: those who have not answered are out. Afterwards the collector waits for the next
     /// phase, or [`Collector::outcome`] is there.
     pub fn on_deadline(&mut self) -> Vec<Outgoing> {
-        let Stage::Awaits(awaited) = self.stage else { return Vec::new() };
+        let CollectorStage::Awaits(awaited) = self.stage else { return Vec::new() };
         let (found, threshold) = (self.answered.len() as u32, self.terms.threshold());
         if found < threshold {
-            self.stage = Stage::Ended(Err(Abort::TooFew { awaited, found, threshold }));
+            self.stage = CollectorStage::Ended(Err(Abort::TooFew { awaited, found, threshold }));
             return Vec::new();
         }
         self.expected = std::mem::take(&mut self.answered);
         let next = match awaited {
-            Kind::Advertise => Kind::Shares,
-            Kind::Shares => Kind::Masked,
-            Kind::Masked => Kind::Unmask,
+            BodyKind::Advertise => BodyKind::Shares,
+            BodyKind::Shares => BodyKind::Masked,
+            BodyKind::Masked => BodyKind::Unmask,
             _ => {
-                self.stage = Stage::Ended(self.open());
+                self.stage = CollectorStage::Ended(self.open());
                 return Vec::new();
             }
         };
-        self.stage = Stage::Awaits(next);
-        if next == Kind::Unmask {
+        self.stage = CollectorStage::Awaits(next);
+        if next == BodyKind::Unmask {
             self.survivors = self.expected.clone();
         }
         let told: Vec<MemberId> = self.expected.iter().copied().collect();
@@ -194,7 +206,7 @@ impl Collector {
             .map(|member| {
                 let body = self.announcement(next, member);
                 Outgoing {
-                    to: Party::Member(member),
+                    to: LinkEnd::Member(member),
                     bytes: Message::new(&self.terms, member, body).encode(),
                 }
             })
@@ -202,17 +214,17 @@ impl Collector {
     }
 
     /// What `member` is told when `next` is awaited.
-    fn announcement(&mut self, next: Kind, member: MemberId) -> Body {
+    fn announcement(&mut self, next: BodyKind, member: MemberId) -> Body {
         let holders = self.terms.holders(member);
         match next {
-            Kind::Shares => Body::Directory(
+            BodyKind::Shares => Body::Directory(
                 holders
                     .into_iter()
                     .filter(|&other| other != member)
                     .filter_map(|other| self.keys.get(&other).map(|keys| (other, *keys)))
                     .collect(),
             ),
-            Kind::Masked => Body::Deliveries(self.mail.remove(&member).unwrap_or_default()),
+            BodyKind::Masked => Body::Deliveries(self.mail.remove(&member).unwrap_or_default()),
             _ => Body::Survivors {
                 count: self.survivors.len() as u32,
                 holders: holders
@@ -228,12 +240,12 @@ impl Collector {
         &mut self,
         from: MemberId,
         seed_tag: [u8; 16],
-        sealed: &[(MemberId, Sealed)],
-    ) -> Result<(), Rejected> {
+        sealed: &[(MemberId, SealedShares)],
+    ) -> Result<(), MaskRejected> {
         let holders = self.terms.holders(from);
         let owed = holders.iter().filter(|&&other| other != from && self.keys.contains_key(&other));
         if !owed.eq(sealed.iter().map(|(to, _)| to)) {
-            return Err(Rejected::Malformed(
+            return Err(MaskRejected::Malformed(
                 "shares for others than the neighbours that were announced",
             ));
         }
@@ -247,9 +259,9 @@ impl Collector {
         Ok(())
     }
 
-    fn take_masked(&mut self, bytes: &[u8]) -> Result<(), Rejected> {
+    fn take_masked(&mut self, bytes: &[u8]) -> Result<(), MaskRejected> {
         if bytes.len() != 8 * self.total.len() {
-            return Err(Rejected::Malformed("a vector of another length than the terms say"));
+            return Err(MaskRejected::Malformed("a vector of another length than the terms say"));
         }
         self.total
             .iter_mut()
@@ -265,7 +277,7 @@ impl Collector {
         from: MemberId,
         seeds: &[(MemberId, [u8; 32])],
         keys: &[(MemberId, [u8; 32])],
-    ) -> Result<(), Rejected> {
+    ) -> Result<(), MaskRejected> {
         let owners =
             self.terms.holders(from).into_iter().filter(|owner| self.seed_tags.contains_key(owner));
         let (stayed, left): (Vec<MemberId>, Vec<MemberId>) =
@@ -274,7 +286,7 @@ impl Collector {
             list.iter().map(|(owner, _)| *owner).collect::<Vec<_>>()
         };
         if named(seeds) != stayed || named(keys) != left {
-            return Err(Rejected::Malformed("shares of others than those that were asked for"));
+            return Err(MaskRejected::Malformed("shares of others than those that were asked for"));
         }
         for (list, shares) in [(seeds, &mut self.seed_shares), (keys, &mut self.key_shares)] {
             for (owner, share) in list {
@@ -294,7 +306,7 @@ impl Collector {
             if self.seed_tags.get(&member) != Some(&keys::seed_tag(&self.terms, &seed, member)) {
                 return Err(Abort::Mismatch { member });
             }
-            mask::apply(&keys::self_seed(&self.terms, &seed, member), Sign::Minus, &mut values);
+            mask::apply(&keys::self_seed(&self.terms, &seed, member), MaskSign::Minus, &mut values);
         }
         for &member in self.seed_tags.keys().filter(|member| !self.survivors.contains(member)) {
             let around = self.terms.holders(member);
@@ -306,12 +318,12 @@ impl Collector {
             let mismatch = Abort::Mismatch { member };
             let secret = self.combine(&self.key_shares, member)?;
             let public = self.keys.get(&member).ok_or(mismatch.clone())?;
-            let opened = Opened::new(&secret, &public.mask).ok_or(mismatch.clone())?;
+            let opened = OpenedKey::new(&secret, &public.mask).ok_or(mismatch.clone())?;
             for other in with {
                 let agreed = self.keys.get(&other).and_then(|keys| opened.mask_with(&keys.mask));
                 let seed =
                     keys::pair_seed(&self.terms, &agreed.ok_or(mismatch.clone())?, member, other);
-                mask::apply(&seed, Sign::of(other, member).other(), &mut values);
+                mask::apply(&seed, MaskSign::of(other, member).other(), &mut values);
             }
         }
         Ok(Sum { values, members: self.survivors.iter().copied().collect() })

@@ -10,15 +10,15 @@ use sha2::Sha256;
 use x25519_dalek::{PublicKey, StaticSecret};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::wire::{PublicKeys, Sealed};
-use crate::{MemberId, Terms};
+use crate::wire::{PublicKeys, SealedShares};
+use crate::{AggregationTerms, MemberId};
 
 /// 256 secret bits, overwritten when dropped.
 pub(crate) type Key = Zeroizing<[u8; 32]>;
 
 /// HKDF-SHA256(salt = run, secret, label ‖ round ‖ members).
 fn derive<const N: usize>(
-    terms: &Terms,
+    terms: &AggregationTerms,
     secret: &[u8; 32],
     label: &[u8],
     members: &[MemberId],
@@ -48,7 +48,7 @@ pub(crate) struct Secrets {
 
 impl Secrets {
     /// Everything from one uniform key.
-    pub(crate) fn new(terms: &Terms, member: MemberId, key: &[u8; 32]) -> Self {
+    pub(crate) fn new(terms: &AggregationTerms, member: MemberId, key: &[u8; 32]) -> Self {
         let part = |label: &[u8]| derive::<32>(terms, key, label, &[member]);
         Self {
             mask: StaticSecret::from(*part(b"mask secret")),
@@ -88,9 +88,9 @@ pub(crate) fn agree(mine: &StaticSecret, other: &[u8; 32]) -> Option<Key> {
 }
 
 /// A mask secret key that was opened because its owner left.
-pub(crate) struct Opened(StaticSecret);
+pub(crate) struct OpenedKey(StaticSecret);
 
-impl Opened {
+impl OpenedKey {
     /// The key, if it belongs to the public key that its owner advertised.
     pub(crate) fn new(secret: &[u8; 32], public: &[u8; 32]) -> Option<Self> {
         let secret = StaticSecret::from(*secret);
@@ -103,18 +103,23 @@ impl Opened {
 }
 
 /// The seed of the mask of a pair, the same from either end.
-pub(crate) fn pair_seed(terms: &Terms, agreed: &Key, one: MemberId, other: MemberId) -> Key {
+pub(crate) fn pair_seed(
+    terms: &AggregationTerms,
+    agreed: &Key,
+    one: MemberId,
+    other: MemberId,
+) -> Key {
     derive(terms, agreed, b"pair mask", &[one.min(other), one.max(other)])
 }
 
 /// The seed of a member's own mask.
-pub(crate) fn self_seed(terms: &Terms, seed: &[u8; 32], member: MemberId) -> Key {
+pub(crate) fn self_seed(terms: &AggregationTerms, seed: &[u8; 32], member: MemberId) -> Key {
     derive(terms, seed, b"self mask", &[member])
 }
 
 /// By which the collector notices that it put a seed together wrongly. Under another label than the
 /// mask, so it says nothing about it.
-pub(crate) fn seed_tag(terms: &Terms, seed: &[u8; 32], member: MemberId) -> [u8; 16] {
+pub(crate) fn seed_tag(terms: &AggregationTerms, seed: &[u8; 32], member: MemberId) -> [u8; 16] {
     *derive(terms, seed, b"seed tag", &[member])
 }
 
@@ -134,25 +139,30 @@ impl Drop for Held {
 
 /// The cipher for what `from` sends `to`. Its key is made for one direction of one pair in one
 /// round and seals one message, so the nonce can be constant.
-fn cipher(terms: &Terms, agreed: &Key, from: MemberId, to: MemberId) -> ChaCha20Poly1305 {
+fn cipher(
+    terms: &AggregationTerms,
+    agreed: &Key,
+    from: MemberId,
+    to: MemberId,
+) -> ChaCha20Poly1305 {
     ChaCha20Poly1305::new((&*derive::<32>(terms, agreed, b"channel", &[from, to])).into())
 }
 
 /// Seals shares for one holder.
 pub(crate) fn seal(
-    terms: &Terms,
+    terms: &AggregationTerms,
     agreed: &Key,
     from: MemberId,
     to: MemberId,
     held: &Held,
-) -> Option<Sealed> {
+) -> Option<SealedShares> {
     let mut both = Zeroizing::new([0; 64]);
     both[..32].copy_from_slice(&held.key);
     both[32..].copy_from_slice(&held.seed);
     let tag = cipher(terms, agreed, from, to)
         .encrypt_inout_detached(&Nonce::default(), &[], (&mut both[..]).into())
         .ok()?;
-    let mut sealed = Sealed { key: [0; 32], seed: [0; 32], tag: tag.into() };
+    let mut sealed = SealedShares { key: [0; 32], seed: [0; 32], tag: tag.into() };
     sealed.key.copy_from_slice(&both[..32]);
     sealed.seed.copy_from_slice(&both[32..]);
     Some(sealed)
@@ -160,11 +170,11 @@ pub(crate) fn seal(
 
 /// Opens what `from` sealed for `to`; `None` when it is not that.
 pub(crate) fn open(
-    terms: &Terms,
+    terms: &AggregationTerms,
     agreed: &Key,
     from: MemberId,
     to: MemberId,
-    sealed: &Sealed,
+    sealed: &SealedShares,
 ) -> Option<Held> {
     let mut both = Zeroizing::new([0; 64]);
     both[..32].copy_from_slice(&sealed.key);
@@ -187,8 +197,8 @@ pub(crate) fn open(
 mod unit {
     use super::*;
 
-    fn terms(round: u64) -> Terms {
-        Terms::complete([1; 32], round, 3, 2, 1).unwrap()
+    fn terms(round: u64) -> AggregationTerms {
+        AggregationTerms::complete([1; 32], round, 3, 2, 1).unwrap()
     }
 
     #[test]

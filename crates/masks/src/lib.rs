@@ -27,11 +27,11 @@
 //! A round in which everybody stays. The README of the crate has one in which somebody leaves.
 //!
 //! ```
-//! use reticent_masks::{Collector, Member, Party, Terms};
+//! use reticent_masks::{Collector, Member, LinkEnd, AggregationTerms};
 //!
 //! // Three members, two of whom must stay, vectors of two entries. In use, the name of the run is
 //! // never used twice and each key is fresh.
-//! let terms = Terms::complete([7; 32], 0, 3, 2, 2)?;
+//! let terms = AggregationTerms::complete([7; 32], 0, 3, 2, 2)?;
 //! let mut collector = Collector::new(terms.clone());
 //! let mut members = Vec::new();
 //! for id in 0..3 {
@@ -44,7 +44,7 @@
 //!         said.extend(collector.on_message(from, &bytes)?);
 //!     }
 //!     for outgoing in said {
-//!         let Party::Member(id) = outgoing.to else { continue };
+//!         let LinkEnd::Member(id) = outgoing.to else { continue };
 //!         let answer = members[id as usize].on_message(&outgoing.bytes)?;
 //!         answers.extend(answer.into_iter().map(|answer| (id, answer.bytes)));
 //!     }
@@ -77,10 +77,10 @@ pub use fixed_point::{FixedPoint, FixedPointError};
 pub use graph::{Sparsity, SparsityError};
 pub use member::Member;
 pub use noise_share::{NoiseShare, NoiseShareError};
-pub use rejected::Rejected;
+pub use rejected::MaskRejected;
 pub use sealed_box::{Receiver, ReceiverKey, SealedBox};
-pub use terms::{MOST_HOLDERS, Terms, TermsError};
-pub use wire::{Body, Kind, Message, Outgoing, Party, PublicKeys, Sealed, VERSION};
+pub use terms::{AggregationTerms, MOST_HOLDERS, TermsError};
+pub use wire::{Body, BodyKind, LinkEnd, Message, Outgoing, PublicKeys, SealedShares, VERSION};
 
 /// The number of a member, from 0.
 pub type MemberId = u32;

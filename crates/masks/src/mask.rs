@@ -9,12 +9,12 @@ use crate::keys::Key;
 
 /// Which way a mask goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sign {
+pub(crate) enum MaskSign {
     Plus,
     Minus,
 }
 
-impl Sign {
+impl MaskSign {
     /// The sign with which `member` uses the mask that it has in common with `other`: of every pair
     /// one adds and one takes away, so the pair cancels.
     pub(crate) fn of(member: MemberId, other: MemberId) -> Self {
@@ -30,7 +30,7 @@ impl Sign {
 }
 
 /// Adds ±PRG(seed), ChaCha20 with the seed as its key.
-pub(crate) fn apply(seed: &Key, sign: Sign, values: &mut [u64]) {
+pub(crate) fn apply(seed: &Key, sign: MaskSign, values: &mut [u64]) {
     let mut stream = ChaCha20Rng::from_seed(**seed);
     let mut block = Zeroizing::new([0_u8; 512]);
     for chunk in values.chunks_mut(64) {
@@ -38,8 +38,8 @@ pub(crate) fn apply(seed: &Key, sign: Sign, values: &mut [u64]) {
         stream.fill_bytes(bytes);
         for (value, word) in chunk.iter_mut().zip(words(bytes)) {
             *value = match sign {
-                Sign::Plus => value.wrapping_add(word),
-                Sign::Minus => value.wrapping_sub(word),
+                MaskSign::Plus => value.wrapping_add(word),
+                MaskSign::Minus => value.wrapping_sub(word),
             };
         }
     }
@@ -58,9 +58,9 @@ mod unit {
     fn a_pair_cancels_and_one_alone_does_not() {
         let (seed, plain) = (Zeroizing::new([4; 32]), vec![17_u64; 100]);
         let mut values = plain.clone();
-        apply(&seed, Sign::of(3, 8), &mut values);
+        apply(&seed, MaskSign::of(3, 8), &mut values);
         assert!(values.iter().zip(&plain).all(|(masked, plain)| masked != plain));
-        apply(&seed, Sign::of(8, 3), &mut values);
+        apply(&seed, MaskSign::of(8, 3), &mut values);
         assert_eq!(values, plain);
     }
 
@@ -68,8 +68,8 @@ mod unit {
     fn a_longer_vector_starts_with_the_shorter_one() {
         let seed = Zeroizing::new([4; 32]);
         let (mut long, mut short) = (vec![0; 200], vec![0; 70]);
-        apply(&seed, Sign::Plus, &mut long);
-        apply(&seed, Sign::Plus, &mut short);
+        apply(&seed, MaskSign::Plus, &mut long);
+        apply(&seed, MaskSign::Plus, &mut short);
         assert_eq!(long[..64], short[..64]);
     }
 }

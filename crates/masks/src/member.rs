@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 
 use crate::keys::{self, Held, Key, Secrets};
-use crate::mask::{self, Sign};
+use crate::mask::{self, MaskSign};
 use crate::shamir;
-use crate::wire::{Body, Kind, Message, Outgoing, Party, PublicKeys, Sealed, increasing};
-use crate::{MemberId, Rejected, Terms};
+use crate::wire::{
+    Body, BodyKind, LinkEnd, Message, Outgoing, PublicKeys, SealedShares, increasing,
+};
+use crate::{AggregationTerms, MaskRejected, MemberId};
 
 /// A neighbour whose keys are known.
 struct Neighbour {
@@ -18,19 +20,19 @@ struct Neighbour {
 }
 
 /// What the member waits for.
-enum Stage {
+enum MemberStage {
     Directory,
     Deliveries { neighbours: BTreeMap<MemberId, Neighbour>, own: Held },
     Survivors { held: BTreeMap<MemberId, Held> },
     Done,
 }
 
-impl Stage {
-    fn awaits(&self) -> Option<Kind> {
+impl MemberStage {
+    fn awaits(&self) -> Option<BodyKind> {
         match self {
-            Self::Directory => Some(Kind::Directory),
-            Self::Deliveries { .. } => Some(Kind::Deliveries),
-            Self::Survivors { .. } => Some(Kind::Survivors),
+            Self::Directory => Some(BodyKind::Directory),
+            Self::Deliveries { .. } => Some(BodyKind::Deliveries),
+            Self::Survivors { .. } => Some(BodyKind::Survivors),
             Self::Done => None,
         }
     }
@@ -41,11 +43,11 @@ impl Stage {
 /// It answers each message of the collector once. Its rule of safety: for each neighbour it gives
 /// back a share of the self-mask seed or one of the secret key, never both, and it does so once.
 pub struct Member {
-    terms: Terms,
+    terms: AggregationTerms,
     id: MemberId,
     secrets: Secrets,
     input: Zeroizing<Vec<u64>>,
-    stage: Stage,
+    stage: MemberStage,
 }
 
 impl Member {
@@ -57,20 +59,20 @@ impl Member {
     /// # Errors
     /// When there is no such member or the vector has another length than the terms say.
     pub fn new(
-        terms: Terms,
+        terms: AggregationTerms,
         id: MemberId,
         key: &[u8; 32],
         input: Vec<u64>,
-    ) -> Result<Self, Rejected> {
+    ) -> Result<Self, MaskRejected> {
         let input = Zeroizing::new(input);
         if id >= terms.members() {
-            return Err(Rejected::NotAMember(id));
+            return Err(MaskRejected::NotAMember(id));
         }
         if input.len() != terms.dimension() as usize {
-            return Err(Rejected::Malformed("a vector of another length than the terms say"));
+            return Err(MaskRejected::Malformed("a vector of another length than the terms say"));
         }
         let secrets = Secrets::new(&terms, id, key);
-        Ok(Self { terms, id, secrets, input, stage: Stage::Directory })
+        Ok(Self { terms, id, secrets, input, stage: MemberStage::Directory })
     }
 
     /// The number of this member.
@@ -82,7 +84,7 @@ impl Member {
     /// Whether it has said all that it will ever say.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        matches!(self.stage, Stage::Done)
+        matches!(self.stage, MemberStage::Done)
     }
 
     /// The first message: the public keys.
@@ -94,32 +96,32 @@ impl Member {
     /// A message from the collector.
     ///
     /// # Errors
-    /// [`Rejected`]; the member is then as it was.
-    pub fn on_message(&mut self, bytes: &[u8]) -> Result<Vec<Outgoing>, Rejected> {
+    /// [`MaskRejected`]; the member is then as it was.
+    pub fn on_message(&mut self, bytes: &[u8]) -> Result<Vec<Outgoing>, MaskRejected> {
         let message = Message::decode(&self.terms, self.id, bytes)?;
         let kind = message.body.kind();
         let awaited = self.stage.awaits();
         if awaited != Some(kind) {
             return Err(match kind {
-                Kind::Directory | Kind::Deliveries | Kind::Survivors => {
+                BodyKind::Directory | BodyKind::Deliveries | BodyKind::Survivors => {
                     if awaited.is_some_and(|awaited| awaited < kind) {
-                        Rejected::Early(kind)
+                        MaskRejected::Early(kind)
                     } else {
-                        Rejected::Duplicate(kind)
+                        MaskRejected::Duplicate(kind)
                     }
                 }
-                _ => Rejected::Malformed("a member's message was sent to a member"),
+                _ => MaskRejected::Malformed("a member's message was sent to a member"),
             });
         }
         let answer = match (message.body, &self.stage) {
-            (Body::Directory(keys), Stage::Directory) => self.share(keys)?,
-            (Body::Deliveries(sealed), Stage::Deliveries { neighbours, own }) => {
+            (Body::Directory(keys), MemberStage::Directory) => self.share(keys)?,
+            (Body::Deliveries(sealed), MemberStage::Deliveries { neighbours, own }) => {
                 self.mask(&sealed, neighbours, own)?
             }
-            (Body::Survivors { count, holders }, Stage::Survivors { held }) => {
+            (Body::Survivors { count, holders }, MemberStage::Survivors { held }) => {
                 self.unmask(count, &holders, held)?
             }
-            _ => return Err(Rejected::Malformed("a member's message was sent to a member")),
+            _ => return Err(MaskRejected::Malformed("a member's message was sent to a member")),
         };
         let (stage, body) = answer;
         self.stage = stage;
@@ -127,18 +129,24 @@ impl Member {
     }
 
     fn say(&self, body: Body) -> Outgoing {
-        Outgoing { to: Party::Collector, bytes: Message::new(&self.terms, self.id, body).encode() }
+        Outgoing {
+            to: LinkEnd::Collector,
+            bytes: Message::new(&self.terms, self.id, body).encode(),
+        }
     }
 
     /// Enough holders must be left, or the mask could never be opened.
-    fn quorum(&self, neighbours: usize) -> Result<(), Rejected> {
+    fn quorum(&self, neighbours: usize) -> Result<(), MaskRejected> {
         let (found, quorum) = (neighbours as u32 + 1, self.terms.quorum());
-        if found < quorum { Err(Rejected::BelowQuorum { found, quorum }) } else { Ok(()) }
+        if found < quorum { Err(MaskRejected::BelowQuorum { found, quorum }) } else { Ok(()) }
     }
 
     /// Directory → shares: both secrets are split over all holders, absent ones included, whose
     /// shares nobody gets.
-    fn share(&self, keys: Vec<(MemberId, PublicKeys)>) -> Result<(Stage, Body), Rejected> {
+    fn share(
+        &self,
+        keys: Vec<(MemberId, PublicKeys)>,
+    ) -> Result<(MemberStage, Body), MaskRejected> {
         let (terms, id) = (&self.terms, self.id);
         let holders = terms.holders(id);
         self.known(keys.iter().map(|(other, _)| *other), &holders)?;
@@ -146,7 +154,7 @@ impl Member {
         let count = holders.len() as u32;
         let split = |secret, stream| {
             shamir::split(secret, terms.quorum(), count, &self.secrets.coefficients, stream)
-                .ok_or(Rejected::Malformed("terms that no secret sharing fits"))
+                .ok_or(MaskRejected::Malformed("terms that no secret sharing fits"))
         };
         let (key_shares, seed_shares) =
             (split(self.secrets.mask_bytes(), 0)?, split(&self.secrets.seed, 1)?);
@@ -154,12 +162,12 @@ impl Member {
             let place = holders.binary_search(&holder).ok()?;
             Some(Held { key: *key_shares.get(place)?, seed: *seed_shares.get(place)? })
         };
-        let lost = Rejected::Malformed("a neighbour that holds no share");
+        let lost = MaskRejected::Malformed("a neighbour that holds no share");
         let mut neighbours = BTreeMap::new();
         let mut sealed = Vec::with_capacity(keys.len());
         for (other, keys) in keys {
             let channel =
-                self.secrets.channel_with(&keys.channel).ok_or(Rejected::WeakKey(other))?;
+                self.secrets.channel_with(&keys.channel).ok_or(MaskRejected::WeakKey(other))?;
             let held = at(other).ok_or(lost.clone())?;
             sealed
                 .push((other, keys::seal(terms, &channel, id, other, &held).ok_or(lost.clone())?));
@@ -167,16 +175,16 @@ impl Member {
         }
         let own = at(id).ok_or(lost)?;
         let seed_tag = keys::seed_tag(terms, &self.secrets.seed, id);
-        Ok((Stage::Deliveries { neighbours, own }, Body::Shares { seed_tag, sealed }))
+        Ok((MemberStage::Deliveries { neighbours, own }, Body::Shares { seed_tag, sealed }))
     }
 
     /// Deliveries → masked vector.
     fn mask(
         &self,
-        sealed: &[(MemberId, Sealed)],
+        sealed: &[(MemberId, SealedShares)],
         neighbours: &BTreeMap<MemberId, Neighbour>,
         own: &Held,
-    ) -> Result<(Stage, Body), Rejected> {
+    ) -> Result<(MemberStage, Body), MaskRejected> {
         let (terms, id) = (&self.terms, self.id);
         self.known(
             sealed.iter().map(|(other, _)| *other),
@@ -185,21 +193,23 @@ impl Member {
         self.quorum(sealed.len())?;
         let mut held = BTreeMap::from([(id, own.clone())]);
         let mut values = self.input.clone();
-        mask::apply(&keys::self_seed(terms, &self.secrets.seed, id), Sign::Plus, &mut values);
+        mask::apply(&keys::self_seed(terms, &self.secrets.seed, id), MaskSign::Plus, &mut values);
         for (other, sealed) in sealed {
-            let neighbour = neighbours.get(other).ok_or(Rejected::NotAMember(*other))?;
+            let neighbour = neighbours.get(other).ok_or(MaskRejected::NotAMember(*other))?;
             let opened = keys::open(terms, &neighbour.channel, *other, id, sealed);
-            held.insert(*other, opened.ok_or(Rejected::Unsealed(*other))?);
-            let agreed =
-                self.secrets.mask_with(&neighbour.keys.mask).ok_or(Rejected::WeakKey(*other))?;
+            held.insert(*other, opened.ok_or(MaskRejected::Unsealed(*other))?);
+            let agreed = self
+                .secrets
+                .mask_with(&neighbour.keys.mask)
+                .ok_or(MaskRejected::WeakKey(*other))?;
             mask::apply(
                 &keys::pair_seed(terms, &agreed, id, *other),
-                Sign::of(id, *other),
+                MaskSign::of(id, *other),
                 &mut values,
             );
         }
         let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        Ok((Stage::Survivors { held }, Body::Masked(bytes)))
+        Ok((MemberStage::Survivors { held }, Body::Masked(bytes)))
     }
 
     /// Survivors → for each of those who shared, one share: of the seed if it stayed, of the key if
@@ -209,23 +219,23 @@ impl Member {
         count: u32,
         survivors: &[MemberId],
         held: &BTreeMap<MemberId, Held>,
-    ) -> Result<(Stage, Body), Rejected> {
+    ) -> Result<(MemberStage, Body), MaskRejected> {
         let sharers: Vec<MemberId> = held.keys().copied().collect();
         if !increasing(survivors.iter().copied()) || survivors.iter().any(|s| !held.contains_key(s))
         {
-            return Err(Rejected::Malformed(
+            return Err(MaskRejected::Malformed(
                 "survivors that are not neighbours who shared, in order",
             ));
         }
         let threshold = self.terms.threshold();
         if count < threshold {
-            return Err(Rejected::BelowThreshold { found: count, threshold });
+            return Err(MaskRejected::BelowThreshold { found: count, threshold });
         }
         if survivors.binary_search(&self.id).is_err()
             || count > self.terms.members()
             || (survivors.len() as u32) > count
         {
-            return Err(Rejected::Malformed(
+            return Err(MaskRejected::Malformed(
                 "a list of survivors that contradicts itself or leaves its reader out",
             ));
         }
@@ -240,7 +250,7 @@ impl Member {
                 keys.push((owner, held.key));
             }
         }
-        Ok((Stage::Done, Body::Unmask { seeds, keys }))
+        Ok((MemberStage::Done, Body::Unmask { seeds, keys }))
     }
 
     /// A list of others must be in order, without this member, and among those it can be about.
@@ -248,13 +258,13 @@ impl Member {
         &self,
         others: impl Iterator<Item = MemberId> + Clone,
         among: &[MemberId],
-    ) -> Result<(), Rejected> {
+    ) -> Result<(), MaskRejected> {
         if !increasing(others.clone()) {
-            return Err(Rejected::Malformed("a list that is out of order or has repetitions"));
+            return Err(MaskRejected::Malformed("a list that is out of order or has repetitions"));
         }
         for other in others {
             if other == self.id || among.binary_search(&other).is_err() {
-                return Err(Rejected::Malformed("a list with members that are not neighbours"));
+                return Err(MaskRejected::Malformed("a list with members that are not neighbours"));
             }
         }
         Ok(())
@@ -277,7 +287,7 @@ impl Member {
     /// For the tests that play a coalition: the shares it holds.
     pub(crate) fn held(&self) -> Option<&BTreeMap<MemberId, Held>> {
         match &self.stage {
-            Stage::Survivors { held } => Some(held),
+            MemberStage::Survivors { held } => Some(held),
             _ => None,
         }
     }

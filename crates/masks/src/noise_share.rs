@@ -18,7 +18,7 @@ use reticent_accountant::{
 use reticent_noise::grid::{DiscreteGaussian, GridNoise, NoiseError};
 use reticent_noise::{Entropy, EntropyError};
 
-use crate::Terms;
+use crate::AggregationTerms;
 
 /// Shares that give no guarantee.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -69,10 +69,10 @@ impl NoiseShare {
     ///
     /// ```
     /// use reticent_accountant::{Adjacency, Unit};
-    /// use reticent_masks::{NoiseShare, Terms};
+    /// use reticent_masks::{NoiseShare, AggregationTerms};
     ///
     /// // Of ten members eight must stay and two may be corrupt: the noise of six is counted.
-    /// let terms = Terms::complete([7; 32], 0, 10, 8, 100)?;
+    /// let terms = AggregationTerms::complete([7; 32], 0, 10, 8, 100)?;
     /// let share = NoiseShare::new(&terms, 2, 1_000.0)?;
     /// assert_eq!(share.certain(), 6);
     /// // What an opened sum costs where neighbours differ by 100 steps.
@@ -80,7 +80,11 @@ impl NoiseShare {
     /// assert_eq!(event.unit(), Unit::User);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn new(terms: &Terms, corrupt: u32, sigma: f64) -> Result<Self, NoiseShareError> {
+    pub fn new(
+        terms: &AggregationTerms,
+        corrupt: u32,
+        sigma: f64,
+    ) -> Result<Self, NoiseShareError> {
         let (members, threshold) = (terms.members(), terms.threshold());
         let certain = u64::from(threshold.saturating_sub(corrupt));
         if certain == 0 {
@@ -173,8 +177,8 @@ mod unit {
     use crate::FixedPoint;
     use crate::tests::{Play, STAYS};
 
-    fn terms(members: u32, threshold: u32) -> Terms {
-        Terms::complete([0; 32], 0, members, threshold, 10).unwrap()
+    fn terms(members: u32, threshold: u32) -> AggregationTerms {
+        AggregationTerms::complete([0; 32], 0, members, threshold, 10).unwrap()
     }
 
     #[test]
@@ -215,7 +219,7 @@ mod unit {
     /// probability below 1e-8.
     #[test]
     fn a_noisy_sum_from_end_to_end() {
-        let terms = Terms::complete([0; 32], 0, 8, 6, 400).unwrap();
+        let terms = AggregationTerms::complete([0; 32], 0, 8, 6, 400).unwrap();
         let share = NoiseShare::new(&terms, 0, 4096.0).unwrap();
         let fixed = FixedPoint::new(1.0, 16, 8, share.whole()).unwrap();
         let inputs: Vec<Vec<u64>> = (0..8)

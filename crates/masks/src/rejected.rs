@@ -1,11 +1,11 @@
 //! Why a message was refused. A refused message has changed nothing.
 
 use crate::MemberId;
-use crate::wire::Kind;
+use crate::wire::BodyKind;
 
 /// Why a message was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Rejected {
+pub enum MaskRejected {
     /// Longer than any honest message.
     #[error("a message of {given} bytes is longer than the {limit} that these terms allow")]
     TooLong {
@@ -50,13 +50,13 @@ pub enum Rejected {
     },
     /// Of a phase that has not begun.
     #[error("{0} comes before its phase")]
-    Early(Kind),
+    Early(BodyKind),
     /// Of a phase that is over.
     #[error("{0} comes after its phase was closed")]
-    Late(Kind),
+    Late(BodyKind),
     /// The second of its kind.
     #[error("{0} was already received; a repetition changes nothing")]
-    Duplicate(Kind),
+    Duplicate(BodyKind),
     /// From a member that was away in an earlier phase.
     #[error("member {0} was away in an earlier phase and is out of this round")]
     Away(MemberId),

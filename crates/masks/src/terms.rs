@@ -56,7 +56,7 @@ pub enum TermsError {
 
 /// The public terms of one aggregation: who, how many must stay, how long the vectors are.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct AggregationTerms {
     run: [u8; 32],
     round: u64,
     members: u32,
@@ -67,7 +67,7 @@ pub struct Terms {
     circle: Arc<Circle>,
 }
 
-impl Terms {
+impl AggregationTerms {
     /// Everybody is everybody's neighbour: up to 255 members. The sum needs `threshold` of them to
     /// the end, and stays hidden from a collector with fewer than `threshold` accomplices.
     ///
@@ -77,12 +77,12 @@ impl Terms {
     /// # Examples
     ///
     /// ```
-    /// use reticent_masks::Terms;
+    /// use reticent_masks::AggregationTerms;
     ///
-    /// let terms = Terms::complete([7; 32], 0, 10, 8, 100)?;
+    /// let terms = AggregationTerms::complete([7; 32], 0, 10, 8, 100)?;
     /// assert_eq!((terms.members(), terms.threshold(), terms.degree()), (10, 8, 9));
     /// // More than half must stay, or the collector could open two sums that differ by one member.
-    /// assert!(Terms::complete([7; 32], 0, 10, 5, 100).is_err());
+    /// assert!(AggregationTerms::complete([7; 32], 0, 10, 5, 100).is_err());
     /// # Ok::<(), reticent_masks::TermsError>(())
     /// ```
     pub fn complete(
@@ -210,23 +210,25 @@ mod unit {
 
     #[test]
     fn terms_out_of_range_are_refused_by_name() {
-        let complete = |m, t, d| Terms::complete([0; 32], 0, m, t, d).map(|_| ()).unwrap_err();
+        let complete =
+            |m, t, d| AggregationTerms::complete([0; 32], 0, m, t, d).map(|_| ()).unwrap_err();
         assert_eq!(complete(1, 1, 1), TermsError::Members(1));
         assert_eq!(complete(5, 3, 0), TermsError::Dimension(0));
         assert_eq!(complete(4, 2, 1), TermsError::Threshold { threshold: 2, members: 4 });
         assert_eq!(complete(4, 5, 1), TermsError::Threshold { threshold: 5, members: 4 });
         assert_eq!(complete(256, 200, 1), TermsError::Degree { degree: 255, members: 256 });
-        let sparse = |k, t| Terms::sparse([0; 32], 0, 100, 60, 1, k, t).map(|_| ()).unwrap_err();
+        let sparse =
+            |k, t| AggregationTerms::sparse([0; 32], 0, 100, 60, 1, k, t).map(|_| ()).unwrap_err();
         assert_eq!(sparse(7, 5), TermsError::Degree { degree: 7, members: 100 });
         assert_eq!(sparse(0, 1), TermsError::Degree { degree: 0, members: 100 });
         assert_eq!(sparse(8, 4), TermsError::Quorum { quorum: 4, holders: 9 });
         assert_eq!(sparse(8, 10), TermsError::Quorum { quorum: 10, holders: 9 });
-        assert!(Terms::complete([0; 32], 0, 255, 128, 1).is_ok());
+        assert!(AggregationTerms::complete([0; 32], 0, 255, 128, 1).is_ok());
     }
 
     #[test]
     fn messages_of_refusals_say_what_to_do() {
-        let error = Terms::complete([0; 32], 0, 4, 2, 1).map(|_| ()).unwrap_err();
+        let error = AggregationTerms::complete([0; 32], 0, 4, 2, 1).map(|_| ()).unwrap_err();
         assert_eq!(
             error.to_string(),
             "a threshold of 2 of 4 members must be more than half and at most all, so that no two disjoint groups can \

@@ -2,12 +2,12 @@
 //!
 //! The digest (128 bits of SHA-256) finds damage, not forgery: that a message comes over the link
 //! of the member it names is for the transport to see to. Every list is bounded by the terms before
-//! a byte is parsed ([`crate::Terms::longest_message`]).
+//! a byte is parsed ([`crate::AggregationTerms::longest_message`]).
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{MemberId, Rejected, Terms};
+use crate::{AggregationTerms, MaskRejected, MemberId};
 
 /// The format described here.
 pub const VERSION: u8 = 1;
@@ -16,7 +16,7 @@ const DIGEST: usize = 16;
 
 /// One end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Party {
+pub enum LinkEnd {
     /// The collector, who adds up the masked vectors.
     Collector,
     /// The member with this number.
@@ -27,7 +27,7 @@ pub enum Party {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outgoing {
     /// The party that is to receive it.
-    pub to: Party,
+    pub to: LinkEnd,
     /// The bytes of an encoded [`Message`].
     pub bytes: Vec<u8>,
 }
@@ -56,7 +56,7 @@ pub struct PublicKeys {
 
 /// The two shares for one holder, encrypted and authenticated for it alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sealed {
+pub struct SealedShares {
     /// The share of the mask secret key.
     pub key: [u8; 32],
     /// The share of the self-mask seed.
@@ -77,10 +77,10 @@ pub enum Body {
         /// By which a wrongly opened seed is noticed.
         seed_tag: [u8; 16],
         /// The sealed shares, each with the neighbour that it is for.
-        sealed: Vec<(MemberId, Sealed)>,
+        sealed: Vec<(MemberId, SealedShares)>,
     },
     /// Collector: the shares your neighbours sealed for you.
-    Deliveries(Vec<(MemberId, Sealed)>),
+    Deliveries(Vec<(MemberId, SealedShares)>),
     /// Member: my vector under its masks, eight little-endian bytes an entry.
     Masked(Vec<u8>),
     /// Collector: whose vectors are in the sum.
@@ -103,7 +103,7 @@ pub enum Body {
 /// The kinds of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)] // the names are those of Body
-pub enum Kind {
+pub enum BodyKind {
     Advertise,
     Directory,
     Shares,
@@ -113,7 +113,7 @@ pub enum Kind {
     Unmask,
 }
 
-impl std::fmt::Display for Kind {
+impl std::fmt::Display for BodyKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Advertise => "an advertisement of keys",
@@ -130,15 +130,15 @@ impl std::fmt::Display for Kind {
 impl Body {
     /// Which kind it is.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> BodyKind {
         match self {
-            Self::Advertise(_) => Kind::Advertise,
-            Self::Directory(_) => Kind::Directory,
-            Self::Shares { .. } => Kind::Shares,
-            Self::Deliveries(_) => Kind::Deliveries,
-            Self::Masked(_) => Kind::Masked,
-            Self::Survivors { .. } => Kind::Survivors,
-            Self::Unmask { .. } => Kind::Unmask,
+            Self::Advertise(_) => BodyKind::Advertise,
+            Self::Directory(_) => BodyKind::Directory,
+            Self::Shares { .. } => BodyKind::Shares,
+            Self::Deliveries(_) => BodyKind::Deliveries,
+            Self::Masked(_) => BodyKind::Masked,
+            Self::Survivors { .. } => BodyKind::Survivors,
+            Self::Unmask { .. } => BodyKind::Unmask,
         }
     }
 }
@@ -159,7 +159,7 @@ pub(crate) fn framed(payload: &[u8]) -> Vec<u8> {
 impl Message {
     /// The message about `member` under `terms`.
     #[must_use]
-    pub fn new(terms: &Terms, member: MemberId, body: Body) -> Self {
+    pub fn new(terms: &AggregationTerms, member: MemberId, body: Body) -> Self {
         Self { run: *terms.run(), round: terms.round(), member, body }
     }
 
@@ -176,34 +176,39 @@ impl Message {
     /// this end, of the link.
     ///
     /// # Errors
-    /// [`Rejected`] says what is wrong.
-    pub fn decode(terms: &Terms, member: MemberId, bytes: &[u8]) -> Result<Self, Rejected> {
+    /// [`MaskRejected`] says what is wrong.
+    pub fn decode(
+        terms: &AggregationTerms,
+        member: MemberId,
+        bytes: &[u8],
+    ) -> Result<Self, MaskRejected> {
         let limit = terms.longest_message();
         if bytes.len() > limit {
-            return Err(Rejected::TooLong { given: bytes.len(), limit });
+            return Err(MaskRejected::TooLong { given: bytes.len(), limit });
         }
-        let (&version, rest) = bytes.split_first().ok_or(Rejected::Malformed("no bytes at all"))?;
+        let (&version, rest) =
+            bytes.split_first().ok_or(MaskRejected::Malformed("no bytes at all"))?;
         if version != VERSION {
-            return Err(Rejected::Version { given: version });
+            return Err(MaskRejected::Version { given: version });
         }
         let (check, payload) =
-            rest.split_at_checked(DIGEST).ok_or(Rejected::Malformed("too short"))?;
+            rest.split_at_checked(DIGEST).ok_or(MaskRejected::Malformed("too short"))?;
         if check != digest(payload) {
-            return Err(Rejected::Corrupted);
+            return Err(MaskRejected::Corrupted);
         }
         let (message, left) = postcard::take_from_bytes::<Self>(payload)
-            .map_err(|_| Rejected::Malformed("its fields do not parse"))?;
+            .map_err(|_| MaskRejected::Malformed("its fields do not parse"))?;
         if !left.is_empty() {
-            return Err(Rejected::Malformed("bytes after its end"));
+            return Err(MaskRejected::Malformed("bytes after its end"));
         }
         if message.run != *terms.run() {
-            return Err(Rejected::WrongRun);
+            return Err(MaskRejected::WrongRun);
         }
         if message.round != terms.round() {
-            return Err(Rejected::WrongRound { given: message.round, expected: terms.round() });
+            return Err(MaskRejected::WrongRound { given: message.round, expected: terms.round() });
         }
         if message.member != member {
-            return Err(Rejected::Misdirected { named: message.member, expected: member });
+            return Err(MaskRejected::Misdirected { named: message.member, expected: member });
         }
         Ok(message)
     }

@@ -10,8 +10,8 @@ use std::time::Instant;
 use rayon::prelude::*;
 use reticent_accountant::{Adjacency, Unit, View};
 use reticent_data::{Csr, Dense, Rows, Table};
-use reticent_oracle::queries::{Gradient, Mean};
-use reticent_oracle::{Entropy, Gate, Opening, Oracle, Sampling};
+use reticent_oracle::queries::{ClippedMean, Gradient};
+use reticent_oracle::{Entropy, Gate, Oracle, PrivacyModel, Sampling};
 use reticent_problem::losses;
 
 /// The best of several runs: noise on these machines only ever adds.
@@ -37,7 +37,7 @@ fn table(rows: Rows) -> Table {
 }
 
 fn gradient_seconds(table: &Table) -> f64 {
-    let opening = Opening {
+    let opening = PrivacyModel {
         adjacency: Adjacency::ReplaceOne,
         unit: Unit::Record,
         view: View::Central,
@@ -48,7 +48,7 @@ fn gradient_seconds(table: &Table) -> f64 {
     let mut gate = Gate::open(table.clone().into(), loss, &opening, Entropy::seeded(1))
         .expect("an ordinary table");
     let at: Vec<f64> = (0..gate.shape().len()).map(weyl).collect();
-    let params = Mean { clip: 1.0, noise_multiplier: 1.0, sampling: Sampling::Full };
+    let params = ClippedMean { clip: 1.0, noise_multiplier: 1.0, sampling: Sampling::Full };
     best(|| {
         black_box(
             gate.ask(&Gradient { at: black_box(&at), mean: params }).expect("an ordinary query"),

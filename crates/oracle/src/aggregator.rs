@@ -17,9 +17,9 @@ use reticent_noise::{Digest, Hasher, NoiseKey};
 
 use crate::books::Books;
 use crate::cipher::{AggregatorKey, BlockOpener, EncryptedBlock};
-use crate::drawn::Drawn;
+use crate::drawn::DrawnSum;
 use crate::gate::unit;
-use crate::queries::{Mean, add_noise, wrong};
+use crate::queries::{ClippedMean, add_noise, wrong};
 use crate::refusal::Refusal;
 use crate::released::Released;
 use crate::sums::grid::BITS;
@@ -67,17 +67,17 @@ impl TrustedAggregator {
     fn spoiled_noise(
         &self,
         context: &Digest,
-        mut drawn: Drawn,
+        mut drawn: DrawnSum,
         normaliser: f64,
-    ) -> (reticent_noise::Entropy, Drawn) {
+    ) -> (reticent_noise::Entropy, DrawnSum) {
         let reused = self.bug == Some(crate::bug::Bug::NoiseReused);
         drawn.share *= crate::bug::mean_noise_left(self.bug, normaliser);
         let entropy = self.key.entropy(if reused { &[0; 32] } else { context });
         (entropy, drawn)
     }
 
-    fn drawn(&self, params: &Mean) -> Drawn {
-        let drawn = Drawn::new(self.opener.params(), params, self.terms.population(), self.len);
+    fn drawn(&self, params: &ClippedMean) -> DrawnSum {
+        let drawn = DrawnSum::new(self.opener.params(), params, self.terms.population(), self.len);
         #[cfg(feature = "seeded-bugs")]
         if self.bug == Some(crate::bug::Bug::SampleShows) {
             return drawn.believed_secret();
@@ -86,7 +86,7 @@ impl TrustedAggregator {
     }
 
     /// What one release costs, on the terms of its books.
-    pub fn event(&self, params: &Mean) -> Result<Event, Refusal> {
+    pub fn event(&self, params: &ClippedMean) -> Result<Event, Refusal> {
         params.check()?;
         self.drawn(params).event(params, &self.terms)
     }
@@ -112,7 +112,7 @@ impl TrustedAggregator {
     }
 
     /// Who is invited in a round. It is for the invited to know, and for nobody else.
-    pub fn invite(&self, round: u32, params: &Mean) -> Result<Vec<u32>, Refusal> {
+    pub fn invite(&self, round: u32, params: &ClippedMean) -> Result<Vec<u32>, Refusal> {
         let context = Hasher::new("invite").number(u64::from(round)).finish();
         let parties = self.terms.population() as usize;
         let mut chosen = Vec::new();
@@ -145,7 +145,7 @@ impl TrustedAggregator {
     pub fn release(
         &mut self,
         round: u32,
-        params: &Mean,
+        params: &ClippedMean,
         blocks: &BTreeMap<u32, EncryptedBlock>,
     ) -> Result<Released<Vec<f64>>, Refusal> {
         params.check()?;

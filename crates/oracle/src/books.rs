@@ -13,7 +13,7 @@ use reticent_accountant::{Event, Ledger, Taint};
 use reticent_noise::Digest;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::Plan;
+use crate::plan::LedgerPlan;
 use crate::refusal::Refusal;
 use crate::released::Released;
 
@@ -25,16 +25,16 @@ use crate::released::Released;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Books {
     ledger: Ledger,
-    step: Step,
+    step: BookStep,
     /// The last round that had its one answer, of those that have no more than one.
     round: Option<u64>,
     #[serde(skip)]
-    plan: Option<Plan>,
+    plan: Option<LedgerPlan>,
 }
 
 /// The current step, and the contexts that have been answered in it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Step {
+struct BookStep {
     label: Digest,
     answered: Vec<Digest>,
 }
@@ -115,7 +115,7 @@ impl Books {
     /// A new step; the current one goes on, if the label is its label.
     pub(crate) fn begin(&mut self, label: &Digest) {
         if self.step.label != *label {
-            self.step = Step { label: *label, answered: Vec::new() };
+            self.step = BookStep { label: *label, answered: Vec::new() };
         }
     }
 
@@ -135,12 +135,12 @@ impl Books {
 
     /// From here on, enters only what `plan` foresees, in its order.
     pub(crate) fn bind(&mut self, plan: Ledger) {
-        self.plan = Some(Plan::new(plan));
+        self.plan = Some(LedgerPlan::new(plan));
     }
 
     /// From here on, enters nothing more often than `plan` has it. What was entered before counts.
     pub(crate) fn bind_within(&mut self, plan: &Ledger) -> Result<(), Refusal> {
-        let mut plan = Plan::within(plan);
+        let mut plan = LedgerPlan::within(plan);
         plan.follow(&self.ledger)?;
         self.plan = Some(plan);
         Ok(())

@@ -4,12 +4,12 @@
 //! is in no default set. The books are kept as if the defect were not there, as they would be with
 //! a real one.
 
-use reticent_masks::{NoiseShare, NoiseShareError, Terms as MaskTerms};
+use reticent_masks::{AggregationTerms as MaskTerms, NoiseShare, NoiseShareError};
 use reticent_noise::Sampling;
 use reticent_noise::entropy::{Entropy, EntropyError};
 
-use crate::inside::Inside;
-use crate::queries::{Mean, ResidualTerms};
+use crate::inside::GateState;
+use crate::queries::{ClippedMean, ResidualTerms};
 use crate::sums::Slopes;
 
 reticent_accountant::words! {
@@ -111,11 +111,11 @@ pub(crate) fn spoiled_share(
 
 /// How a mean is computed, and what it is divided by, when the gate has a defect.
 pub(crate) fn spoiled(
-    inside: &Inside,
+    inside: &GateState,
     slopes: &Slopes<'_>,
-    params: &Mean,
+    params: &ClippedMean,
     normaliser: f64,
-) -> (Mean, f64) {
+) -> (ClippedMean, f64) {
     let (mut params, units) = (*params, inside.private.units());
     let mut divisor = normaliser;
     match inside.bug {
@@ -153,7 +153,7 @@ pub(crate) fn spoiled(
 }
 
 /// The noise of an answer that is no mean, in clips, when the gate has a defect.
-pub(crate) fn spoiled_noise(inside: &Inside, noise_multiplier: f64) -> f64 {
+pub(crate) fn spoiled_noise(inside: &GateState, noise_multiplier: f64) -> f64 {
     if inside.bug == Some(Bug::NoiseHalved) { noise_multiplier / 2.0 } else { noise_multiplier }
 }
 

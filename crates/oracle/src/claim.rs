@@ -16,7 +16,7 @@ use crate::terms::Terms;
 
 /// What a paper claims of one answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Claim {
+pub struct PaperClaim {
     erratum: u8,
     cost: Cost,
 }
@@ -29,25 +29,25 @@ enum Cost {
     Pure(f64),
 }
 
-impl Claim {
+impl PaperClaim {
     /// That the answer costs nothing, because it is not released; nor is it in a transcript.
     pub fn nothing(erratum: u8) -> Self {
-        Claim { erratum, cost: Cost::Nothing }
+        PaperClaim { erratum, cost: Cost::Nothing }
     }
 
     /// That it has Gaussian noise of so many times the bound of one unit, under a sampling.
     pub fn gaussian(erratum: u8, sampling: Sampling, noise_multiplier: f64) -> Self {
-        Claim { erratum, cost: Cost::Gaussian(sampling, noise_multiplier) }
+        PaperClaim { erratum, cost: Cost::Gaussian(sampling, noise_multiplier) }
     }
 
     /// That its Rényi divergence is at most αρ at every order α that matters.
     pub fn zcdp(erratum: u8, rho: f64) -> Self {
-        Claim { erratum, cost: Cost::Zcdp(rho) }
+        PaperClaim { erratum, cost: Cost::Zcdp(rho) }
     }
 
     /// That it is (ε, 0)-private.
     pub fn pure(erratum: u8, epsilon: f64) -> Self {
-        Claim { erratum, cost: Cost::Pure(epsilon) }
+        PaperClaim { erratum, cost: Cost::Pure(epsilon) }
     }
 
     /// Whether the paper takes the answer to be seen.
@@ -73,7 +73,7 @@ impl Claim {
 /// What the books get for a query: its own events, or the claim in place of it and the taint.
 pub(crate) fn booked(
     query: &dyn Erased,
-    claim: Option<&Claim>,
+    claim: Option<&PaperClaim>,
     (shape, terms): (Shape, &Terms),
     books: &mut Books,
 ) -> Result<Vec<Event>, Refusal> {

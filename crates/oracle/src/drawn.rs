@@ -11,7 +11,7 @@
 use reticent_accountant::{Event, Mechanism, ShownSample};
 use reticent_noise::Sampling;
 
-use crate::queries::Mean;
+use crate::queries::ClippedMean;
 use crate::refusal::Refusal;
 use crate::sums::grid::BITS;
 use crate::sums::{BlockTerms, Grid};
@@ -19,15 +19,15 @@ use crate::terms::Terms;
 
 /// How a sum is counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Drawn {
+pub(crate) struct DrawnSum {
     /// What the noise multiplier is in units of, as a part of the bound of a block.
     pub share: f64,
     /// The chance that a party is drawn, if who is drawn counts as seen.
     seen: Option<f64>,
 }
 
-impl Drawn {
-    pub fn new(block: &BlockTerms, params: &Mean, parties: u64, len: usize) -> Self {
+impl DrawnSum {
+    pub fn new(block: &BlockTerms, params: &ClippedMean, parties: u64, len: usize) -> Self {
         let steps = (1_u64 << BITS) as f64;
         let apart = block.moves_in_steps(Grid::new(len).step(params.clip), len);
         let share = block.one_record.map_or(1.0, |_| (0.5 * apart / steps).min(1.0));
@@ -39,19 +39,19 @@ impl Drawn {
             }
         };
         if share * share < rate {
-            Drawn { share, seen: Some(rate) }
+            DrawnSum { share, seen: Some(rate) }
         } else {
-            Drawn { share: 1.0, seen: None }
+            DrawnSum { share: 1.0, seen: None }
         }
     }
 
     /// The same noise, with a sample that is believed to be secret.
     #[cfg(feature = "seeded-bugs")]
     pub fn believed_secret(self) -> Self {
-        Drawn { seen: None, ..self }
+        DrawnSum { seen: None, ..self }
     }
 
-    pub fn event(&self, params: &Mean, terms: &Terms) -> Result<Event, Refusal> {
+    pub fn event(&self, params: &ClippedMean, terms: &Terms) -> Result<Event, Refusal> {
         match self.seen {
             Some(rate) if rate < 1.0 && params.noise_multiplier > 0.0 => {
                 let seen: Mechanism = ShownSample::new(params.noise_multiplier, rate)?.into();
@@ -70,7 +70,7 @@ mod tests {
 
     const LEN: usize = 4;
 
-    fn drawn(one_record: Option<OneRecord>, sampling: Sampling) -> (Drawn, f64) {
+    fn drawn(one_record: Option<OneRecord>, sampling: Sampling) -> (DrawnSum, f64) {
         let block = BlockTerms {
             clip: 1.0,
             row_norm: 1.0,
@@ -79,9 +79,9 @@ mod tests {
             relaxation: 0.5,
             one_record,
         };
-        let params = Mean { clip: block.bound(), noise_multiplier: 1.0, sampling };
+        let params = ClippedMean { clip: block.bound(), noise_multiplier: 1.0, sampling };
         let part = block.moves() / (2.0 * block.bound());
-        (Drawn::new(&block, &params, 8, LEN), part)
+        (DrawnSum::new(&block, &params, 8, LEN), part)
     }
 
     /// Noise in units of less than the bound is for what one record moves, and its draw is seen.
@@ -90,7 +90,7 @@ mod tests {
         let one = Some(OneRecord { fewest: 1000, smoothness: 0.25, rounds: 40 });
         for sampling in [Sampling::Full, Sampling::Poisson(0.25), Sampling::WithoutReplacement(2)] {
             let (party, _) = drawn(None, sampling);
-            assert_eq!(party, Drawn { share: 1.0, seen: None }, "{sampling:?}");
+            assert_eq!(party, DrawnSum { share: 1.0, seen: None }, "{sampling:?}");
             let (record, part) = drawn(one, sampling);
             assert!(part < 0.1 && record.share >= part && record.share < 1.01 * part, "{record:?}");
             let rate = record.seen.expect("who is drawn is seen");
@@ -98,7 +98,7 @@ mod tests {
             assert!(rate >= exact && rate <= exact * (1.0 + 1e-15), "{rate}");
         }
         // So seldom drawn that the draw hides more than the record's being one of many.
-        assert_eq!(drawn(one, Sampling::Poisson(1e-6)).0, Drawn { share: 1.0, seen: None });
+        assert_eq!(drawn(one, Sampling::Poisson(1e-6)).0, DrawnSum { share: 1.0, seen: None });
     }
 
     #[test]

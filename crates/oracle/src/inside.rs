@@ -6,19 +6,19 @@ use reticent_noise::Digest;
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
-use crate::sums::{Blocks, Descent, Member, Pass, Private, Risk};
+use crate::sums::{Blocks, Descent, Pass, PassMember, Private, Risk};
 use crate::terms::Terms;
 
 /// What queries work on. It never leaves this crate: nothing gives one out, and outside it has no
 /// name.
 #[derive(Debug)]
-pub struct Inside {
+pub struct GateState {
     pub private: Private,
     pub loss: Arc<dyn Loss>,
     pub terms: Terms,
     pub pass: Pass,
     /// A place where passes are shared with other gates on the table.
-    pub shared: Option<Member>,
+    pub shared: Option<PassMember>,
     pub blocks: Option<Blocks>,
     /// Stands for the map that the rows are images under; all zero for rows as they came.
     pub basis: Digest,
@@ -29,9 +29,9 @@ pub struct Inside {
     pub bug: Option<crate::bug::Bug>,
 }
 
-impl Inside {
+impl GateState {
     pub fn new(private: Private, loss: Arc<dyn Loss>, terms: Terms) -> Self {
-        Inside {
+        GateState {
             private,
             loss,
             terms,

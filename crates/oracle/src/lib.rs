@@ -39,8 +39,10 @@ pub use books::Books;
 #[cfg(feature = "seeded-bugs")]
 pub use bug::Bug;
 pub use cipher::{AggregatorKey, EncryptedBlock};
-pub use claim::Claim;
-pub use gate::{Gate, Keyed, Listener, Opening, PrivateSelection, Selected, SharedPasses, Stream};
+pub use claim::PaperClaim;
+pub use gate::{
+    Gate, Keyed, Listener, PrivacyModel, PrivateSelection, Selected, SharedPasses, Stream,
+};
 pub use lattice::{Lattice, WalkTerms};
 pub use law::Law;
 pub use oracle::Oracle;
@@ -50,6 +52,6 @@ pub use released::Released;
 pub use reticent_accountant::{Refused, Typed, words};
 pub use reticent_data::Skew;
 pub use reticent_noise::{Digest, Entropy, NoiseKey, Sampling};
-pub use sums::{BlockTerms, OneRecord, Quadratic, Statistic, TableError};
+pub use sums::{BlockTerms, OneRecord, Quadratic, RecordStatistic, TableError};
 pub use table::PrivateTable;
 pub use terms::Terms;

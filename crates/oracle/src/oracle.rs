@@ -3,8 +3,8 @@
 
 use reticent_problem::Shape;
 
-use crate::claim::Claim;
-use crate::queries::{Answer, Erased, Query};
+use crate::claim::PaperClaim;
+use crate::queries::{Erased, Query, QueryAnswer};
 use crate::refusal::Refusal;
 use crate::released::Released;
 use crate::terms::Terms;
@@ -32,7 +32,7 @@ pub trait Oracle: Asked {
 
     /// Has the next answer recorded as what a paper claims of it, in place of what it is. The books
     /// say so, and the run is not certified.
-    fn claim(&mut self, claim: Claim);
+    fn claim(&mut self, claim: PaperClaim);
 
     /// Puts the blocks of all records at `start`, for [`Consensus`](crate::queries::Consensus).
     /// Nothing is released.

@@ -4,16 +4,16 @@ use crate::refusal::Refusal;
 
 /// A ledger written in advance, and how far it has been followed.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Plan {
+pub(crate) enum LedgerPlan {
     /// Every event, in its order.
     Exact { ledger: Ledger, entry: usize, used: u64 },
     /// No event more often than the ledger has it; in any order, and not necessarily all of them.
     Within { ledger: Ledger, left: Vec<(Event, u64)> },
 }
 
-impl Plan {
+impl LedgerPlan {
     pub fn new(ledger: Ledger) -> Self {
-        Plan::Exact { ledger, entry: 0, used: 0 }
+        LedgerPlan::Exact { ledger, entry: 0, used: 0 }
     }
 
     pub fn within(ledger: &Ledger) -> Self {
@@ -24,13 +24,13 @@ impl Plan {
                 None => left.push((entry.event().clone(), entry.count())),
             }
         }
-        Plan::Within { ledger: ledger.clone(), left }
+        LedgerPlan::Within { ledger: ledger.clone(), left }
     }
 
     /// Moves past `event` if it is foreseen; refuses it otherwise.
     pub fn foresees(&mut self, event: &Event) -> Result<(), Refusal> {
         match self {
-            Plan::Exact { ledger, entry, used } => match ledger.entries().get(*entry) {
+            LedgerPlan::Exact { ledger, entry, used } => match ledger.entries().get(*entry) {
                 Some(next) if next.event() == event => {
                     *used += 1;
                     if *used == next.count() {
@@ -45,8 +45,8 @@ impl Plan {
                 }),
             },
             // A budget too small for a single answer.
-            Plan::Within { left, .. } if left.is_empty() => Err(Refusal::Exhausted),
-            Plan::Within { left, .. } => {
+            LedgerPlan::Within { left, .. } if left.is_empty() => Err(Refusal::Exhausted),
+            LedgerPlan::Within { left, .. } => {
                 match left.iter_mut().find(|(planned, _)| planned == event) {
                     Some((_, count)) if *count > 0 => {
                         *count -= 1;
@@ -79,8 +79,8 @@ impl Plan {
     /// hold at a step that was chosen by looking (proofs/filter.md).
     pub fn finish(self) -> Result<Ledger, Refusal> {
         let (ledger, entry) = match self {
-            Plan::Within { ledger, .. } => return Ok(ledger),
-            Plan::Exact { ledger, entry, .. } => (ledger, entry),
+            LedgerPlan::Within { ledger, .. } => return Ok(ledger),
+            LedgerPlan::Exact { ledger, entry, .. } => (ledger, entry),
         };
         match ledger.entries().get(entry) {
             None => Ok(ledger),

@@ -4,7 +4,7 @@ use reticent_accountant::Ledger;
 use reticent_problem::Shape;
 
 use crate::books::Books;
-use crate::claim::{Claim, booked};
+use crate::claim::{PaperClaim, booked};
 use crate::oracle::{Asked, Oracle};
 use crate::queries::{Erased, Query, check_basis, check_point};
 use crate::refusal::Refusal;
@@ -22,7 +22,7 @@ pub struct Rehearsal {
     books: Books,
     state: u64,
     consensus: bool,
-    claim: Option<Claim>,
+    claim: Option<PaperClaim>,
 }
 
 impl Rehearsal {
@@ -76,7 +76,7 @@ impl Oracle for Rehearsal {
         true
     }
 
-    fn claim(&mut self, claim: Claim) {
+    fn claim(&mut self, claim: PaperClaim) {
         self.claim = Some(claim);
     }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use reticent_accountant::{Adjacency, Unit};
-use reticent_data::{DataError, Dataset, Reading, Schema, Skew, Table};
+use reticent_data::{DataError, Dataset, ReadOptions, Schema, Skew, Table};
 use reticent_noise::{Entropy, EntropyError};
 
 /// Private data, unopened. There is no way to look into it but through a [`Gate`](crate::Gate).
@@ -27,7 +27,7 @@ impl PrivateTable {
     /// Reads a table under a schema that has the roles of the job (see [`Schema::with_roles`]).
     pub fn load(
         path: &Path,
-        reading: impl Into<Reading>,
+        reading: impl Into<ReadOptions>,
         schema: &Schema,
     ) -> Result<Self, DataError> {
         Self::load_all(&[path.to_path_buf()], reading, schema)
@@ -36,7 +36,7 @@ impl PrivateTable {
     /// Reads several files as one table; a person is the same in all of them.
     pub fn load_all(
         paths: &[PathBuf],
-        reading: impl Into<Reading>,
+        reading: impl Into<ReadOptions>,
         schema: &Schema,
     ) -> Result<Self, DataError> {
         let schema = schema.with_roles(None, None)?;

@@ -3,8 +3,8 @@
 
 pub use crate::fingerprint::{content, contents, fingerprint, fingerprint_unpacked, stamps};
 pub use reticent_data::{
-    Categorical, Checked, ColumnCounts, Counts, DataError, Dataset, Draft, DraftOptions, Drafted,
-    Format, Head, IdForm, Indices, Kept, KeptKind, Labels, Numeric, Owner, Owners, Reading, Role,
-    Scale, Schema, SchemaError, Target, TargetKind, Targets, Thoroughness, Unknown, check,
-    draft_from_public, read_text, skeleton,
+    Categorical, ColumnCounts, DataError, Dataset, DraftOptions, Drafted, Format, Head, IdForm,
+    Indices, KeptCell, KeptKind, Labels, Numeric, Owner, Owners, ReadCounts, ReadOptions, Role,
+    Scale, Schema, SchemaDraft, SchemaError, TableCheck, Target, TargetKind, Targets, Thoroughness,
+    Unknown, check, draft_from_public, read_text, skeleton,
 };

@@ -5,12 +5,12 @@
 
 use reticent_accountant::{Adjacency, Ledger, Mechanism, Taint, Unit, View};
 use reticent_data::{Csr, Dense, Rows, Table};
-use reticent_oracle::queries::{Gradient, Mean};
+use reticent_oracle::queries::{ClippedMean, Gradient};
 use reticent_oracle::without_privacy::ExactOracle;
-use reticent_oracle::{Entropy, Gate, Opening, Refusal, Sampling};
+use reticent_oracle::{Entropy, Gate, PrivacyModel, Refusal, Sampling};
 use reticent_problem::losses;
 
-const OPENING: Opening = Opening {
+const OPENING: PrivacyModel = PrivacyModel {
     adjacency: Adjacency::ReplaceOne,
     unit: Unit::Record,
     view: View::Central,
@@ -54,7 +54,7 @@ fn sparse(table: &Table) -> Table {
     Table { rows: Rows::Sparse(csr), ..table.clone() }
 }
 
-fn open(table: Table, loss: &str, opening: &Opening) -> Gate {
+fn open(table: Table, loss: &str, opening: &PrivacyModel) -> Gate {
     Gate::open(table.into(), losses::parse(loss, None).unwrap(), opening, Entropy::seeded(1))
         .unwrap()
 }
@@ -68,9 +68,9 @@ fn gates() -> Vec<(String, Gate)> {
     texts
         .map(|text| {
             let classes = match losses::parse(&text, None).unwrap().target() {
-                losses::Target::Binary => 2,
-                losses::Target::Classes(k) => k,
-                losses::Target::Real => 0,
+                losses::LossTarget::Binary => 2,
+                losses::LossTarget::Classes(k) => k,
+                losses::LossTarget::Real => 0,
             };
             let mut gate = open(table(40, classes), &text, &OPENING);
             if gate.smoothness().is_infinite() {
@@ -137,11 +137,11 @@ fn it_is_the_objective_of_the_noisy_gradients() {
     for unit in [Unit::Record, Unit::User] {
         let mut table = table(30, 2);
         table.users = Some((0..30).map(|i| [0, 1, 0, 2, 1, 0][i % 6]).collect());
-        let mut gate = open(table, "logistic", &Opening { unit, ..OPENING });
+        let mut gate = open(table, "logistic", &PrivacyModel { unit, ..OPENING });
         let at = numbers(6, 5);
         let mut exact = vec![0.0; 6];
         gate.evaluate(&at, &mut exact, None).unwrap();
-        let params = Mean { clip: 10.0, noise_multiplier: 0.0, sampling: Sampling::Full };
+        let params = ClippedMean { clip: 10.0, noise_multiplier: 0.0, sampling: Sampling::Full };
         let released = gate.ask(&Gradient { at: &at, mean: params }).unwrap().into_inner();
         assert!(
             released.iter().zip(&exact).all(|(a, b)| (a - b).abs() < 1e-7),

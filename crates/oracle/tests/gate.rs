@@ -4,11 +4,13 @@
 
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
 use reticent_data::{Csr, Dense, Rows, Table};
-use reticent_oracle::queries::{Gradient, Mean};
-use reticent_oracle::{Entropy, Gate, Opening, Oracle, Refusal, Rehearsal, Sampling, TableError};
+use reticent_oracle::queries::{ClippedMean, Gradient};
+use reticent_oracle::{
+    Entropy, Gate, Oracle, PrivacyModel, Refusal, Rehearsal, Sampling, TableError,
+};
 use reticent_problem::losses;
 
-const OPENING: Opening = Opening {
+const OPENING: PrivacyModel = PrivacyModel {
     adjacency: Adjacency::ReplaceOne,
     unit: Unit::Record,
     view: View::Central,
@@ -39,12 +41,12 @@ fn logistic() -> Box<dyn losses::Loss> {
     losses::parse("logistic", None).unwrap()
 }
 
-fn gate(table: Table, opening: &Opening) -> Gate {
+fn gate(table: Table, opening: &PrivacyModel) -> Gate {
     Gate::open(table.into(), logistic(), opening, Entropy::seeded(1)).unwrap()
 }
 
-fn noiseless(clip: f64) -> Mean {
-    Mean { clip, noise_multiplier: 0.0, sampling: Sampling::Full }
+fn noiseless(clip: f64) -> ClippedMean {
+    ClippedMean { clip, noise_multiplier: 0.0, sampling: Sampling::Full }
 }
 
 /// Half the records carry each label, so the textbook gradient at 0 is easy to write down.
@@ -70,7 +72,7 @@ fn without_noise_the_answer_is_the_mean_gradient() {
 #[test]
 fn each_record_is_clipped_by_itself() {
     let table = dense(&[[3.0, 4.0]], &[1.0]);
-    let opening = Opening { intercept: 0.0, ..OPENING };
+    let opening = PrivacyModel { intercept: 0.0, ..OPENING };
     let answer = gate(table, &opening)
         .ask(&Gradient { at: &[0.0; 2], mean: noiseless(0.1) })
         .unwrap()
@@ -98,7 +100,7 @@ fn a_user_counts_once_however_many_rows_they_have() {
     let mut often =
         dense(&[[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]], &[1.0, -1.0, 1.0, 1.0]);
     often.users = Some(vec![0, 1, 0, 0]);
-    let opening = Opening { unit: Unit::User, ..OPENING };
+    let opening = PrivacyModel { unit: Unit::User, ..OPENING };
     let answer = |table| {
         gate(table, &opening)
             .ask(&Gradient { at: &[0.3, -0.2, 0.1], mean: noiseless(10.0) })
@@ -110,7 +112,7 @@ fn a_user_counts_once_however_many_rows_they_have() {
 
 #[test]
 fn the_user_unit_needs_users() {
-    let opening = Opening { unit: Unit::User, ..OPENING };
+    let opening = PrivacyModel { unit: Unit::User, ..OPENING };
     let refused =
         Gate::open(example().into(), logistic(), &opening, Entropy::seeded(1)).unwrap_err();
     assert!(matches!(refused, Refusal::Table(TableError::NoUsers)));
@@ -118,7 +120,7 @@ fn the_user_unit_needs_users() {
 
 #[test]
 fn add_remove_needs_a_public_count_and_divides_by_it() {
-    let opening = Opening { adjacency: Adjacency::AddRemove, ..OPENING };
+    let opening = PrivacyModel { adjacency: Adjacency::AddRemove, ..OPENING };
     let refused =
         Gate::open(example().into(), logistic(), &opening, Entropy::seeded(1)).unwrap_err();
     assert!(matches!(refused, Refusal::NoPublicCount));
@@ -127,7 +129,7 @@ fn add_remove_needs_a_public_count_and_divides_by_it() {
         .ask(&Gradient { at: &[0.0; 3], mean: noiseless(10.0) })
         .unwrap()
         .into_inner();
-    let opening = Opening { public_n: Some(8), ..opening };
+    let opening = PrivacyModel { public_n: Some(8), ..opening };
     let of_eight = gate(example(), &opening)
         .ask(&Gradient { at: &[0.0; 3], mean: noiseless(10.0) })
         .unwrap()
@@ -137,7 +139,8 @@ fn add_remove_needs_a_public_count_and_divides_by_it() {
 
 #[test]
 fn an_empty_poisson_batch_is_an_answer_like_any_other() {
-    let params = Mean { sampling: Sampling::Poisson(1e-12), noise_multiplier: 1.0, clip: 1.0 };
+    let params =
+        ClippedMean { sampling: Sampling::Poisson(1e-12), noise_multiplier: 1.0, clip: 1.0 };
     let answer = gate(example(), &OPENING)
         .ask(&Gradient { at: &[0.0; 3], mean: params })
         .unwrap()
@@ -147,7 +150,7 @@ fn an_empty_poisson_batch_is_an_answer_like_any_other() {
 
 #[test]
 fn a_bound_gate_answers_the_plan_and_nothing_else() {
-    let params = Mean { sampling: Sampling::Full, noise_multiplier: 2.0, clip: 1.0 };
+    let params = ClippedMean { sampling: Sampling::Full, noise_multiplier: 2.0, clip: 1.0 };
     let mut gate = gate(example(), &OPENING);
     let mut rehearsal = Rehearsal::new(gate.shape(), *gate.terms());
     rehearsal.ask(&Gradient { at: &[0.0; 3], mean: params }).unwrap();
@@ -155,7 +158,7 @@ fn a_bound_gate_answers_the_plan_and_nothing_else() {
     let plan = rehearsal.into_plan();
     gate.bind(plan.clone());
 
-    let louder = Mean { noise_multiplier: 1.0, ..params };
+    let louder = ClippedMean { noise_multiplier: 1.0, ..params };
     assert!(matches!(
         gate.ask(&Gradient { at: &[0.0; 3], mean: louder }),
         Err(Refusal::Unplanned { .. })
@@ -177,7 +180,7 @@ fn a_refused_query_leaves_no_entry() {
         (&[f64::NAN, 0.0, 0.0][..], noiseless(1.0)),
         (&[0.0; 3][..], noiseless(0.0)),
         (&[0.0; 3][..], noiseless(f64::INFINITY)),
-        (&[0.0; 3][..], Mean { noise_multiplier: f64::NAN, ..noiseless(1.0) }),
+        (&[0.0; 3][..], ClippedMean { noise_multiplier: f64::NAN, ..noiseless(1.0) }),
     ] {
         assert!(matches!(
             gate.ask(&Gradient { at, mean: params }),

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
 use reticent_data::{Dense, Rows, Table};
-use reticent_masks::{FixedPoint, NoiseShare, Terms};
+use reticent_masks::{AggregationTerms, FixedPoint, NoiseShare};
 use reticent_noise::NoiseKey;
-use reticent_oracle::queries::{Count, Mean, Residual, ResidualTerms, Score};
+use reticent_oracle::queries::{ClippedMean, Count, Residual, ResidualTerms, Score};
 use reticent_oracle::{
-    AggregatorKey, BlockTerms, EncryptedBlock, Gate, Keyed, OneRecord, Opening, Oracle, Refusal,
-    Rehearsal, Sampling, Statistic, TrustedAggregator, WalkTerms,
+    AggregatorKey, BlockTerms, EncryptedBlock, Gate, Keyed, OneRecord, Oracle, PrivacyModel,
+    RecordStatistic, Refusal, Rehearsal, Sampling, TrustedAggregator, WalkTerms,
 };
 use reticent_problem::losses::{self, Loss};
 
@@ -32,8 +32,13 @@ fn gate_on(table: Table, view: View, run: u8, seed: u64) -> Gate<Keyed> {
 }
 
 fn gate_for(unit: Unit, table: Table, view: View, run: u8, seed: u64) -> Gate<Keyed> {
-    let opening =
-        Opening { adjacency: Adjacency::ReplaceOne, unit, view, public_n: None, intercept: 0.0 };
+    let opening = PrivacyModel {
+        adjacency: Adjacency::ReplaceOne,
+        unit,
+        view,
+        public_n: None,
+        intercept: 0.0,
+    };
     let loss = losses::parse("logistic", None).unwrap();
     Gate::open_keyed(table.into(), loss, &opening, NoiseKey::seeded(seed), &[run; 32]).unwrap()
 }
@@ -103,7 +108,7 @@ fn whatever_differs_has_other_noise() {
 /// noise the same, the difference of two answers would have none.
 #[test]
 fn other_class_weights_have_other_noise() {
-    let opening = Opening {
+    let opening = PrivacyModel {
         adjacency: Adjacency::ReplaceOne,
         unit: Unit::Record,
         view: View::Central,
@@ -266,8 +271,9 @@ fn a_block_starts_anew_in_another_basis() {
 
 #[test]
 fn an_aggregator_releases_the_mean_of_bounded_blocks_and_enters_it() {
-    let quiet = Mean { clip: BLOCK.bound(), noise_multiplier: 0.0, sampling: Sampling::Full };
-    let loud = Mean { noise_multiplier: 1.0, ..quiet };
+    let quiet =
+        ClippedMean { clip: BLOCK.bound(), noise_multiplier: 0.0, sampling: Sampling::Full };
+    let loud = ClippedMean { noise_multiplier: 1.0, ..quiet };
     let mut aggregator = aggregator();
     let mut parties = Parties::new(Unit::User, &BLOCK);
     let blocks = parties.blocks(&aggregator, 1);
@@ -296,11 +302,11 @@ fn an_aggregator_releases_the_mean_of_bounded_blocks_and_enters_it() {
 
 #[test]
 fn an_aggregator_refuses_noise_that_is_none_before_it_enters_anything() {
-    let good = Mean { clip: BLOCK.bound(), noise_multiplier: 1.0, sampling: Sampling::Full };
+    let good = ClippedMean { clip: BLOCK.bound(), noise_multiplier: 1.0, sampling: Sampling::Full };
     let mut aggregator = aggregator();
     let blocks = Parties::new(Unit::User, &BLOCK).blocks(&aggregator, 1);
     for noise_multiplier in [-1.0, 1e-9, 1e30, f64::NAN, f64::INFINITY] {
-        let given = aggregator.release(1, &Mean { noise_multiplier, ..good }, &blocks);
+        let given = aggregator.release(1, &ClippedMean { noise_multiplier, ..good }, &blocks);
         assert!(given.is_err(), "{noise_multiplier}: {given:?}");
     }
     assert_eq!(aggregator.ledger().total_events(), 0);
@@ -335,7 +341,7 @@ fn a_block_is_refused_that_is_not_what_its_party_encrypted_for_the_round() {
     let other = TrustedAggregator::new(3, 2, BLOCK, &NoiseKey::seeded(5), &[2; 32]);
     assert!(matches!(other.admits(4, 0, &blocks[&0]), Err(Refusal::ForgedBlock { party: 0 })));
     // A sum is refused as a whole, before anything is entered.
-    let mean = Mean { clip: BLOCK.bound(), noise_multiplier: 1.0, sampling: Sampling::Full };
+    let mean = ClippedMean { clip: BLOCK.bound(), noise_multiplier: 1.0, sampling: Sampling::Full };
     let again = aggregator.release(5, &mean, &blocks);
     assert!(matches!(again, Err(Refusal::ForgedBlock { party: 0 })), "{again:?}");
     assert_eq!(aggregator.ledger().total_events(), 0);
@@ -384,9 +390,10 @@ fn where_a_record_is_protected_the_noise_is_for_one_record() {
     let mut aggregator = aggregator_of(RECORD);
     let mut parties = Parties::new(Unit::Record, &RECORD);
     let blocks = parties.blocks(&aggregator, 1);
-    let quiet = Mean { clip: RECORD.bound(), noise_multiplier: 0.0, sampling: Sampling::Full };
+    let quiet =
+        ClippedMean { clip: RECORD.bound(), noise_multiplier: 0.0, sampling: Sampling::Full };
     let centre = aggregator.release(1, &quiet, &blocks).unwrap().into_inner();
-    let loud = Mean { noise_multiplier: 3.0, ..quiet };
+    let loud = ClippedMean { noise_multiplier: 3.0, ..quiet };
     let mut square = 0.0;
     for round in 2..2002 {
         let blocks = parties.blocks(&aggregator, round);
@@ -430,7 +437,7 @@ fn a_block_is_good_for_the_terms_that_it_moved_on() {
 fn nobody_is_a_member_of_one_masked_sum_twice() {
     let fresh = || gate_on(table(0.0), View::SecureAggregation, 1, 1);
     let mask = |gate: &mut Gate<Keyed>, label: u8, round: u64, id: u32| {
-        let masks = Terms::complete([1; 32], round, 5, 3, 2).unwrap();
+        let masks = AggregationTerms::complete([1; 32], round, 5, 3, 2).unwrap();
         let share = NoiseShare::new(&masks, 1, 1e9).unwrap();
         let code = FixedPoint::new(BLOCK.bound(), 30, 5, share.whole()).unwrap();
         gate.follow(0, &zs(), &BLOCK).unwrap();
@@ -494,7 +501,7 @@ fn questions_of_two_kinds_with_the_same_bytes_have_their_own_noise_and_entries()
     let (at, noise_multiplier) = (0.5, 3.0);
     gate.begin(&[7; 32]);
     let score = gate.ask(&Score { at: &[at], noise_multiplier }).unwrap().into_inner();
-    let count = Count { of: Statistic::Target, at_most: at, noise_multiplier };
+    let count = Count { of: RecordStatistic::Target, at_most: at, noise_multiplier };
     let count = gate.ask(&count).unwrap().into_inner();
     assert_eq!(gate.books().ledger().total_events(), 2);
     // Two of four targets are at most ½, and one prediction of four is wrong or undecided or none:
@@ -507,7 +514,7 @@ fn questions_of_two_kinds_with_the_same_bytes_have_their_own_noise_and_entries()
 /// certificate holds, though its own key is secret.
 #[test]
 fn a_seeded_aggregator_taints_the_books_of_its_parties() {
-    let opening = Opening {
+    let opening = PrivacyModel {
         adjacency: Adjacency::ReplaceOne,
         unit: Unit::User,
         view: View::Local,
@@ -529,8 +536,11 @@ fn a_seeded_aggregator_taints_the_books_of_its_parties() {
 fn who_was_not_invited_is_in_no_sum() {
     let mut aggregator = aggregator();
     let blocks = Parties::new(Unit::User, &BLOCK).blocks(&aggregator, 1);
-    let seldom =
-        Mean { clip: BLOCK.bound(), noise_multiplier: 1.0, sampling: Sampling::Poisson(0.01) };
+    let seldom = ClippedMean {
+        clip: BLOCK.bound(),
+        noise_multiplier: 1.0,
+        sampling: Sampling::Poisson(0.01),
+    };
     assert!(aggregator.invite(1, &seldom).unwrap().len() < blocks.len());
     let refused = aggregator.release(1, &seldom, &blocks);
     assert!(matches!(refused, Err(Refusal::BadQuery(_))), "{refused:?}");

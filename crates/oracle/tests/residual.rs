@@ -8,11 +8,11 @@ use reticent_accountant::{Adjacency, Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_noise::NoiseKey;
 use reticent_oracle::queries::{Residual, ResidualTerms};
-use reticent_oracle::{Gate, Keyed, Opening, Refusal};
+use reticent_oracle::{Gate, Keyed, PrivacyModel, Refusal};
 use reticent_problem::losses;
 
 fn gate(rows: &[(f64, f64, f64)], loss: &str, unit: Unit, seed: u64) -> Gate<Keyed> {
-    let opening = Opening {
+    let opening = PrivacyModel {
         adjacency: Adjacency::ReplaceOne,
         unit,
         view: View::Local,
@@ -128,7 +128,7 @@ fn the_noise_has_the_size_that_is_counted() {
 fn a_residual_is_refused_where_the_party_is_not_public() {
     let open = |adjacency, unit, users: Vec<u32>| {
         let public_n = Some(2);
-        let opening = Opening { adjacency, unit, view: View::Local, public_n, intercept: 0.0 };
+        let opening = PrivacyModel { adjacency, unit, view: View::Local, public_n, intercept: 0.0 };
         let rows = Dense { rows: 2, columns: 2, values: vec![0.5, 0.1, -0.3, 0.2] };
         let table = Table {
             rows: Rows::Dense(rows),

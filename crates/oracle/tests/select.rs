@@ -5,13 +5,13 @@
 
 use reticent_accountant::{Adjacency, Ledger, Mechanism, Repetitions, Taint, Unit, View};
 use reticent_data::{Dense, Rows, Table};
-use reticent_oracle::queries::{Gradient, Mean, Score};
+use reticent_oracle::queries::{ClippedMean, Gradient, Score};
 use reticent_oracle::{
-    Entropy, Gate, Opening, Oracle, PrivateSelection, Refusal, Rehearsal, Released, Sampling,
+    Entropy, Gate, Oracle, PrivacyModel, PrivateSelection, Refusal, Rehearsal, Released, Sampling,
 };
 use reticent_problem::losses;
 
-const OPENING: Opening = Opening {
+const OPENING: PrivacyModel = PrivacyModel {
     adjacency: Adjacency::ReplaceOne,
     unit: Unit::Record,
     view: View::Central,
@@ -32,7 +32,7 @@ fn gate(seed: u64) -> Gate {
 
 /// Candidate k asks for k + 1 gradients and gives the model (k).
 fn run(oracle: &mut dyn Oracle, k: usize) -> Result<Option<(f64, Released<f64>)>, Refusal> {
-    let params = Mean { clip: 1.0, noise_multiplier: 3.0, sampling: Sampling::Full };
+    let params = ClippedMean { clip: 1.0, noise_multiplier: 3.0, sampling: Sampling::Full };
     for _ in 0..=k {
         oracle.ask(&Gradient { at: &[0.0], mean: params })?;
     }
@@ -100,7 +100,7 @@ fn a_run_that_leaves_its_plan_is_refused() {
     let more = gate(1).select(&selection, |oracle, _| run(oracle, 1));
     assert!(matches!(more, Err(Refusal::Unplanned { .. })));
     let less = gate(1).select(&selection, |oracle, _| {
-        let params = Mean { clip: 1.0, noise_multiplier: 3.0, sampling: Sampling::Full };
+        let params = ClippedMean { clip: 1.0, noise_multiplier: 3.0, sampling: Sampling::Full };
         let score = oracle.ask(&Gradient { at: &[0.0], mean: params })?;
         let mut rehearsal = Rehearsal::new(oracle.shape(), *oracle.terms());
         Ok::<_, Refusal>(Some((

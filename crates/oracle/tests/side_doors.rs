@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use reticent_accountant::{Adjacency, Ledger, Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::queries::{
-    Consensus, ConsensusTerms, Correction, Count, Gradient, Mean, Minimiser, Moving, Objective,
-    Quantile, Score, SecondMoment,
+    ClippedMean, Consensus, ConsensusTerms, Correction, Count, Gradient, Minimiser, Moving,
+    PerturbedObjective, Quantile, Score, SecondMoment,
 };
 use reticent_oracle::{
-    Entropy, Gate, Law, Opening, Oracle, PrivateTable, Quadratic, Refusal, Rehearsal, Sampling,
-    Statistic,
+    Entropy, Gate, Law, Oracle, PrivacyModel, PrivateTable, Quadratic, RecordStatistic, Refusal,
+    Rehearsal, Sampling,
 };
 use reticent_problem::losses;
 
@@ -123,7 +123,7 @@ fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
         Sampling::Poisson(1e-12),
         Sampling::WithoutReplacement(1),
     ] {
-        let params = Mean { clip: 1.0, noise_multiplier: 2.0, sampling };
+        let params = ClippedMean { clip: 1.0, noise_multiplier: 2.0, sampling };
         let consensus = ConsensusTerms {
             clip: 1.0,
             step: 1.0,
@@ -150,7 +150,7 @@ fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
     let row_norm = 1.0;
     let by_record = oracle.terms().unit() == Unit::Record;
     for law in LAWS.iter().filter(|law| **law != Law::Normal || by_record) {
-        let params = Objective {
+        let params = PerturbedObjective {
             row_norm,
             smoothness: 0.25,
             public,
@@ -166,10 +166,10 @@ fn ask_everything(oracle: &mut dyn Oracle) -> Result<Vec<usize>, Refusal> {
             .get()
             .len(),
     );
-    let (of, candidates) = (Statistic::RowNorm, &[0.5, 1.0, 2.0, 4.0][..]);
+    let (of, candidates) = (RecordStatistic::RowNorm, &[0.5, 1.0, 2.0, 4.0][..]);
     let params = Quantile { of, fraction: 0.5, candidates, noise_multiplier: 2.0 };
     assert!(candidates.contains(oracle.ask(&params)?.get()));
-    let params = Count { of: Statistic::Target, at_most: 0.0, noise_multiplier: 2.0 };
+    let params = Count { of: RecordStatistic::Target, at_most: 0.0, noise_multiplier: 2.0 };
     assert!(oracle.ask(&params)?.get().is_finite());
     assert!(oracle.ask(&Score { at: &ones, noise_multiplier: 2.0 })?.get().is_finite());
     Ok(lengths)
@@ -187,7 +187,7 @@ fn table(rows: &[[f64; 2]], targets: &[f64], users: Option<Vec<u32>>) -> Table {
 }
 
 fn run(table: Table, unit: Unit) -> (Vec<usize>, Ledger) {
-    let opening = Opening {
+    let opening = PrivacyModel {
         adjacency: Adjacency::ReplaceOne,
         unit,
         view: View::Central,
@@ -236,7 +236,7 @@ fn a_handle_on_private_data_shows_none_of_them() {
         PrivateTable::from(table(&[[0.123_456_5, 0.5]], &[-0.765_432_5], Some(vec![77_777])));
     let shown = format!("{private:?}");
     assert!(!["123456", "765432", "77777"].iter().any(|value| shown.contains(value)), "{shown}");
-    let opening = Opening {
+    let opening = PrivacyModel {
         adjacency: Adjacency::ReplaceOne,
         unit: Unit::Record,
         view: View::Central,
@@ -247,7 +247,7 @@ fn a_handle_on_private_data_shows_none_of_them() {
         let data = table(&[[0.123_456_5, 0.5]], &[target], None);
         let loss = losses::parse("logistic", None).unwrap();
         let mut gate = Gate::open(data.into(), loss, &opening, Entropy::seeded(1)).unwrap();
-        let params = Mean { clip: 1.0, noise_multiplier: 1.0, sampling: Sampling::Full };
+        let params = ClippedMean { clip: 1.0, noise_multiplier: 1.0, sampling: Sampling::Full };
         gate.ask(&Gradient { at: &[0.1; 3], mean: params }).unwrap();
         format!("{gate:?}")
     };

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use reticent_accountant::{Adjacency, Mechanism, Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::queries::{Residual, ResidualTerms};
-use reticent_oracle::{Entropy, Gate, Opening, WalkTerms};
+use reticent_oracle::{Entropy, Gate, PrivacyModel, WalkTerms};
 use reticent_problem::losses;
 
 const USERS: u64 = 20;
@@ -26,8 +26,13 @@ fn gate(loss: &str, unit: Unit, view: View, numbers: &[f64]) -> Gate {
         users: Some(vec![0; records]),
         names: Vec::new(),
     };
-    let opening =
-        Opening { adjacency: Adjacency::ReplaceOne, unit, view, public_n: None, intercept: 0.0 };
+    let opening = PrivacyModel {
+        adjacency: Adjacency::ReplaceOne,
+        unit,
+        view,
+        public_n: None,
+        intercept: 0.0,
+    };
     Gate::open(table.into(), losses::parse(loss, None).unwrap(), &opening, Entropy::seeded(1))
         .unwrap()
 }

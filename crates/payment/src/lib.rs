@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use reticent::accountant::{Ledger, Unit};
 use reticent::{Error, Payable, Progress, Stage, Watch, unplanned};
-use reticent_budget::{BudgetError, Relation, Request, Reservation, Store, Table};
+use reticent_budget::{BudgetError, PaidTable, Relation, Request, Reservation, Store};
 
 pub use error::PaymentError;
 pub use table::{AtRest, Paid};
@@ -104,7 +104,7 @@ fn planned<R: Payable>(ready: &R) -> Result<Vec<Ledger>, PaymentError> {
 }
 
 /// Refuses what no budget holds.
-fn check(plans: &[Ledger], table: &Table) -> Result<(), PaymentError> {
+fn check(plans: &[Ledger], table: &PaidTable) -> Result<(), PaymentError> {
     if plans.is_empty() {
         return Err(PaymentError::NoGuarantee("it has no noise".to_owned()));
     }
@@ -124,7 +124,7 @@ fn reserve(
     store: &mut Store,
     bill: &Bill<'_>,
     plans: &[Ledger],
-    table: &Table,
+    table: &PaidTable,
 ) -> Result<Reservation, PaymentError> {
     let Some((plan, others)) = plans.split_first() else {
         return Err(PaymentError::NoGuarantee("it has no noise".to_owned()));

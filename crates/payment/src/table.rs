@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use reticent::tables::{Dataset, content, contents, fingerprint, fingerprint_unpacked, stamps};
-use reticent_budget::{Piece, Relation, Store, Table};
+use reticent_budget::{PaidTable, Relation, Store, TablePiece};
 
 use crate::error::PaymentError;
 
@@ -33,7 +33,11 @@ impl<'a> Paid<'a> {
     }
 
     /// The table as the budget knows it.
-    pub(crate) fn known(&self, store: &Store, relation: Relation) -> Result<Table, PaymentError> {
+    pub(crate) fn known(
+        &self,
+        store: &Store,
+        relation: Relation,
+    ) -> Result<PaidTable, PaymentError> {
         let key = store.key()?;
         match self {
             Paid::Files(files) => {
@@ -42,18 +46,18 @@ impl<'a> Paid<'a> {
                 for file in *files {
                     let whole = content(file, &key).map_err(reticent::Error::from)?;
                     let older = if earlier { older(&[file], &key)? } else { Vec::new() };
-                    pieces.push(Piece { whole, older, parts: Vec::new() });
+                    pieces.push(TablePiece { whole, older, parts: Vec::new() });
                 }
                 let together = if earlier { older(files, &key)? } else { Vec::new() };
-                Ok(Table::files(pieces, together, relation))
+                Ok(PaidTable::files(pieces, together, relation))
             }
             // Whose they are nobody says, and no content tells.
-            Paid::Memory { people: None, .. } => Ok(Table::of_anybody()),
+            Paid::Memory { people: None, .. } => Ok(PaidTable::of_anybody()),
             Paid::Memory { rows, people: Some(name) } => {
                 let whole = store.fingerprint(&[b"people", name.trim().as_bytes()])?;
                 let (all, columns) = contents(rows, &key);
-                let piece = Piece { whole, older: Vec::new(), parts: vec![all, columns] };
-                Ok(Table::in_memory(piece, Relation::DisjointPeople))
+                let piece = TablePiece { whole, older: Vec::new(), parts: vec![all, columns] };
+                Ok(PaidTable::in_memory(piece, Relation::DisjointPeople))
             }
         }
     }

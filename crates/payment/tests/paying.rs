@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use reticent::accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View};
-use reticent::simulate::{Keep, Simulation};
+use reticent::simulate::{CheckpointOptions, Simulation};
 use reticent::tables::{Dataset, Schema, Target};
 use reticent::{Between, Budget, Error, Payable, Watch, unwatched};
-use reticent_budget::{BudgetError, Promise, Relation, Status, Store};
+use reticent_budget::{BudgetError, JobStatus, Promise, Relation, Store};
 use reticent_payment::{AtRest, Bill, Paid, PaymentError, Receipt, pay};
 
 /// A job that asks what it plans, or ends as it is told.
@@ -136,7 +136,7 @@ fn a_run_whose_records_name_their_parties_is_paid_for_by_no_budget() {
         let mut store = Store::in_memory(Promise { unit, ..promise }).unwrap();
         let relation = Relation::Same;
         let bill = Bill { label: "a run", asked: (0.1, 1e-6), user: Some("clinic"), relation };
-        let keep = Keep::default();
+        let keep = CheckpointOptions::default();
         let open = |watch: &mut Watch<'_>| Ok(Between(job.open(&rows, keep, watch)?, keep, None));
         let table = Paid::Memory { rows: &rows, people: None };
         let done = pay(&mut store, &bill, table, open, &mut unwatched);
@@ -236,9 +236,9 @@ fn what_ends_on_its_way_is_settled_left_open_or_given_back() {
     let open = |why: Error| Error::Unfinished { why: Box::new(why), epsilon: 0.1, delta: 1e-6 };
     let missing = || Error::Missing { what: "a model", todo: "give one" };
     for (end, status) in [
-        (spent(missing()), Status::Settled),
-        (open(missing()), Status::Open),
-        (missing(), Status::Released),
+        (spent(missing()), JobStatus::Settled),
+        (open(missing()), JobStatus::Open),
+        (missing(), JobStatus::Released),
     ] {
         let mut clinic = Clinic::new();
         let rows = Dataset::dense(vec![1.0], 1, 1).unwrap();
@@ -248,7 +248,7 @@ fn what_ends_on_its_way_is_settled_left_open_or_given_back() {
         assert!(matches!(ended, Err(PaymentError::Job(_))));
         let summary = clinic.store.check().unwrap();
         assert_eq!(summary.jobs[0].status, status);
-        assert_eq!(summary.groups[0].counted > 0.0, status != Status::Released);
+        assert_eq!(summary.groups[0].counted > 0.0, status != JobStatus::Released);
     }
 }
 

@@ -5,7 +5,7 @@ use crate::time;
 /// How numbers lie on an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-enum Scale {
+enum AxisScale {
     Linear,
     Log,
     Share,
@@ -17,39 +17,39 @@ enum Scale {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Axis {
     pub(crate) label: String,
-    scale: Scale,
+    scale: AxisScale,
     from_zero: bool,
     reach: Option<f64>,
     within: Option<(f64, f64)>,
 }
 
 impl Axis {
-    fn new(label: &str, scale: Scale) -> Self {
+    fn new(label: &str, scale: AxisScale) -> Self {
         Self { label: label.to_owned(), scale, from_zero: false, reach: None, within: None }
     }
 
     /// Equal steps are equally long.
     #[must_use]
     pub fn linear(label: &str) -> Self {
-        Self::new(label, Scale::Linear)
+        Self::new(label, AxisScale::Linear)
     }
 
     /// Equal factors are equally long; what is not above 0 is left out.
     #[must_use]
     pub fn log(label: &str) -> Self {
-        Self::new(label, Scale::Log)
+        Self::new(label, AxisScale::Log)
     }
 
     /// A share from 0 to 1, whatever the points are; others are left out.
     #[must_use]
     pub fn share(label: &str) -> Self {
-        Self::new(label, Scale::Share)
+        Self::new(label, AxisScale::Share)
     }
 
     /// Seconds since 1970.
     #[must_use]
     pub fn time(label: &str) -> Self {
-        Self::new(label, Scale::Time)
+        Self::new(label, AxisScale::Time)
     }
 
     /// Begins at 0, so that lengths can be compared.
@@ -73,7 +73,7 @@ impl Axis {
     /// Whether equal factors are equally long.
     #[must_use]
     pub fn is_log(&self) -> bool {
-        self.scale == Scale::Log
+        self.scale == AxisScale::Log
     }
 
     /// Whether a number can be on it.
@@ -82,9 +82,9 @@ impl Axis {
             return false;
         }
         match self.scale {
-            Scale::Log => value > 0.0 && value.is_finite(),
-            Scale::Share => (0.0..=1.0).contains(&value),
-            Scale::Linear | Scale::Time => value.is_finite() && value.abs() < 1e15,
+            AxisScale::Log => value > 0.0 && value.is_finite(),
+            AxisScale::Share => (0.0..=1.0).contains(&value),
+            AxisScale::Linear | AxisScale::Time => value.is_finite() && value.abs() < 1e15,
         }
     }
 
@@ -94,7 +94,7 @@ impl Axis {
         values: impl Iterator<Item = f64>,
         (start, end): (f64, f64),
         marks: usize,
-    ) -> Drawn {
+    ) -> DrawnAxis {
         let numbers = values.filter(|value| self.takes(*value));
         let (low, high) = numbers
             .chain(self.reach.filter(|reach| self.takes(*reach)))
@@ -102,30 +102,30 @@ impl Axis {
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
         let (low, high) = if low <= high { (low, high) } else { self.default_range() };
         let (range, marks) = match self.scale {
-            Scale::Share => ((0.0, 1.0), shares(marks)),
-            Scale::Linear => linear(low, high, marks),
-            Scale::Log => log(low, high, marks),
-            Scale::Time => {
+            AxisScale::Share => ((0.0, 1.0), shares(marks)),
+            AxisScale::Linear => linear(low, high, marks),
+            AxisScale::Log => log(low, high, marks),
+            AxisScale::Time => {
                 let room = if low < high { 0.0 } else { 1_800.0 };
                 let range = (low - room, high + room);
                 (range, time::marks(range.0, range.1, marks))
             }
         };
-        Drawn { log: self.scale == Scale::Log, range, from: start, to: end, marks }
+        DrawnAxis { log: self.scale == AxisScale::Log, range, from: start, to: end, marks }
     }
 
     fn default_range(&self) -> (f64, f64) {
         match self.scale {
-            Scale::Log => (0.1, 1.0),
-            Scale::Linear | Scale::Share => (0.0, 1.0),
-            Scale::Time => (0.0, 86_400.0),
+            AxisScale::Log => (0.1, 1.0),
+            AxisScale::Linear | AxisScale::Share => (0.0, 1.0),
+            AxisScale::Time => (0.0, 86_400.0),
         }
     }
 }
 
 /// An axis on the paper.
 #[derive(Debug)]
-pub(crate) struct Drawn {
+pub(crate) struct DrawnAxis {
     log: bool,
     range: (f64, f64),
     from: f64,
@@ -134,7 +134,7 @@ pub(crate) struct Drawn {
     pub marks: Vec<(f64, String)>,
 }
 
-impl Drawn {
+impl DrawnAxis {
     /// The place of a number.
     pub(crate) fn at(&self, value: f64) -> f64 {
         let scaled = |value: f64| if self.log { value.log10() } else { value };

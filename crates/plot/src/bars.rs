@@ -71,7 +71,7 @@ impl Bars {
         svg.line((zero, top), (zero, height - 6.0), "grid", GRID);
         for (k, bar) in self.bars.iter().enumerate() {
             let place =
-                Place { top: top + ROW * k as f64, left, width, zero, end: axis.at(bar.value) };
+                BarPlace { top: top + ROW * k as f64, left, width, zero, end: axis.at(bar.value) };
             place.draw(&mut svg, bar);
         }
         svg.finish() + "</svg>\n"
@@ -79,7 +79,7 @@ impl Bars {
 }
 
 /// Where a bar is.
-struct Place {
+struct BarPlace {
     top: f64,
     left: f64,
     width: f64,
@@ -87,7 +87,7 @@ struct Place {
     end: f64,
 }
 
-impl Place {
+impl BarPlace {
     fn draw(&self, svg: &mut Svg, bar: &Bar) {
         let more = format!(" font-size=\"{FONT}\"");
         let base = self.top + 17.0;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::STYLE;
-use crate::axis::Drawn;
+use crate::axis::DrawnAxis;
 use crate::curve::Curve;
 use crate::labels::spread;
 use crate::plot::{Plot, Size};
@@ -149,7 +149,7 @@ fn shown<'p>(plot: &'p Plot, curve: &'p Curve) -> impl Iterator<Item = &'p (f64,
     curve.points.iter().filter(takes)
 }
 
-fn numbers_up(plot: &Plot, ends: (f64, f64)) -> Drawn {
+fn numbers_up(plot: &Plot, ends: (f64, f64)) -> DrawnAxis {
     let points = plot.curves.iter().flat_map(|curve| shown(plot, curve));
     let bands = plot.curves.iter().flat_map(|curve| &curve.band);
     let all = points
@@ -159,7 +159,7 @@ fn numbers_up(plot: &Plot, ends: (f64, f64)) -> Drawn {
     plot.y.over(all, ends, 5)
 }
 
-fn axes(plot: &Plot, frame: &Frame, size: Size) -> (Drawn, Drawn) {
+fn axes(plot: &Plot, frame: &Frame, size: Size) -> (DrawnAxis, DrawnAxis) {
     let across = match size {
         Size::Wide => 7,
         Size::Narrow => 4,
@@ -171,7 +171,7 @@ fn axes(plot: &Plot, frame: &Frame, size: Size) -> (Drawn, Drawn) {
     (x, numbers_up(plot, (frame.floor(), frame.top)))
 }
 
-fn grid(svg: &mut Svg, frame: &Frame, x: &Drawn, y: &Drawn) {
+fn grid(svg: &mut Svg, frame: &Frame, x: &DrawnAxis, y: &DrawnAxis) {
     let more = format!(" font-size=\"{}\"", frame.font);
     let words = |at, anchor| Words { at, anchor, class: "faint", fill: FAINT, more: more.as_str() };
     for (value, name) in &y.marks {
@@ -208,7 +208,13 @@ fn axis_names(svg: &mut Svg, plot: &Plot, frame: &Frame) {
     svg.text(&words, &cut(&plot.y.label, frame.font, frame.floor() - frame.top));
 }
 
-fn draw_curve(svg: &mut Svg, plot: &Plot, curve: &Curve, k: usize, (x, y): (&Drawn, &Drawn)) {
+fn draw_curve(
+    svg: &mut Svg,
+    plot: &Plot,
+    curve: &Curve,
+    k: usize,
+    (x, y): (&DrawnAxis, &DrawnAxis),
+) {
     let class = curve.hue(k);
     let colour = LIGHT[class];
     let point = |(a, b): (f64, f64)| format!("{},{}", place(x.at(a)), place(y.at(b)));
@@ -276,7 +282,7 @@ struct Ending<'p> {
 }
 
 /// The ends of all that has a name: of curves where their last point is, of limits at the edge.
-fn endings<'p>(plot: &'p Plot, frame: &Frame, (x, y): (&Drawn, &Drawn)) -> Vec<Ending<'p>> {
+fn endings<'p>(plot: &'p Plot, frame: &Frame, (x, y): (&DrawnAxis, &DrawnAxis)) -> Vec<Ending<'p>> {
     let curves = plot.curves.iter().enumerate().filter_map(|(k, curve)| {
         let last = shown(plot, curve).max_by(|a, b| a.0.total_cmp(&b.0))?;
         let (class, fill) = ink(curve, k);
@@ -292,7 +298,7 @@ fn endings<'p>(plot: &'p Plot, frame: &Frame, (x, y): (&Drawn, &Drawn)) -> Vec<E
     curves.chain(rules).filter(|ending| !ending.name.is_empty()).collect()
 }
 
-fn names_beside(svg: &mut Svg, plot: &Plot, frame: &Frame, axes: (&Drawn, &Drawn)) {
+fn names_beside(svg: &mut Svg, plot: &Plot, frame: &Frame, axes: (&DrawnAxis, &DrawnAxis)) {
     let named = endings(plot, frame, axes);
     let wanted: Vec<f64> = named.iter().map(|ending| ending.at.1).collect();
     let places = spread(&wanted, frame.font + 4.0, frame.top, frame.floor());

@@ -4,7 +4,7 @@ use crate::svg::width_of;
 
 /// A label as it lies on the paper.
 #[derive(Debug)]
-struct Label<'s> {
+struct PlacedLabel<'s> {
     words: &'s str,
     left: f64,
     right: f64,
@@ -19,7 +19,7 @@ const BELOW: f64 = 0.18;
 /// The pairs of labels in a picture that cover each other, by a generous width of their letters.
 #[must_use]
 pub fn overlaps(svg: &str) -> Vec<(String, String)> {
-    let labels: Vec<Label> = svg.split("<text").skip(1).filter_map(label).collect();
+    let labels: Vec<PlacedLabel> = svg.split("<text").skip(1).filter_map(label).collect();
     let mut found = Vec::new();
     for (k, one) in labels.iter().enumerate() {
         for other in &labels[k + 1..] {
@@ -33,7 +33,7 @@ pub fn overlaps(svg: &str) -> Vec<(String, String)> {
 }
 
 /// The label of a `<text` element, from behind its name.
-fn label(element: &str) -> Option<Label<'_>> {
+fn label(element: &str) -> Option<PlacedLabel<'_>> {
     let (head, rest) = element.split_once('>')?;
     let words = rest.split('<').next()?;
     let attribute = |name: &str| {
@@ -60,14 +60,14 @@ fn label(element: &str) -> Option<Label<'_>> {
     let (right, top, bottom) = (left + width, y - ABOVE * size, y + BELOW * size);
     // A word that is turned stands upright at its place.
     Some(match attribute("transform") {
-        Some(_) => Label {
+        Some(_) => PlacedLabel {
             words,
             left: x - ABOVE * size,
             right: x + BELOW * size,
             top: y - width / 2.0,
             bottom: y + width / 2.0,
         },
-        None => Label { words, left, right, top, bottom },
+        None => PlacedLabel { words, left, right, top, bottom },
     })
 }
 

@@ -1,6 +1,6 @@
 //! Descriptions as users type them: `name[:parameter[,parameter]]`.
 //!
-//! A family is a table of [`Entry`]s; the same table reads descriptions, lists what exists and
+//! A family is a table of [`CatalogueEntry`]s; the same table reads descriptions, lists what exists and
 //! feeds the conformance tests, so a member that is in the table is known everywhere.
 
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::ParseError;
 
 /// A member of a family: what a user must know, and how it is built.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry<B> {
+pub struct CatalogueEntry<B> {
     /// The name users type.
     pub name: &'static str,
     /// Its parameters, in the order they are typed.
@@ -20,7 +20,7 @@ pub struct Entry<B> {
     pub build: B,
 }
 
-impl<B> Entry<B> {
+impl<B> CatalogueEntry<B> {
     /// How it is typed: `huber[:delta]`, `elastic-net:lambda1,lambda2`.
     pub fn form(&self) -> String {
         let mut form = self.name.to_owned();
@@ -147,10 +147,10 @@ pub struct Arguments {
 /// A [`ParseError`] for an unknown name, and for parameters that are missing, too many or no numbers.
 pub fn read<'t, B>(
     family: &'static str,
-    table: &'t [Entry<B>],
+    table: &'t [CatalogueEntry<B>],
     text: &str,
     classes: Option<usize>,
-) -> Result<(&'t Entry<B>, Arguments), ParseError> {
+) -> Result<(&'t CatalogueEntry<B>, Arguments), ParseError> {
     let text = text.trim();
     let (name, rest) = match text.split_once(':') {
         Some((name, rest)) => (name.trim(), Some(rest)),
@@ -199,14 +199,14 @@ pub fn read<'t, B>(
     Ok((entry, arguments))
 }
 
-fn unknown<B>(family: &'static str, given: &str, table: &[Entry<B>]) -> ParseError {
+fn unknown<B>(family: &'static str, given: &str, table: &[CatalogueEntry<B>]) -> ParseError {
     ParseError::UnknownName {
         family,
         given: given.to_owned(),
         suggestion: nearest(given, table.iter().map(|e| e.name))
             .map(|n| format!(" (did you mean `{n}`?)"))
             .unwrap_or_default(),
-        allowed: table.iter().map(Entry::form).collect::<Vec<_>>().join(", "),
+        allowed: table.iter().map(CatalogueEntry::form).collect::<Vec<_>>().join(", "),
     }
 }
 
@@ -257,9 +257,9 @@ fn number(value: f64) -> String {
 mod tests {
     use super::*;
 
-    const TABLE: &[Entry<()>] = &[
-        Entry { name: "none", parameters: &[], about: "", build: () },
-        Entry {
+    const TABLE: &[CatalogueEntry<()>] = &[
+        CatalogueEntry { name: "none", parameters: &[], about: "", build: () },
+        CatalogueEntry {
             name: "two",
             parameters: &[
                 Parameter::required("first", Range::AtLeast(0.0)),
@@ -268,7 +268,7 @@ mod tests {
             about: "",
             build: (),
         },
-        Entry {
+        CatalogueEntry {
             name: "classes",
             parameters: &[Parameter {
                 name: "k",
@@ -278,7 +278,7 @@ mod tests {
             about: "",
             build: (),
         },
-        Entry {
+        CatalogueEntry {
             name: "file",
             parameters: &[Parameter::required("path", Range::File)],
             about: "",
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn forms_show_what_may_be_left_out() {
-        let forms: Vec<_> = TABLE.iter().map(Entry::form).collect();
+        let forms: Vec<_> = TABLE.iter().map(CatalogueEntry::form).collect();
         assert_eq!(forms, ["none", "two:first[,second]", "classes[:k]", "file:path"]);
     }
 

@@ -43,7 +43,7 @@ pub use constraints::Constraint;
 pub use error::ParseError;
 pub use graph::{Edge, Graph};
 pub use learned_graph::GraphTerms;
-pub use losses::{Loss, Target};
+pub use losses::{Loss, LossTarget};
 pub use penalties::Penalty;
 pub use regulariser::{Regulariser, ShapeError};
 pub use score::prediction_error;

@@ -10,25 +10,25 @@
 //! one class is rare it is the same for every model; this one is least, on average, for the true
 //! probabilities.
 
-use crate::Target;
+use crate::LossTarget;
 
 /// The error of a record with these scores and this target, in [0, 1].
 ///
 /// # Examples
 ///
 /// ```
-/// use reticent_problem::{Target, prediction_error};
+/// use reticent_problem::{LossTarget, prediction_error};
 ///
-/// assert_eq!(prediction_error(Target::Binary, &[0.0], 1.0), 0.25);
-/// assert_eq!(prediction_error(Target::Real, &[1.0], -1.0), 1.0);
+/// assert_eq!(prediction_error(LossTarget::Binary, &[0.0], 1.0), 0.25);
+/// assert_eq!(prediction_error(LossTarget::Real, &[1.0], -1.0), 1.0);
 /// ```
-pub fn prediction_error(kind: Target, scores: &[f64], target: f64) -> f64 {
+pub fn prediction_error(kind: LossTarget, scores: &[f64], target: f64) -> f64 {
     let error = match (kind, scores) {
-        (Target::Real, scores) => {
+        (LossTarget::Real, scores) => {
             let score = scores.first().map_or(f64::NAN, |score| score.clamp(-1.0, 1.0));
             (0.5 * (score - target)).powi(2)
         }
-        (Target::Binary, scores) => {
+        (LossTarget::Binary, scores) => {
             let margin = scores.first().map_or(f64::NAN, |score| score * target.signum());
             // 1 − p of the right class, without overflow.
             let wrong = if margin > 0.0 {
@@ -38,7 +38,7 @@ pub fn prediction_error(kind: Target, scores: &[f64], target: f64) -> f64 {
             };
             wrong * wrong
         }
-        (Target::Classes(_), scores) => classes(scores, target as usize),
+        (LossTarget::Classes(_), scores) => classes(scores, target as usize),
     };
     // A score that is no number is as wrong as can be.
     if error.is_nan() { 1.0 } else { error.clamp(0.0, 1.0) }
@@ -62,13 +62,13 @@ mod tests {
     fn two_classes_are_the_same_either_way() {
         for score in [-800.0, -3.0, -0.1, 0.0, 2.0, 40.0, 900.0] {
             for (target, class) in [(-1.0, 0.0), (1.0, 1.0)] {
-                let binary = prediction_error(Target::Binary, &[score], target);
-                let many = prediction_error(Target::Classes(2), &[0.0, score], class);
+                let binary = prediction_error(LossTarget::Binary, &[score], target);
+                let many = prediction_error(LossTarget::Classes(2), &[0.0, score], class);
                 assert!((binary - many).abs() < 1e-15, "{score} {target}: {binary} {many}");
             }
         }
-        assert_eq!(prediction_error(Target::Binary, &[0.0], 1.0), 0.25);
-        assert_eq!(prediction_error(Target::Binary, &[900.0], -1.0), 1.0);
+        assert_eq!(prediction_error(LossTarget::Binary, &[0.0], 1.0), 0.25);
+        assert_eq!(prediction_error(LossTarget::Binary, &[900.0], -1.0), 1.0);
     }
 
     #[test]
@@ -77,17 +77,17 @@ mod tests {
         for a in odd {
             for b in odd {
                 for (kind, scores, target) in [
-                    (Target::Real, &[a][..], 1.0),
-                    (Target::Binary, &[a], -1.0),
-                    (Target::Classes(3), &[a, b, 0.5], 2.0),
+                    (LossTarget::Real, &[a][..], 1.0),
+                    (LossTarget::Binary, &[a], -1.0),
+                    (LossTarget::Classes(3), &[a, b, 0.5], 2.0),
                 ] {
                     let error = prediction_error(kind, scores, target);
                     assert!((0.0..=1.0).contains(&error), "{kind:?} {scores:?}: {error}");
                 }
             }
         }
-        assert_eq!(prediction_error(Target::Real, &[9.0], -1.0), 1.0);
-        assert_eq!(prediction_error(Target::Real, &[0.25], 0.25), 0.0);
+        assert_eq!(prediction_error(LossTarget::Real, &[9.0], -1.0), 1.0);
+        assert_eq!(prediction_error(LossTarget::Real, &[0.25], 0.25), 0.0);
     }
 
     /// Least, on average, at the true probability: what makes it a fair judge.
@@ -95,8 +95,8 @@ mod tests {
     fn the_truth_has_the_least_expected_error() {
         let truth = 0.3_f64;
         let expected = |score: f64| {
-            truth * prediction_error(Target::Binary, &[score], 1.0)
-                + (1.0 - truth) * prediction_error(Target::Binary, &[score], -1.0)
+            truth * prediction_error(LossTarget::Binary, &[score], 1.0)
+                + (1.0 - truth) * prediction_error(LossTarget::Binary, &[score], -1.0)
         };
         let best = (truth / (1.0 - truth)).ln();
         for other in [-3.0, -1.0, 0.0, 0.5, best + 0.1, best - 0.1] {

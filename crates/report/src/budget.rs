@@ -1,7 +1,9 @@
 //! A budget on a page: what is promised, counted and left, how it went, and the jobs.
 
 use maud::{Markup, PreEscaped, html};
-use reticent_budget::{Group, Job, Moment, Progress, Promise, Status, Summary};
+use reticent_budget::{
+    BudgetSummary, GroupSummary, JobProgress, JobStatus, JobSummary, Moment, Promise,
+};
 use reticent_plot::{Axis, Curve, Plot, seconds, share};
 
 use crate::curves::figure;
@@ -11,19 +13,19 @@ use crate::words::{
 
 /// A budget as it stands.
 #[derive(Clone, Debug)]
-pub struct Account {
+pub struct BudgetAccount {
     pub(crate) name: String,
-    pub(crate) summary: Summary,
+    pub(crate) summary: BudgetSummary,
     pub(crate) course: Vec<Moment>,
 }
 
 /// So many jobs are listed on a page; the newest.
 const LISTED: usize = 100;
 
-impl Account {
+impl BudgetAccount {
     /// What `summary` and `course` say of the budget in a file of this name.
     #[must_use]
-    pub fn new(name: &str, summary: Summary, course: Vec<Moment>) -> Self {
+    pub fn new(name: &str, summary: BudgetSummary, course: Vec<Moment>) -> Self {
         Self { name: name.to_owned(), summary, course }
     }
 
@@ -32,13 +34,13 @@ impl Account {
     }
 
     /// The group of people with the most counted.
-    pub(crate) fn worst(&self) -> Option<&Group> {
+    pub(crate) fn worst(&self) -> Option<&GroupSummary> {
         self.summary.groups.iter().max_by(|a, b| a.counted.total_cmp(&b.counted))
     }
 }
 
 /// The section of a report.
-pub(crate) fn account(account: &Account, id: &str) -> Markup {
+pub(crate) fn account(account: &BudgetAccount, id: &str) -> Markup {
     html! {
         section id=(id) aria-labelledby=(format!("{id}-h")) {
             h2 id=(format!("{id}-h")) { "The budget of " (said(account.dataset())) }
@@ -54,8 +56,8 @@ pub(crate) fn account(account: &Account, id: &str) -> Markup {
 }
 
 /// How it stands, at a glance.
-pub(crate) fn standing(account: &Account) -> Markup {
-    let Summary { promise, kept, groups, .. } = &account.summary;
+pub(crate) fn standing(account: &BudgetAccount) -> Markup {
+    let BudgetSummary { promise, kept, groups, .. } = &account.summary;
     html! {
         @if *kept {
             div.verdict.good {
@@ -85,7 +87,7 @@ pub(crate) fn standing(account: &Account) -> Markup {
 }
 
 /// What it promises, to whom.
-pub(crate) fn promise(summary: &Summary) -> Markup {
+pub(crate) fn promise(summary: &BudgetSummary) -> Markup {
     let Promise { epsilon, delta: chance, adjacency, unit, view, rows_per_user, .. } =
         &summary.promise;
     html! {
@@ -112,8 +114,8 @@ pub(crate) fn promise(summary: &Summary) -> Markup {
 }
 
 /// What was counted over time, as a picture and in words.
-pub(crate) fn course(account: &Account, id: &str) -> Markup {
-    let Account { summary, course, .. } = account;
+pub(crate) fn course(account: &BudgetAccount, id: &str) -> Markup {
+    let BudgetAccount { summary, course, .. } = account;
     let ceiling = summary.promise.epsilon;
     let groups = summary.groups.len();
     let mut plot = Plot::new(
@@ -148,18 +150,18 @@ fn held(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     points
 }
 
-fn state(job: &Job) -> &'static str {
+fn state(job: &JobSummary) -> &'static str {
     match job.status {
-        Status::Open => "open, counted in full",
-        Status::Settled => "done",
-        Status::Released => "refused, not counted",
-        Status::Forfeited => "given up, counted in full",
-        Status::Imported => "made elsewhere",
+        JobStatus::Open => "open, counted in full",
+        JobStatus::Settled => "done",
+        JobStatus::Released => "refused, not counted",
+        JobStatus::Forfeited => "given up, counted in full",
+        JobStatus::Imported => "made elsewhere",
     }
 }
 
 /// How far a job is, for people and for those who do not see the bar.
-pub(crate) fn progress(progress: &Progress) -> Markup {
+pub(crate) fn progress(progress: &JobProgress) -> Markup {
     html! {
         @match progress.of {
             Some(of) if of > 0 => {
@@ -173,7 +175,7 @@ pub(crate) fn progress(progress: &Progress) -> Markup {
 }
 
 /// The newest jobs.
-pub(crate) fn jobs(summary: &Summary) -> Markup {
+pub(crate) fn jobs(summary: &BudgetSummary) -> Markup {
     let hidden = summary.jobs.len().saturating_sub(LISTED);
     html! {
         @if summary.jobs.is_empty() {
@@ -208,7 +210,7 @@ pub(crate) fn jobs(summary: &Summary) -> Markup {
 }
 
 /// What must not be overlooked.
-pub(crate) fn remarks(summary: &Summary) -> Markup {
+pub(crate) fn remarks(summary: &BudgetSummary) -> Markup {
     let gains = summary.groups.iter().filter_map(|group| {
         let (epsilon, _) = group.added?;
         (group.jobs > 1 && epsilon.is_finite() && group.counted < epsilon)

@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 use reticent_plot::{Axis, Curve, Plot, Size};
 
-use crate::subject::{SAID, Subject};
+use crate::subject::{ReportSubject, SAID};
 use crate::words::{percent_near, percent_up, up};
 
 /// A picture in both sizes; the style of the page shows one of them.
@@ -18,7 +18,7 @@ pub(crate) fn figure(draw: &dyn Fn(Size, &str) -> String, id: &str, caption: &st
 }
 
 /// What an attacker can do.
-pub(crate) fn attacker(subject: &Subject, id: &str) -> Markup {
+pub(crate) fn attacker(subject: &ReportSubject, id: &str) -> Markup {
     let points = &subject.caught;
     let said: Vec<(f64, f64)> =
         SAID.iter().filter_map(|&level| Some((level, subject.caught_at(level)?))).collect();
@@ -84,7 +84,7 @@ fn epsilon_plot(points: &[(f64, f64, f64)]) -> (Plot, &'static str) {
 }
 
 /// ε at each δ.
-pub(crate) fn epsilon(subject: &Subject, id: &str) -> Markup {
+pub(crate) fn epsilon(subject: &ReportSubject, id: &str) -> Markup {
     let points = &subject.curve;
     let (plot, caption) = epsilon_plot(points);
     html! {

@@ -1,7 +1,7 @@
 //! Pages for people about private models and the budgets of data sets.
 //!
-//! A [`Subject`] is a certificate, perhaps with its model, and all that is computed from its ledger;
-//! an [`Account`] is a budget as it stands. [`report`] makes one page of them that stands alone, and
+//! A [`ReportSubject`] is a certificate, perhaps with its model, and all that is computed from its ledger;
+//! an [`BudgetAccount`] is a budget as it stands. [`report`] makes one page of them that stands alone, and
 //! [`live`] the pages of a server. All of them are functions from data to text: nothing is read or
 //! asked here, everything that comes out of a file is escaped, and no page loads anything or needs a
 //! script.
@@ -19,9 +19,9 @@ mod shell;
 mod subject;
 pub mod words;
 
-pub use budget::Account;
+pub use budget::BudgetAccount;
 pub use page::Page;
-pub use paid::Paid;
+pub use paid::PaidRun;
 pub use report::report;
 pub use shell::policy;
-pub use subject::{Finding, Findings, Outcome, Subject};
+pub use subject::{Finding, FindingOutcome, Findings, ReportSubject};

@@ -2,14 +2,14 @@
 //! to verify.
 
 use maud::{Markup, PreEscaped, html};
-use reticent_budget::{Job, Line, Planned};
+use reticent_budget::{HistoryLine, JobSummary, Planned};
 use reticent_plot::share;
 
-use crate::budget::{Account, course, jobs, progress, promise, remarks, standing};
+use crate::budget::{BudgetAccount, course, jobs, progress, promise, remarks, standing};
 use crate::page::Page;
 use crate::section::section;
 use crate::shell::{Shell, shell};
-use crate::subject::Subject;
+use crate::subject::ReportSubject;
 use crate::words::{delta, down, given, said, time, up};
 
 /// Where else one can go.
@@ -28,7 +28,7 @@ fn page(title: &str, lead: Option<&str>, body: &Markup) -> Page {
 
 /// All budgets; one that cannot be read says why.
 #[must_use]
-pub fn index(budgets: &[(String, Result<Account, String>)]) -> Page {
+pub fn index(budgets: &[(String, Result<BudgetAccount, String>)]) -> Page {
     let body = html! {
         @for (k, (name, budget)) in budgets.iter().enumerate() {
             section {
@@ -64,7 +64,7 @@ pub fn index(budgets: &[(String, Result<Account, String>)]) -> Page {
 
 /// What a page of a budget is asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub struct PageRequest {
     /// The number of the budget in the address.
     pub number: usize,
     /// Whether whoever has the token may give a job up here.
@@ -75,10 +75,10 @@ pub struct Asked {
 
 /// One budget.
 #[must_use]
-pub fn budget(account: &Account, asked: Asked) -> Page {
+pub fn budget(account: &BudgetAccount, asked: PageRequest) -> Page {
     let summary = &account.summary;
     let own = format!("/budget/{}", asked.number);
-    let open: Vec<&Job> = summary.open().collect();
+    let open: Vec<&JobSummary> = summary.open().collect();
     let body = html! {
         section aria-labelledby="stands" {
             h2 id="stands" { "How it stands" }
@@ -107,7 +107,7 @@ pub fn budget(account: &Account, asked: Asked) -> Page {
     page(&format!("Budget of {}", account.dataset()), Some(&account.name), &body)
 }
 
-fn running(open: &[&Job], asked: Asked, own: &str) -> Markup {
+fn running(open: &[&JobSummary], asked: PageRequest, own: &str) -> Markup {
     html! {
         @if open.is_empty() { p { "None: every job has come back." } }
         @for job in open {
@@ -160,7 +160,7 @@ fn plan_form(own: &str, given: Option<(&str, &str)>) -> Markup {
 /// What a job that is planned would leave; `typed` is ε and δ as they were typed.
 #[must_use]
 pub fn plan(
-    account: &Account,
+    account: &BudgetAccount,
     number_of: usize,
     typed: (&str, &str),
     found: &Result<Planned, String>,
@@ -211,7 +211,12 @@ pub const LINES: usize = 200;
 
 /// The history, from line `from` on.
 #[must_use]
-pub fn history(account: &Account, number_of: usize, lines: &[Line], from: usize) -> Page {
+pub fn history(
+    account: &BudgetAccount,
+    number_of: usize,
+    lines: &[HistoryLine],
+    from: usize,
+) -> Page {
     let own = format!("/budget/{number_of}");
     let shown = lines.iter().skip(from.saturating_sub(1)).take(LINES);
     let next = from.saturating_add(LINES);
@@ -273,7 +278,7 @@ pub fn verify() -> Page {
 
 /// What a file came to.
 #[must_use]
-pub fn verified(subject: &Subject) -> Page {
+pub fn verified(subject: &ReportSubject) -> Page {
     let body = html! {
         (section(subject, "file"))
         section aria-labelledby="open" { h2 id="open" { "Another file" } (verify_form()) }

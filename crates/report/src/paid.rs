@@ -2,12 +2,12 @@
 
 use reticent::Certificate;
 use reticent::accountant::Ledger;
-use reticent_budget::{BudgetError, Line};
+use reticent_budget::{BudgetError, HistoryLine};
 use serde_json::Value;
 
 /// What a budget planned for a run, and what the run did.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Paid {
+pub struct PaidRun {
     /// The number of the job in the budget.
     pub job: u64,
     /// ε and δ that it asked for.
@@ -21,7 +21,7 @@ pub struct Paid {
     pub exact: bool,
 }
 
-impl Paid {
+impl PaidRun {
     /// The job of a budget that paid for what a certificate is about: the one whose last line names
     /// the certificate, or, of jobs that name none, one that planned just what its ledger has. Jobs
     /// that were given back are none, and no job is that of two models: those that were `taken`
@@ -30,7 +30,7 @@ impl Paid {
     /// # Errors
     /// A line that cannot be written out.
     pub fn of(
-        lines: &[Line],
+        lines: &[HistoryLine],
         taken: &mut Vec<u64>,
         certificate: &Certificate,
     ) -> Result<Option<Self>, BudgetError> {
@@ -40,7 +40,7 @@ impl Paid {
             named.iter().filter(|(_, known)| Some(known) == digest).map(|&(job, _)| job).collect();
         // What has no model may have the very certificate of another: then either job may be its own.
         let exact = same.len() == 1;
-        let names_it = |line: &Line| match same.is_empty() {
+        let names_it = |line: &HistoryLine| match same.is_empty() {
             true => named.iter().all(|&(job, _)| job != line.number()),
             false => same.contains(&line.number()),
         };
@@ -50,20 +50,20 @@ impl Paid {
             }
             if let Some(paid) = Self::on(line, certificate)? {
                 taken.push(paid.job);
-                return Ok(Some(Paid { exact, ..paid }));
+                return Ok(Some(PaidRun { exact, ..paid }));
             }
         }
         Ok(None)
     }
 
     /// What a line reserved, if one of its plans is just what the ledger has.
-    fn on(line: &Line, certificate: &Certificate) -> Result<Option<Self>, BudgetError> {
+    fn on(line: &HistoryLine, certificate: &Certificate) -> Result<Option<Self>, BudgetError> {
         let body = body(line)?;
         let read = |plan: &Value| serde_json::from_value::<Ledger>(plan.clone()).ok();
         let others = body["between"].as_array().map_or(&[][..], Vec::as_slice);
         let mut plans = std::iter::once(&body["ledger"]).chain(others).filter_map(read);
         let of = |name: &str| body[name].as_f64().unwrap_or(f64::INFINITY);
-        Ok(plans.find(|plan| *plan == certificate.ledger).map(|plan| Paid {
+        Ok(plans.find(|plan| *plan == certificate.ledger).map(|plan| PaidRun {
             job: line.number(),
             asked: (of("epsilon"), of("delta")),
             planned: plan.total_events(),
@@ -73,12 +73,12 @@ impl Paid {
     }
 }
 
-fn body(line: &Line) -> Result<Value, BudgetError> {
+fn body(line: &HistoryLine) -> Result<Value, BudgetError> {
     Ok(line.export()?["body"].take())
 }
 
 /// The jobs that name what came of them, each with the digest of its certificate.
-fn named(lines: &[Line]) -> Result<Vec<(u64, String)>, BudgetError> {
+fn named(lines: &[HistoryLine]) -> Result<Vec<(u64, String)>, BudgetError> {
     let mut found = Vec::new();
     for line in lines.iter().filter(|line| line.kind() == "settled") {
         let digest = body(line)?["certificate"].as_str().map(str::to_owned);
@@ -88,9 +88,10 @@ fn named(lines: &[Line]) -> Result<Vec<(u64, String)>, BudgetError> {
 }
 
 /// The lines of jobs that were not given back.
-fn reserved(lines: &[Line]) -> Vec<&Line> {
+fn reserved(lines: &[HistoryLine]) -> Vec<&HistoryLine> {
     let back: Vec<Option<u64>> =
-        lines.iter().filter(|line| line.kind() == "released").map(Line::job).collect();
-    let counts = |line: &&Line| line.kind() == "reserved" && !back.contains(&Some(line.number()));
+        lines.iter().filter(|line| line.kind() == "released").map(HistoryLine::job).collect();
+    let counts =
+        |line: &&HistoryLine| line.kind() == "reserved" && !back.contains(&Some(line.number()));
     lines.iter().filter(counts).collect()
 }

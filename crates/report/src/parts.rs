@@ -1,14 +1,14 @@
 //! What was released, part by part, and what each cost.
 
 use maud::{Markup, PreEscaped, html};
-use reticent::accountant::{Entry, Ledger, epsilon, gdp_mu, rdp_curve};
+use reticent::accountant::{Ledger, LedgerEntry, epsilon, gdp_mu, rdp_curve};
 use reticent_plot::share;
 
 use crate::words::{delta, percent_near, said, up};
 
 /// One entry of the ledger.
 #[derive(Clone, Debug)]
-pub(crate) struct Part {
+pub(crate) struct LedgerPart {
     count: u64,
     what: String,
     /// ε of this part by itself, at the δ of the certificate.
@@ -19,7 +19,7 @@ pub(crate) struct Part {
 /// All entries.
 #[derive(Clone, Debug)]
 pub(crate) struct Parts {
-    list: Vec<Part>,
+    list: Vec<LedgerPart>,
     /// How many entries there are beyond those.
     more: usize,
     /// By what shares are measured.
@@ -43,17 +43,18 @@ pub(crate) fn parts(ledger: &Ledger, delta: f64) -> Parts {
     let (by, weights) = if whole { weights(&single) } else { (None, Vec::new()) };
     let sum: f64 = weights.iter().sum();
     let counts = entries.len() <= COUNTED && delta > 0.0;
-    let list = entries.iter().take(SHOWN).zip(&single).enumerate().map(|(k, (entry, own))| Part {
-        count: entry.count(),
-        what: entry.event().to_string(),
-        alone: counts.then(|| epsilon(own, delta).ok().map(|bound| bound.upper)).flatten(),
-        share: weights.get(k).filter(|_| sum > 0.0).map(|weight| weight / sum),
-    });
+    let list =
+        entries.iter().take(SHOWN).zip(&single).enumerate().map(|(k, (entry, own))| LedgerPart {
+            count: entry.count(),
+            what: entry.event().to_string(),
+            alone: counts.then(|| epsilon(own, delta).ok().map(|bound| bound.upper)).flatten(),
+            share: weights.get(k).filter(|_| sum > 0.0).map(|weight| weight / sum),
+        });
     let more = entries.len().saturating_sub(SHOWN);
     Parts { list: list.collect(), more, by: by.filter(|_| sum > 0.0), delta }
 }
 
-fn alone(entry: &Entry) -> Ledger {
+fn alone(entry: &LedgerEntry) -> Ledger {
     let mut ledger = Ledger::new();
     ledger.append_many(entry.event().clone(), entry.count());
     ledger

@@ -2,16 +2,16 @@
 
 use maud::{Markup, html};
 
-use crate::budget::{Account, account};
+use crate::budget::{BudgetAccount, account};
 use crate::page::Page;
 use crate::section::section;
 use crate::shell::{Shell, shell};
-use crate::subject::Subject;
+use crate::subject::ReportSubject;
 use crate::words::{delta, said, up};
 
 /// The page.
 #[must_use]
-pub fn report(subjects: &[Subject], budget: Option<&Account>) -> Page {
+pub fn report(subjects: &[ReportSubject], budget: Option<&BudgetAccount>) -> Page {
     let title = match (subjects, budget) {
         ([one], _) => format!("Privacy report: {}", one.name),
         ([], Some(account)) => format!("Privacy report: {}", account.dataset()),
@@ -29,7 +29,7 @@ pub fn report(subjects: &[Subject], budget: Option<&Account>) -> Page {
 const LEAD: &str = "What is promised to the people in the data, recomputed from the ledgers in the files. \
                     This page loads nothing and can be passed on as it is.";
 
-fn contents(subjects: &[Subject], budget: Option<&Account>) -> Markup {
+fn contents(subjects: &[ReportSubject], budget: Option<&BudgetAccount>) -> Markup {
     html! {
         nav.contents aria-label="Contents" {
             ul {
@@ -43,7 +43,7 @@ fn contents(subjects: &[Subject], budget: Option<&Account>) -> Markup {
 }
 
 /// All models at a glance, and what they come to if they are about the same people.
-fn summary(subjects: &[Subject]) -> Markup {
+fn summary(subjects: &[ReportSubject]) -> Markup {
     html! {
         section aria-labelledby="all-h" {
             h2 id="all-h" { "All models" }
@@ -77,7 +77,7 @@ fn summary(subjects: &[Subject]) -> Markup {
     }
 }
 
-fn word(subject: &Subject) -> &'static str {
+fn word(subject: &ReportSubject) -> &'static str {
     if subject.is_sound() {
         "guarantee"
     } else if !subject.findings.hold() {
@@ -90,8 +90,8 @@ fn word(subject: &Subject) -> &'static str {
 }
 
 /// What they cost together, if that follows.
-fn together(subjects: &[Subject]) -> Markup {
-    let of = |subject: &Subject| {
+fn together(subjects: &[ReportSubject]) -> Markup {
+    let of = |subject: &ReportSubject| {
         let certificate = &subject.certificate;
         (certificate.adjacency, certificate.unit, certificate.view)
     };
@@ -101,7 +101,7 @@ fn together(subjects: &[Subject]) -> Markup {
     });
     html! {
         p.note {
-            @if !subjects.iter().all(Subject::is_sound) {
+            @if !subjects.iter().all(ReportSubject::is_sound) {
                 "Not all of them are guarantees, so there is none about all of them together."
             } @else if !same {
                 "They do not protect the same against the same, so their numbers do not add up."

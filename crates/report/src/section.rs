@@ -6,12 +6,12 @@ use reticent::{Certificate, View};
 use crate::coefficients::coefficients;
 use crate::curves::{attacker, epsilon};
 use crate::parts::{many, table};
-use crate::subject::{Finding, Outcome, Subject};
+use crate::subject::{Finding, FindingOutcome, ReportSubject};
 use crate::words::{compared, delta, down, factor, from_whom, given, one_in, protected, said, up};
 
 /// The section of a subject; `id` is unique in the page, and headings begin at the second level.
-pub(crate) fn section(subject: &Subject, id: &str) -> Markup {
-    let Subject { certificate, model, .. } = subject;
+pub(crate) fn section(subject: &ReportSubject, id: &str) -> Markup {
+    let ReportSubject { certificate, model, .. } = subject;
     html! {
         section.subject id=(id) aria-labelledby=(format!("{id}-h")) {
             h2 id=(format!("{id}-h")) { (said(&subject.name)) }
@@ -50,7 +50,7 @@ pub(crate) fn section(subject: &Subject, id: &str) -> Markup {
 }
 
 /// Whether it holds, at a glance.
-fn verdict(subject: &Subject) -> Markup {
+fn verdict(subject: &ReportSubject) -> Markup {
     let certificate = &subject.certificate;
     let view = certificate.view;
     html! {
@@ -127,11 +127,11 @@ fn promise(certificate: &Certificate) -> Markup {
 }
 
 /// What was checked about the file.
-fn checks(subject: &Subject) -> Markup {
+fn checks(subject: &ReportSubject) -> Markup {
     let mark = |finding: &Finding| match finding.outcome {
-        Outcome::Holds => ("✓", "holds", "ok"),
-        Outcome::Fails => ("✗", "fails", "no"),
-        Outcome::Absent => ("–", "cannot be told", "absent"),
+        FindingOutcome::Holds => ("✓", "holds", "ok"),
+        FindingOutcome::Fails => ("✗", "fails", "no"),
+        FindingOutcome::Absent => ("–", "cannot be told", "absent"),
     };
     html! {
         @if !subject.findings.list.is_empty() {
@@ -148,7 +148,7 @@ fn checks(subject: &Subject) -> Markup {
 }
 
 /// The plan against what was used.
-fn plan(subject: &Subject) -> Markup {
+fn plan(subject: &ReportSubject) -> Markup {
     let certificate = &subject.certificate;
     html! {
         h3 { "The plan against what was used" }
@@ -179,7 +179,7 @@ fn plan(subject: &Subject) -> Markup {
 }
 
 /// What ran.
-fn facts(subject: &Subject) -> Markup {
+fn facts(subject: &ReportSubject) -> Markup {
     let Certificate { algorithm, noise, accountant, population, reticent, unit, .. } =
         &subject.certificate;
     html! {

@@ -1,14 +1,16 @@
 //! What a page says of one certificate: all of it is computed here, once.
 
 use reticent::accountant::{AccountError, trade_off};
-use reticent::{Certificate, Check, Document, Error, Model, Outcome as Checked, Standing, Verdict};
+use reticent::{
+    Certificate, CheckOutcome as Checked, Document, Error, Model, Standing, Verdict, VerifyCheck,
+};
 
-use crate::paid::Paid;
+use crate::paid::PaidRun;
 use crate::parts::{Parts, parts};
 
 /// What came of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum FindingOutcome {
     /// It is as it should be.
     Holds,
     /// It is not.
@@ -21,7 +23,7 @@ pub enum Outcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: FindingOutcome,
     /// What was checked, and what was found.
     pub words: String,
 }
@@ -41,11 +43,11 @@ impl Findings {
     /// What is found when a file is verified.
     #[must_use]
     pub fn of(document: &Document) -> Self {
-        let finding = |Check { name, outcome, said }: Check| Finding {
+        let finding = |VerifyCheck { name, outcome, said }: VerifyCheck| Finding {
             outcome: match outcome {
-                Checked::Holds => Outcome::Holds,
-                Checked::Fails => Outcome::Fails,
-                Checked::Absent => Outcome::Absent,
+                Checked::Holds => FindingOutcome::Holds,
+                Checked::Fails => FindingOutcome::Fails,
+                Checked::Absent => FindingOutcome::Absent,
             },
             words: format!("{name}: {said}"),
         };
@@ -60,13 +62,13 @@ impl Findings {
     /// Whether nothing contradicts anything.
     #[must_use]
     pub fn hold(&self) -> bool {
-        self.list.iter().all(|finding| finding.outcome != Outcome::Fails)
+        self.list.iter().all(|finding| finding.outcome != FindingOutcome::Fails)
     }
 }
 
 /// A certificate, perhaps with its model, and what follows from its ledger.
 #[derive(Clone, Debug)]
-pub struct Subject {
+pub struct ReportSubject {
     pub(crate) name: String,
     /// As it is to be believed, whatever the file says.
     pub(crate) certificate: Certificate,
@@ -77,7 +79,7 @@ pub struct Subject {
     /// (share of false alarms, share that is caught at most).
     pub(crate) caught: Vec<(f64, f64)>,
     pub(crate) parts: Parts,
-    pub(crate) paid: Option<Paid>,
+    pub(crate) paid: Option<PaidRun>,
 }
 
 /// The false alarms at which the trade-off is computed: dense where attackers would be.
@@ -89,7 +91,7 @@ const LEVELS: [f64; 24] = [
 /// The levels that are said in words.
 pub(crate) const SAID: [f64; 4] = [0.001, 0.01, 0.05, 0.1];
 
-impl Subject {
+impl ReportSubject {
     /// All that is said of a model.
     ///
     /// # Errors
@@ -122,7 +124,7 @@ impl Subject {
 
     /// With what the budget planned for it.
     #[must_use]
-    pub fn paid_by(self, paid: Option<Paid>) -> Self {
+    pub fn paid_by(self, paid: Option<PaidRun>) -> Self {
         Self { paid, ..self }
     }
 

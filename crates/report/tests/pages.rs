@@ -11,8 +11,10 @@ use reticent::losses::Logistic;
 use reticent::penalties::L2;
 use reticent::tables::{Dataset, Schema, Target};
 use reticent::{Budget, Fit, Model};
-use reticent_budget::{Promise, Relation, Request, Store, Table};
-use reticent_report::{Account, Finding, Findings, Outcome, Paid, Subject, live, policy, report};
+use reticent_budget::{PaidTable, Promise, Relation, Request, Store};
+use reticent_report::{
+    BudgetAccount, Finding, FindingOutcome, Findings, PaidRun, ReportSubject, live, policy, report,
+};
 use sha2::Digest;
 
 fn model(epsilon: f64) -> Model {
@@ -31,19 +33,20 @@ fn model(epsilon: f64) -> Model {
     job.fit(&data).unwrap().model
 }
 
-fn found(outcome: Outcome, words: &str) -> Findings {
+fn found(outcome: FindingOutcome, words: &str) -> Findings {
     let list = vec![Finding { outcome, words: words.to_owned() }];
     Findings { list, verifiable: true, signed: false }
 }
 
-fn subject(name: &str, model: Model) -> Subject {
-    Subject::of_model(name, model, found(Outcome::Holds, "ε follows from the ledger")).unwrap()
+fn subject(name: &str, model: Model) -> ReportSubject {
+    ReportSubject::of_model(name, model, found(FindingOutcome::Holds, "ε follows from the ledger"))
+        .unwrap()
 }
 
 fn store(dataset: &str, label: &str) -> Store {
     let mut store = Store::in_memory(Promise::new(dataset, 3.0, 1e-6).unwrap()).unwrap();
     let plan = store.promise().unwrap().gaussian(1.0, 1e-6).unwrap();
-    let table = Table::file([7; 32], Relation::Same);
+    let table = PaidTable::file([7; 32], Relation::Same);
     let asked = (1.0, 1e-6);
     let request = Request { label, asked, plan: &plan, table: &table, user: None };
     let done = store.reserve(&request).unwrap();
@@ -53,11 +56,15 @@ fn store(dataset: &str, label: &str) -> Store {
     store
 }
 
-fn account(store: &Store) -> Account {
-    Account::new("clinic.budget", store.summary().unwrap(), store.course(100).unwrap())
+fn account(store: &Store) -> BudgetAccount {
+    BudgetAccount::new(
+        "clinic.budget",
+        store.summary().unwrap(),
+        store.spending_history(100).unwrap(),
+    )
 }
 
-const ASKED: live::Asked = live::Asked { number: 1, writable: true, watching: false };
+const ASKED: live::PageRequest = live::PageRequest { number: 1, writable: true, watching: false };
 
 /// One of every kind of page.
 fn pages(name: &str) -> Vec<(&'static str, String)> {
@@ -78,7 +85,7 @@ fn pages(name: &str) -> Vec<(&'static str, String)> {
         ("budget", live::budget(&account, ASKED)),
         (
             "watched",
-            live::budget(&account, live::Asked { writable: false, watching: true, ..ASKED }),
+            live::budget(&account, live::PageRequest { writable: false, watching: true, ..ASKED }),
         ),
         ("fits", live::plan(&account, 1, ("0.5", "1e-6"), &planned(0.5))),
         ("does not fit", live::plan(&account, 1, (name, name), &planned(9.0))),
@@ -127,8 +134,8 @@ fn a_report_says_who_is_protected_from_whom_and_by_how_much() {
 
 #[test]
 fn what_contradicts_itself_or_has_no_guarantee_is_not_called_one() {
-    let failed = found(Outcome::Fails, "the digest is another");
-    let one = Subject::of_model("m", model(1.0), failed).unwrap();
+    let failed = found(FindingOutcome::Fails, "the digest is another");
+    let one = ReportSubject::of_model("m", model(1.0), failed).unwrap();
     assert!(!one.is_sound() && one.epsilon().is_infinite());
     let page = report(&[one], None).into_html();
     assert!(page.contains("Contradicts itself") && !page.contains(">Guarantee<"), "{page}");
@@ -154,7 +161,7 @@ fn several_models_have_a_table_and_what_they_cost_together() {
 #[test]
 fn a_paid_model_shows_its_plan_and_the_budget_what_is_left() {
     let store = store("clinic", "first model");
-    let paid = Paid { job: 3, asked: (1.0, 1e-6), planned: 122, used: 122, exact: true };
+    let paid = PaidRun { job: 3, asked: (1.0, 1e-6), planned: 122, used: 122, exact: true };
     let one = subject("m", model(1.0)).paid_by(Some(paid));
     let page = report(&[one], Some(&account(&store))).into_html();
     assert!(
@@ -247,10 +254,11 @@ fn a_message_leads_nowhere_else() {
 /// What fails its checks, or has nothing to be checked by, promises nothing anywhere on the page.
 #[test]
 fn a_file_that_is_not_verified_promises_nothing() {
-    let fails = found(Outcome::Fails, "weights: they were changed");
-    let older = Findings { verifiable: false, ..found(Outcome::Absent, "digest: there is none") };
+    let fails = found(FindingOutcome::Fails, "weights: they were changed");
+    let older =
+        Findings { verifiable: false, ..found(FindingOutcome::Absent, "digest: there is none") };
     for (findings, badge) in [(fails, "Contradicts itself"), (older, "Cannot be verified")] {
-        let subject = Subject::of_model("clinic", model(1.0), findings).unwrap();
+        let subject = ReportSubject::of_model("clinic", model(1.0), findings).unwrap();
         assert!(!subject.is_sound() && subject.epsilon().is_infinite());
         let page = report(&[subject], None).into_html();
         assert!(page.contains(badge), "{badge}");
@@ -263,8 +271,8 @@ fn a_file_that_is_not_verified_promises_nothing() {
 #[test]
 fn an_unsigned_guarantee_is_said_to_be_unsigned() {
     let page = |signed| {
-        let findings = Findings { signed, ..found(Outcome::Holds, "all") };
-        let subject = Subject::of_model("clinic", model(1.0), findings).unwrap();
+        let findings = Findings { signed, ..found(FindingOutcome::Holds, "all") };
+        let subject = ReportSubject::of_model("clinic", model(1.0), findings).unwrap();
         report(&[subject], None).into_html()
     };
     assert!(page(false).contains("Nobody has signed it"));

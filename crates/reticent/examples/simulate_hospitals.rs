@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use reticent::losses::Logistic;
-use reticent::simulate::{Keep, Simulation};
+use reticent::simulate::{CheckpointOptions, Simulation};
 use reticent::tables::Schema;
 use reticent::{Budget, Error, Settings, View, unwatched};
 
@@ -25,7 +25,8 @@ pub fn main() -> Result<(), Error> {
         // One of them gives less.
         .party_epsilon(3, 2.0)
         .check()?;
-    let run = job.run(&*folder.join("patients.csv"), Keep::default(), &mut unwatched)?;
+    let run =
+        job.run(&*folder.join("patients.csv"), CheckpointOptions::default(), &mut unwatched)?;
 
     println!("{} rounds between {} parties", run.rounds, run.parties.len());
     if let Some(own) = run.parties.party(3) {

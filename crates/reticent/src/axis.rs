@@ -14,7 +14,7 @@ pub(crate) const ONE_LOSS: &str = "all points have the same loss: runs are compa
 
 /// One list: the name of what is tuned and the values it may have.
 #[derive(Debug)]
-pub(crate) struct Axis {
+pub(crate) struct TuneAxis {
     pub name: &'static str,
     pub values: Vec<String>,
 }
@@ -33,7 +33,7 @@ fn values<'a>(before: &'a str, list: &'a str, after: &'a str) -> impl Iterator<I
 }
 
 /// The list `text` with each of its values changed, if it is of what is called `name`. One that
-/// cannot be read is left for [`Axis::parse`] to refuse.
+/// cannot be read is left for [`TuneAxis::parse`] to refuse.
 pub(crate) fn map_values(text: &str, name: &str, change: impl Fn(&str) -> String) -> String {
     match parts(text).filter(|parts| parts.0 == name) {
         None => text.to_owned(),
@@ -45,7 +45,7 @@ pub(crate) fn map_values(text: &str, name: &str, change: impl Fn(&str) -> String
     }
 }
 
-impl Axis {
+impl TuneAxis {
     /// Reads `penalty=l1:[1e-5,1e-4]`.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let form = "write it as name=[value,value,…] or name=before[value,value,…]after, for example \
@@ -88,7 +88,7 @@ impl Axis {
         {
             return Err(Error::value("tune", text, format!("{} is there twice", twice.1)));
         }
-        Ok(Axis { name, values })
+        Ok(TuneAxis { name, values })
     }
 
     /// Whether the job says what this is already.
@@ -108,21 +108,25 @@ mod tests {
 
     #[test]
     fn a_list_is_read_with_what_stands_around_it() {
-        let axis = Axis::parse("penalty=l1:[1e-5, 1e-4,1e-3]").unwrap();
+        let axis = TuneAxis::parse("penalty=l1:[1e-5, 1e-4,1e-3]").unwrap();
         assert_eq!(
             (axis.name, axis.values),
             ("penalty", ["l1:1e-5", "l1:1e-4", "l1:1e-3"].map(String::from).to_vec())
         );
-        let axis = Axis::parse("penalty=elastic-net:[0.1,0.2],0.5").unwrap();
+        let axis = TuneAxis::parse("penalty=elastic-net:[0.1,0.2],0.5").unwrap();
         assert_eq!(axis.values, ["elastic-net:0.1,0.5", "elastic-net:0.2,0.5"]);
-        assert_eq!(Axis::parse("clip=[0.5,1]").unwrap().values, ["0.5", "1"]);
-        assert_eq!(Axis::parse("algorithm=[ssadmm,dp-sgd]").unwrap().values, ["ssadmm", "dp-sgd"]);
+        assert_eq!(TuneAxis::parse("clip=[0.5,1]").unwrap().values, ["0.5", "1"]);
+        assert_eq!(
+            TuneAxis::parse("algorithm=[ssadmm,dp-sgd]").unwrap().values,
+            ["ssadmm", "dp-sgd"]
+        );
     }
 
     #[test]
     fn what_is_no_list_is_refused() {
-        let fails =
-            |text: &str| Axis::parse(text).err().map(|error| error.to_string()).unwrap_or_default();
+        let fails = |text: &str| {
+            TuneAxis::parse(text).err().map(|error| error.to_string()).unwrap_or_default()
+        };
         for text in [
             "penalty",
             "penalty=l1:1",

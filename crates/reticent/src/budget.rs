@@ -69,8 +69,8 @@ impl Budget {
     }
 }
 
-impl From<Budget> for reticent_runtime::Budget {
+impl From<Budget> for reticent_runtime::PartyBudget {
     fn from(Budget { epsilon, delta }: Budget) -> Self {
-        reticent_runtime::Budget { epsilon, delta }
+        reticent_runtime::PartyBudget { epsilon, delta }
     }
 }

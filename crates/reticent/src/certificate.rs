@@ -2,10 +2,10 @@
 //! privacy officer reads.
 
 use reticent_accountant::{
-    Adjacency, Bound, Entry, Ledger, Mechanism, Method, Taint, Unit, View, extended, gdp_mu,
+    Adjacency, Bound, Ledger, LedgerEntry, Mechanism, Method, Taint, Unit, View, extended, gdp_mu,
     rdp_curve, trade_off,
 };
-use reticent_admm::Choice;
+use reticent_admm::AutoChoice;
 use reticent_oracle::Terms;
 use reticent_oracle::tables::{IdForm, Schema};
 use serde::{Deserialize, Serialize};
@@ -70,11 +70,11 @@ pub struct Certificate {
     pub algorithm: String,
     /// What it chose, if it was `auto`: the same run, to be typed by hand.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub choice: Option<Choice>,
+    pub choice: Option<AutoChoice>,
     /// The public number of records or users that answers were divided by.
     pub population: u64,
     /// ε at other δ.
-    pub curve: Vec<Point>,
+    pub curve: Vec<CurvePoint>,
     /// μ of Gaussian differential privacy, when the run is exactly that.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mu: Option<f64>,
@@ -105,7 +105,7 @@ pub struct Certificate {
 /// A point of the curve ε(δ).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Point {
+pub struct CurvePoint {
     /// δ.
     pub delta: f64,
     /// ε there.
@@ -296,7 +296,7 @@ fn seen_by(algorithm: &str, meaning: String) -> String {
 
 /// Where the noise came from, if there was any.
 fn noise(ledger: &Ledger) -> &'static str {
-    let bare = |entry: &Entry| matches!(entry.event().mechanism(), Mechanism::NonPrivate(_));
+    let bare = |entry: &LedgerEntry| matches!(entry.event().mechanism(), Mechanism::NonPrivate(_));
     if ledger.taints().contains(&Taint::SeededNoise) {
         "seeded, NOT PRIVATE"
     } else if !ledger.entries().is_empty() && ledger.entries().iter().all(bare) {
@@ -307,9 +307,12 @@ fn noise(ledger: &Ledger) -> &'static str {
 }
 
 /// ε of a ledger at the δ of the curve.
-fn points(ledger: &Ledger) -> Result<Vec<Point>, Error> {
+fn points(ledger: &Ledger) -> Result<Vec<CurvePoint>, Error> {
     let curve = Verdict::curve(ledger, &CURVE)?;
-    Ok(curve.iter().map(|(delta, bound)| Point { delta: *delta, epsilon: bound.upper }).collect())
+    Ok(curve
+        .iter()
+        .map(|(delta, bound)| CurvePoint { delta: *delta, epsilon: bound.upper })
+        .collect())
 }
 
 /// Rényi divergences of a ledger at the orders that are shown.
@@ -339,7 +342,8 @@ fn assumptions(scope: Scope, ledger: &Ledger) -> Vec<String> {
             "the public number in the field population was not taken from the data".to_owned()
         }
     });
-    let selected = |entry: &Entry| matches!(entry.event().mechanism(), Mechanism::Selection(_));
+    let selected =
+        |entry: &LedgerEntry| matches!(entry.event().mechanism(), Mechanism::Selection(_));
     if ledger.entries().iter().any(selected) {
         list.push(
             "nobody learns how many runs the model was chosen from, or anything about the others"

@@ -161,7 +161,7 @@ fn shares(given: &[(String, f64)], labels: &Labels) -> Result<Vec<f64>, Error> {
 
 impl Model {
     /// The threshold above which the second of two classes is likelier than its share, for
-    /// [`Asked::threshold`](crate::Asked::threshold): the share itself or, of a model with class
+    /// [`Asked::threshold`](crate::PredictionInput::threshold): the share itself or, of a model with class
     /// weights, what it is among records that are weighted so.
     ///
     /// # Errors

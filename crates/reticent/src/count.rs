@@ -7,7 +7,7 @@
 use reticent_accountant::{Adjacency, Ledger, Taint, calibrate};
 use reticent_oracle::queries::Count;
 use reticent_oracle::tables::TargetKind;
-use reticent_oracle::{Gate, Oracle, Refusal, Rehearsal, Statistic, Terms};
+use reticent_oracle::{Gate, Oracle, RecordStatistic, Refusal, Rehearsal, Terms};
 
 use crate::certificate::Certificate;
 use crate::error::Error;
@@ -166,7 +166,8 @@ impl CountJob {
     }
 
     fn ask(&self, oracle: &mut dyn Oracle, noise_multiplier: f64) -> Result<Vec<f64>, Refusal> {
-        let count = |&at_most: &f64| Count { of: Statistic::Target, at_most, noise_multiplier };
+        let count =
+            |&at_most: &f64| Count { of: RecordStatistic::Target, at_most, noise_multiplier };
         let asked = self.thresholds();
         asked.iter().map(|at| oracle.ask(&count(at)).map(|answer| *answer.get())).collect()
     }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use reticent_oracle::tables::{Draft, DraftOptions, draft_from_public};
+use reticent_oracle::tables::{DraftOptions, SchemaDraft, draft_from_public};
 use reticent_oracle::{Entropy, Refusal};
 
 use crate::error::Error;
@@ -12,7 +12,7 @@ use crate::error::Error;
 ///
 /// # Errors
 /// If the file cannot be read, or there is no randomness for the key.
-pub fn draft_schema(path: &Path, options: &DraftOptions) -> Result<Draft, Error> {
+pub fn draft_schema(path: &Path, options: &DraftOptions) -> Result<SchemaDraft, Error> {
     let key = Entropy::secure().and_then(|mut entropy| entropy.key()).map_err(Refusal::from)?;
     Ok(draft_from_public(path, options, &key)?)
 }

@@ -1,8 +1,8 @@
 //! From a checked job to a model: load, rehearse, calibrate, run, close the books.
 
 use reticent_accountant::{Adjacency, Ledger, Taint};
-use reticent_admm::exact::{ExactSettings, ExactSolution, Status, solve};
-use reticent_admm::{Choice, Iterate, Public};
+use reticent_admm::exact::{ExactSettings, ExactSolution, SolverStatus, solve};
+use reticent_admm::{AutoChoice, Iterate, ProblemFacts};
 use reticent_oracle::{Entropy, Gate, Oracle, PrivateTable, Refusal, SharedPasses, Terms};
 use reticent_problem::Graph;
 
@@ -10,8 +10,8 @@ use crate::budget::Budget;
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::model::Model;
-use crate::outlook::Outlook;
-use crate::run::{Calibrated, Outcome};
+use crate::outlook::UtilityForecast;
+use crate::run::{Calibrated, RunOutcome};
 use crate::source::Source;
 use crate::stage::{Stage, Watch, enter, unwatched};
 use crate::standard_errors::Found;
@@ -55,7 +55,7 @@ pub struct Fitted {
 
 /// What there is to do, calibrated.
 #[derive(Debug)]
-pub(crate) enum Plan {
+pub(crate) enum CalibratedPlan {
     /// One run.
     One(Calibrated),
     /// The best of a random number of runs.
@@ -75,7 +75,7 @@ pub(crate) struct Done<'j> {
     /// Every answer that was released on the way, if they were kept.
     pub transcript: Vec<Vec<f64>>,
     ledger: Ledger,
-    choice: Option<Choice>,
+    choice: Option<AutoChoice>,
     standard_errors: Option<Found>,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct Done<'j> {
 pub struct Ready<'j> {
     work: &'j Work,
     gate: Gate,
-    plan: Option<Plan>,
+    plan: Option<CalibratedPlan>,
     records: Option<u64>,
 }
 
@@ -225,7 +225,7 @@ impl Job {
                 if noise == 0.0 {
                     gate.taint(Taint::RawRelease);
                 }
-                Some(Plan::One(task.with_noise(*gate.terms(), noise, budget)?))
+                Some(CalibratedPlan::One(task.with_noise(*gate.terms(), noise, budget)?))
             }
             (None, Some(budget)) => {
                 enter(Stage::Calibrating, watch)?;
@@ -240,14 +240,14 @@ impl Job {
 impl Ready<'_> {
     /// What the books of the run will have, entry for entry; `None` for an algorithm without noise.
     pub fn plan(&self) -> Option<&Ledger> {
-        self.plan.as_ref().map(Plan::ledger)
+        self.plan.as_ref().map(CalibratedPlan::ledger)
     }
 
     /// What may be expected of the run; `None` for an algorithm without noise.
-    pub fn outlook(&self) -> Option<Outlook> {
+    pub fn outlook(&self) -> Option<UtilityForecast> {
         let task = self.work.task();
         let neighbours = (task.opening.adjacency, task.opening.unit);
-        Some(Outlook::new(self.plan.as_ref()?.public()?, task.budget?, neighbours))
+        Some(UtilityForecast::new(self.plan.as_ref()?.public()?, task.budget?, neighbours))
     }
 
     /// Why the run would be no guarantee, as far as that is known before it.
@@ -344,11 +344,11 @@ impl Work {
     }
 
     /// The least noise within the budget on these terms, for which no gate is needed.
-    pub fn prepare(&self, terms: Terms, budget: Budget) -> Result<Plan, Error> {
+    pub fn prepare(&self, terms: Terms, budget: Budget) -> Result<CalibratedPlan, Error> {
         self.task().check_sample(terms.population())?;
         match self {
-            Work::One(task) => Ok(Plan::One(task.calibrate(terms, budget)?)),
-            Work::Best(tuning) => Ok(Plan::Best(tuning.prepare(terms, budget)?)),
+            Work::One(task) => Ok(CalibratedPlan::One(task.calibrate(terms, budget)?)),
+            Work::Best(tuning) => Ok(CalibratedPlan::Best(tuning.prepare(terms, budget)?)),
         }
     }
 
@@ -356,7 +356,7 @@ impl Work {
     pub fn execute(
         &self,
         mut gate: Gate,
-        plan: &Plan,
+        plan: &CalibratedPlan,
         watch: &mut Watch<'_>,
         mut recorder: Option<&mut Recorder<'_>>,
     ) -> Result<Done<'_>, Error> {
@@ -366,12 +366,12 @@ impl Work {
         gate.ledger().taints().iter().for_each(|&taint| whole.taint(taint));
         let (task, outcome, tuned, transcript, ledger) =
             match (self, plan) {
-                (Work::Best(tuning), Plan::Best(prepared)) => {
+                (Work::Best(tuning), CalibratedPlan::Best(prepared)) => {
                     let (task, outcome, tuned, ledger) =
                         tuning.run(gate, prepared).map_err(|why| self.task().after(&whole, why))?;
                     (task, outcome, Some(tuned), Vec::new(), ledger)
                 }
-                (Work::One(task), Plan::One(Calibrated { public, noise, .. })) => {
+                (Work::One(task), CalibratedPlan::One(Calibrated { public, noise, .. })) => {
                     if let Some(recorder) = &recorder {
                         recorder.follow(&mut gate);
                     }
@@ -394,7 +394,7 @@ impl Work {
                 // A plan is made by the work that it is for.
                 _ => return Err(self.task().not_private()),
             };
-        let Outcome { parameter, iterations, graph, choice, standard_errors, .. } = outcome;
+        let RunOutcome { parameter, iterations, graph, choice, standard_errors, .. } = outcome;
         let converged = None;
         Ok(Done {
             task,
@@ -443,7 +443,7 @@ impl Task {
             iterations,
             graph: None,
             tuned: None,
-            converged: Some(status == Status::Converged),
+            converged: Some(status == SolverStatus::Converged),
             transcript: Vec::new(),
             ledger: gate.close()?,
             choice: None,
@@ -452,20 +452,20 @@ impl Task {
     }
 }
 
-impl Plan {
+impl CalibratedPlan {
     /// What the ledger will have.
     pub fn ledger(&self) -> &Ledger {
         match self {
-            Plan::One(calibrated) => &calibrated.plan,
-            Plan::Best(prepared) => &prepared.plan,
+            CalibratedPlan::One(calibrated) => &calibrated.plan,
+            CalibratedPlan::Best(prepared) => &prepared.plan,
         }
     }
 
     /// What may be known, with what one run has of the budget.
-    pub fn public(&self) -> Option<&Public> {
+    pub fn public(&self) -> Option<&ProblemFacts> {
         match self {
-            Plan::One(calibrated) => Some(&calibrated.public),
-            Plan::Best(prepared) => prepared.public(),
+            CalibratedPlan::One(calibrated) => Some(&calibrated.public),
+            CalibratedPlan::Best(prepared) => prepared.public(),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use reticent_oracle::tables::{Format, Reading, read_text};
+use reticent_oracle::tables::{Format, ReadOptions, read_text};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -94,7 +94,7 @@ impl JobFile<SimulationSpec> {
 impl<J> JobFile<J> {
     fn with(self, over: Self, lay: impl FnOnce(J, J) -> Result<J, Error>) -> Result<Self, Error> {
         let (below, above) = (self.data, over.data);
-        let reading = Reading {
+        let reading = ReadOptions {
             format: above.reading.format.or(below.reading.format),
             max_line: above.reading.max_line.or(below.reading.max_line),
         };
@@ -123,7 +123,7 @@ impl FileKeys {
         });
         JobFile {
             job,
-            data: Files { paths: paths.collect(), reading: Reading { format, max_line } },
+            data: Files { paths: paths.collect(), reading: ReadOptions { format, max_line } },
             out: out.map(|out| beside(base, &out)),
         }
     }

@@ -105,11 +105,11 @@ pub use job::{Fitted, Job, Ready};
 pub use job_file::JobFile;
 pub use model::{Coefficient, Model};
 pub use objective::{Objective, Problem};
-pub use outlook::Outlook;
+pub use outlook::UtilityForecast;
 pub use payable::{Between, Fitting, Payable, unplanned};
-pub use predict::{Asked, Measured, Predicted, Prediction};
+pub use predict::{Measured, Predicted, Prediction, PredictionInput};
 pub use quality::{Confusion, Quality};
-pub use ranking::Curves;
+pub use ranking::RocCurves;
 pub use repeat::{Repeat, Seen};
 pub use results::{check_folder, check_results, write_model, write_results};
 pub use reticent_accountant as accountant;
@@ -133,7 +133,7 @@ pub use task::whole_budget;
 pub use tune::{Tune, Tuned};
 pub use units::Units;
 pub use verdict::{Scope, Verdict};
-pub use verify::{Check, Document, Outcome, Standing, Verification, verify};
+pub use verify::{CheckOutcome, Document, Standing, Verification, VerifyCheck, verify};
 pub use write::{NewFile, check_new, write_text};
 
 /// The example of the project's own page is held to what it says.

@@ -339,13 +339,13 @@ pub(crate) fn body_digest(model: &Value) -> Result<String, Error> {
 #[cfg(test)]
 mod tests {
     use super::LOG_ODDS;
-    use reticent_problem::{Target, losses};
+    use reticent_problem::{LossTarget, losses};
 
     /// Who adds a loss of classes has to say whether it has probabilities.
     #[test]
     fn every_loss_of_classes_has_probabilities_or_margins() {
         let of_classes = losses::CATALOGUE.iter().filter(|entry| {
-            losses::parse(entry.name, Some(3)).is_ok_and(|loss| loss.target() != Target::Real)
+            losses::parse(entry.name, Some(3)).is_ok_and(|loss| loss.target() != LossTarget::Real)
         });
         let names: Vec<&str> = of_classes.map(|entry| entry.name).collect();
         let margins = ["huberised-hinge", "hinge", "squared-hinge", "piecewise-margin"];

@@ -5,11 +5,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use reticent_accountant::Unit;
-use reticent_admm::Public;
+use reticent_admm::ProblemFacts;
 use reticent_noise::Hasher;
 use reticent_oracle::tables::{Schema, TargetKind};
 use reticent_problem::{
-    Constraint, Loss, Penalty, Regulariser, Shape, Target, losses, penalties::NoPenalty,
+    Constraint, Loss, LossTarget, Penalty, Regulariser, Shape, losses, penalties::NoPenalty,
 };
 
 use crate::certificate::{origin, told_apart};
@@ -265,12 +265,12 @@ impl Objective {
 
     /// What an algorithm may know, for so many units and a budget that one answer spends with so
     /// much noise.
-    pub fn public(&self, population: u64, whole_budget: f64) -> Public {
-        Public {
+    pub fn public(&self, population: u64, whole_budget: f64) -> ProblemFacts {
+        ProblemFacts {
             shape: self.regulariser.shape(),
             population,
             row_norm: self.schema.row_norm().hypot(self.constant),
-            numeric: self.loss.target() == Target::Real,
+            numeric: self.loss.target() == LossTarget::Real,
             lipschitz: self.loss.lipschitz(),
             smoothness: self.loss.smoothness(),
             whole_budget,
@@ -304,11 +304,11 @@ fn class_count(kind: &TargetKind) -> Option<usize> {
 }
 
 /// The usual loss of a target, and what losses call it.
-fn usual_loss(kind: &TargetKind) -> (&'static str, Target) {
+fn usual_loss(kind: &TargetKind) -> (&'static str, LossTarget) {
     match class_count(kind) {
-        None => ("squared", Target::Real),
-        Some(2) => ("logistic", Target::Binary),
-        Some(classes) => ("multinomial", Target::Classes(classes)),
+        None => ("squared", LossTarget::Real),
+        Some(2) => ("logistic", LossTarget::Binary),
+        Some(classes) => ("multinomial", LossTarget::Classes(classes)),
     }
 }
 
@@ -325,10 +325,10 @@ fn fitting(text: &str, loss: Arc<dyn Loss>, kind: &TargetKind) -> Result<Arc<dyn
         return Ok(loss);
     }
     let words = |target| match target {
-        Target::Binary => "two classes".to_owned(),
-        Target::Classes(2) => "more than two classes".to_owned(),
-        Target::Classes(k) => format!("{k} classes"),
-        Target::Real => "a number".to_owned(),
+        LossTarget::Binary => "two classes".to_owned(),
+        LossTarget::Classes(2) => "more than two classes".to_owned(),
+        LossTarget::Classes(k) => format!("{k} classes"),
+        LossTarget::Real => "a number".to_owned(),
     };
     let (predicts, is) = (words(loss.target()), words(given));
     let allowed = format!("it predicts {predicts}, the target is {is}; use {usual}");

@@ -11,7 +11,7 @@
 //! on they were near what there is (docs/auto.md).
 
 use reticent_accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View, epsilon};
-use reticent_admm::Public;
+use reticent_admm::ProblemFacts;
 use serde::Serialize;
 
 use crate::budget::Budget;
@@ -26,7 +26,7 @@ const MOST: f64 = 10.0;
 /// What may be expected of a run. Nothing in it is computed from a table, but for the number of
 /// units where that is public.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Outlook {
+pub struct UtilityForecast {
     /// ε of the run.
     pub epsilon: f64,
     /// What is protected.
@@ -47,9 +47,9 @@ pub struct Outlook {
     pub enough_population: f64,
 }
 
-impl Outlook {
+impl UtilityForecast {
     pub(crate) fn new(
-        public: &Public,
+        public: &ProblemFacts,
         budget: Budget,
         (adjacency, unit): (Adjacency, Unit),
     ) -> Self {
@@ -65,7 +65,7 @@ impl Outlook {
         let each = CLEAR * public.shape.outputs as f64;
         let columns = (signal / each) as usize;
         let columns = columns.saturating_sub(usize::from(public.shape.intercept));
-        Outlook {
+        UtilityForecast {
             epsilon: budget.epsilon(),
             unit,
             population: public.population,
@@ -83,7 +83,7 @@ impl Outlook {
         if !self.noise_dominates {
             return None;
         }
-        let Outlook { epsilon, unit, population, columns, enough_population, .. } = self;
+        let UtilityForecast { epsilon, unit, population, columns, enough_population, .. } = self;
         let mut help: Vec<String> = Vec::new();
         help.extend(self.enough_epsilon.map(|e| format!("an epsilon of at least {e}")));
         help.extend(self.enough_columns.map(|count| match count {
@@ -114,15 +114,22 @@ mod tests {
     use super::*;
     use reticent_problem::Shape;
 
-    fn outlook(population: u64, features: usize, whole_budget: f64) -> Outlook {
+    fn outlook(population: u64, features: usize, whole_budget: f64) -> UtilityForecast {
         let shape = Shape { features, outputs: 1, intercept: true };
         let bounds = (1.0, 1.0, 0.25);
         let (row_norm, lipschitz, smoothness) = bounds;
         let numeric = false;
-        let public =
-            Public { shape, population, row_norm, numeric, lipschitz, smoothness, whole_budget };
+        let public = ProblemFacts {
+            shape,
+            population,
+            row_norm,
+            numeric,
+            lipschitz,
+            smoothness,
+            whole_budget,
+        };
         let budget = Budget::new(0.1, 1e-5).unwrap();
-        Outlook::new(&public, budget, (Adjacency::AddRemove, Unit::Record))
+        UtilityForecast::new(&public, budget, (Adjacency::AddRemove, Unit::Record))
     }
 
     /// z₁ at (0.1, 1e-5) is about 31.

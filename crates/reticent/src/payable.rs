@@ -7,7 +7,7 @@ use crate::count::{Counted, ReadyCount};
 use crate::error::Error;
 use crate::evaluation::{Evaluated, ReadyEvaluation};
 use crate::job::{Fitted, Ready};
-use crate::simulate::{Keep, ReadySimulation, Simulated};
+use crate::simulate::{CheckpointOptions, ReadySimulation, Simulated};
 use crate::stage::Watch;
 use crate::trace::{Trace, Tracing};
 
@@ -120,7 +120,7 @@ impl Payable for ReadyEvaluation {
 
 /// A run between parties, and where it is kept.
 #[derive(Debug)]
-pub struct Between<'j>(pub ReadySimulation<'j>, pub Keep<'j>, pub Option<Tracing<'j>>);
+pub struct Between<'j>(pub ReadySimulation<'j>, pub CheckpointOptions<'j>, pub Option<Tracing<'j>>);
 
 impl Payable for Between<'_> {
     type Done = (Simulated, Option<Trace>);

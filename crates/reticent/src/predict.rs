@@ -3,22 +3,22 @@
 
 use std::path::Path;
 
-use reticent_oracle::tables::{Dataset, Head, Kept, Reading, TargetKind};
-use reticent_oracle::without_privacy::{self, Place, Scored, Source};
+use reticent_oracle::tables::{Dataset, Head, KeptCell, ReadOptions, TargetKind};
+use reticent_oracle::without_privacy::{self, Scored, ScoredTable, TablePlace};
 use serde::Serialize;
 
 use crate::error::Error;
 use crate::model::Model;
 use crate::quality::{Quality, Scores, in_rows, regression};
-use crate::ranking::Curves;
+use crate::ranking::RocCurves;
 
 /// What to predict for, and how.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct PredictionInput<'a> {
     /// The table; `-` is standard input.
     pub data: &'a Path,
     /// How it is read.
-    pub reading: Reading,
+    pub reading: ReadOptions,
     /// Columns of it to hand on as they are.
     pub keep: &'a [String],
     /// With two classes: above which probability (or score, of a loss without probabilities) a
@@ -26,10 +26,10 @@ pub struct Asked<'a> {
     pub threshold: Option<f64>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> PredictionInput<'a> {
     /// A table, and nothing special.
-    pub fn table(data: &'a Path, reading: impl Into<Reading>) -> Self {
-        Asked { data, reading: reading.into(), keep: &[], threshold: None }
+    pub fn table(data: &'a Path, reading: impl Into<ReadOptions>) -> Self {
+        PredictionInput { data, reading: reading.into(), keep: &[], threshold: None }
     }
 }
 
@@ -41,7 +41,7 @@ pub struct Predicted {
     /// The numbers that [`Model::number_columns`] names, column by column.
     pub numbers: Vec<Vec<f64>>,
     /// The columns that were to be kept.
-    pub kept: Vec<Vec<Kept>>,
+    pub kept: Vec<Vec<KeptCell>>,
     /// Records.
     pub records: usize,
 }
@@ -78,7 +78,7 @@ pub struct Measured {
     pub quality: Quality,
     /// The curves of the second class or, of more than two, of each against the rest; empty for
     /// numbers.
-    pub curves: Vec<(String, Curves)>,
+    pub curves: Vec<(String, RocCurves)>,
 }
 
 impl Model {
@@ -104,7 +104,7 @@ impl Model {
     /// threshold cannot be.
     pub fn predict_each(
         &self,
-        asked: &Asked<'_>,
+        asked: &PredictionInput<'_>,
         mut head: impl FnMut(Head) -> bool,
         mut each: impl FnMut(Predicted) -> bool,
     ) -> Result<(), Error> {
@@ -114,7 +114,7 @@ impl Model {
 
     fn predict_from(
         &self,
-        source: &Source<'_>,
+        source: &ScoredTable<'_>,
         cut: f64,
         head: &mut dyn FnMut(Head) -> bool,
         each: &mut dyn FnMut(Predicted) -> bool,
@@ -134,7 +134,7 @@ impl Model {
             all.extend((0..batch.records).map(|i| self.prediction(&batch, i)));
             true
         };
-        let source = self.source_at(Place::Memory(data), false, &[]);
+        let source = self.source_at(TablePlace::Memory(data), false, &[]);
         self.predict_from(&source, self.cut(None)?, &mut |_| true, &mut each)?;
         Ok(all)
     }
@@ -152,7 +152,7 @@ impl Model {
             whole.records += batch.records;
             true
         };
-        let source = self.source_at(Place::Memory(data), false, &[]);
+        let source = self.source_at(TablePlace::Memory(data), false, &[]);
         self.predict_from(&source, self.cut(None)?, &mut |_| true, &mut each)?;
         Ok(whole)
     }
@@ -169,7 +169,7 @@ impl Model {
             all.extend(batch.scores);
             true
         };
-        let source = self.source_at(Place::Memory(data), false, &[]);
+        let source = self.source_at(TablePlace::Memory(data), false, &[]);
         without_privacy::score(&source, &self.linear(&parameter), &mut |_| true, &mut each)?;
         Ok(all)
     }
@@ -181,14 +181,14 @@ impl Model {
     pub fn predict(
         &self,
         data: &Path,
-        reading: impl Into<Reading>,
+        reading: impl Into<ReadOptions>,
     ) -> Result<Vec<Prediction>, Error> {
         let mut all = Vec::new();
         let each = |batch: Predicted| {
             all.extend((0..batch.records).map(|i| self.prediction(&batch, i)));
             true
         };
-        self.predict_each(&Asked::table(data, reading), |_| true, each)?;
+        self.predict_each(&PredictionInput::table(data, reading), |_| true, each)?;
         Ok(all)
     }
 
@@ -212,8 +212,8 @@ impl Model {
     ///
     /// # Errors
     /// If the table does not have the columns that the model reads, or a cell cannot be read.
-    pub fn evaluate(&self, data: &Path, reading: impl Into<Reading>) -> Result<Quality, Error> {
-        Ok(self.measure(&Asked::table(data, reading))?.quality)
+    pub fn evaluate(&self, data: &Path, reading: impl Into<ReadOptions>) -> Result<Quality, Error> {
+        Ok(self.measure(&PredictionInput::table(data, reading))?.quality)
     }
 
     /// The quality of the model on a table in memory with targets. Not private.
@@ -221,7 +221,7 @@ impl Model {
     /// # Errors
     /// If it does not have the columns that the model reads, or a cell cannot be read.
     pub fn evaluate_dataset(&self, data: &Dataset<'_>) -> Result<Quality, Error> {
-        let source = self.source_at(Place::Memory(data), true, &[]);
+        let source = self.source_at(TablePlace::Memory(data), true, &[]);
         Ok(self.measure_from(&source, self.cut(None)?)?.quality)
     }
 
@@ -229,11 +229,11 @@ impl Model {
     ///
     /// # Errors
     /// If the table does not have the columns that the model reads, or a cell cannot be read.
-    pub fn measure(&self, asked: &Asked<'_>) -> Result<Measured, Error> {
+    pub fn measure(&self, asked: &PredictionInput<'_>) -> Result<Measured, Error> {
         self.measure_from(&self.source(asked, true), self.cut(asked.threshold)?)
     }
 
-    fn measure_from(&self, source: &Source<'_>, cut: f64) -> Result<Measured, Error> {
+    fn measure_from(&self, source: &ScoredTable<'_>, cut: f64) -> Result<Measured, Error> {
         let parameter = self.parameter();
         let (mut values, mut targets) = (Vec::new(), Vec::new());
         let mut collect = |batch: Scored| {
@@ -262,13 +262,18 @@ impl Model {
         Ok(Measured { quality, curves })
     }
 
-    fn source<'a>(&'a self, asked: &Asked<'a>, targets: bool) -> Source<'a> {
-        let Asked { data, reading, keep, .. } = *asked;
-        self.source_at(Place::File(data, reading), targets, keep)
+    fn source<'a>(&'a self, asked: &PredictionInput<'a>, targets: bool) -> ScoredTable<'a> {
+        let PredictionInput { data, reading, keep, .. } = *asked;
+        self.source_at(TablePlace::File(data, reading), targets, keep)
     }
 
-    fn source_at<'a>(&'a self, place: Place<'a>, targets: bool, keep: &'a [String]) -> Source<'a> {
-        Source { place, schema: self.preprocessing(), targets, keep }
+    fn source_at<'a>(
+        &'a self,
+        place: TablePlace<'a>,
+        targets: bool,
+        keep: &'a [String],
+    ) -> ScoredTable<'a> {
+        ScoredTable { place, schema: self.preprocessing(), targets, keep }
     }
 
     /// The threshold as a score.

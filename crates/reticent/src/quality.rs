@@ -5,7 +5,7 @@ use reticent_oracle::tables::TargetKind;
 use reticent_oracle::without_privacy::Scored;
 
 use crate::model::LOG_ODDS;
-use crate::ranking::{Curves, area, curves, tenths};
+use crate::ranking::{RocCurves, area, curves, tenths};
 
 /// How good a model is on a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -186,7 +186,7 @@ impl Scores<'_> {
     }
 
     /// The curves of class `k` against the rest.
-    pub fn curves(&self, k: usize) -> Curves {
+    pub fn curves(&self, k: usize) -> RocCurves {
         curves(self.ranked(k), if self.log_odds { Some(&probability) } else { None })
     }
 

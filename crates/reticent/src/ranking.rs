@@ -3,7 +3,7 @@
 
 /// Curves of one class against the rest, thinned to what a picture shows.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Curves {
+pub struct RocCurves {
     /// (share of the others above the threshold, share of the class above it), from (0, 0) to (1,
     /// 1).
     pub roc: Vec<(f64, f64)>,
@@ -32,7 +32,7 @@ pub fn area(mut ranked: Vec<(f64, bool)>) -> f64 {
 }
 
 /// The curves of a class; `probability` reads a rank as one, where it is.
-pub fn curves(mut ranked: Vec<(f64, bool)>, probability: Option<&dyn Fn(f64) -> f64>) -> Curves {
+pub fn curves(mut ranked: Vec<(f64, bool)>, probability: Option<&dyn Fn(f64) -> f64>) -> RocCurves {
     let calibration = probability.map(|read| calibration(&ranked, read)).unwrap_or_default();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
     let positives = ranked.iter().filter(|(_, positive)| *positive).count() as f64;
@@ -47,7 +47,7 @@ pub fn curves(mut ranked: Vec<(f64, bool)>, probability: Option<&dyn Fn(f64) -> 
         roc.push((others / negatives, hits / positives));
         precision_recall.push((hits / positives, hits / (hits + others)));
     }
-    Curves { roc: thinned(roc), precision_recall: thinned(precision_recall), calibration }
+    RocCurves { roc: thinned(roc), precision_recall: thinned(precision_recall), calibration }
 }
 
 fn calibration(ranked: &[(f64, bool)], probability: &dyn Fn(f64) -> f64) -> Vec<(f64, f64)> {

@@ -8,7 +8,7 @@ use reticent_accountant::{Ledger, epsilon, gdp_mu};
 use reticent_oracle::{Gate, Oracle, PrivateTable};
 
 use crate::error::Error;
-use crate::job::{Done, Job, Plan};
+use crate::job::{CalibratedPlan, Done, Job};
 use crate::run::Calibrated;
 use crate::stage::unwatched;
 
@@ -17,7 +17,7 @@ use crate::stage::unwatched;
 pub struct Repeat {
     job: Job,
     delta: f64,
-    plan: Plan,
+    plan: CalibratedPlan,
     #[cfg(feature = "seeded-bugs")]
     bug: Option<reticent_oracle::Bug>,
 }
@@ -85,10 +85,10 @@ impl Repeat {
     pub fn plan_at(&self, scale: f64, like: PrivateTable) -> Result<Ledger, Error> {
         let task = self.job.work().task();
         match &self.plan {
-            Plan::One(Calibrated { public, noise, .. }) => {
+            CalibratedPlan::One(Calibrated { public, noise, .. }) => {
                 task.rehearse(*task.open(like, 0)?.terms(), public, &noise.scaled(scale))
             }
-            Plan::Best(_) => Err(task.not_private()),
+            CalibratedPlan::Best(_) => Err(task.not_private()),
         }
     }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use reticent_accountant::{Ledger, calibrate};
 use reticent_admm::catalogue::Recipe;
-use reticent_admm::{Choice, Public, Refused, Settings, Tell, unwatched};
+use reticent_admm::{AutoChoice, ProblemFacts, Refused, Settings, Tell, unwatched};
 use reticent_oracle::queries::Score;
 use reticent_oracle::{Oracle, Refusal, Rehearsal, Released, Terms};
 use reticent_problem::{Constraint, Graph};
@@ -59,21 +59,21 @@ impl Noise {
 /// The noise of a job, and what it will record with it.
 #[derive(Debug)]
 pub(crate) struct Calibrated {
-    pub public: Public,
+    pub public: ProblemFacts,
     pub noise: Noise,
     pub plan: Ledger,
 }
 
 /// What a run gives.
 #[derive(Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct RunOutcome {
     pub parameter: Vec<f64>,
     pub iterations: u64,
     pub graph: Option<Graph>,
     pub score: Option<Released<f64>>,
     pub standard_errors: Option<Found>,
     /// What `auto` has chosen, where it was to choose.
-    pub choice: Option<Choice>,
+    pub choice: Option<AutoChoice>,
 }
 
 /// What is wrong with a graph that was learned is a function of what was released.
@@ -118,7 +118,7 @@ impl Task {
     pub(crate) fn calibrate_alone(
         &self,
         terms: Terms,
-        public: &Public,
+        public: &ProblemFacts,
         budget: Budget,
     ) -> Result<f64, Error> {
         // Once before the search, so that a plan that cannot be is refused as itself and not for
@@ -133,7 +133,7 @@ impl Task {
     }
 
     /// What the paper prints for this budget, where it says another noise than the accountant.
-    fn printed_noise(&self, public: &Public, budget: Budget) -> Result<Option<f64>, Error> {
+    fn printed_noise(&self, public: &ProblemFacts, budget: Budget) -> Result<Option<f64>, Error> {
         let built = self.entry.build(&self.recipe(public, 1.0))?;
         let algorithm = built.ok_or_else(|| self.not_private())?;
         Ok(algorithm.printed_noise(budget.epsilon(), budget.delta())?)
@@ -152,7 +152,7 @@ impl Task {
     }
 
     /// The noise of every part at scale `s`; `whole` has the whole budget.
-    pub(crate) fn noise(&self, s: f64, alone: f64, whole: &Public, scored: bool) -> Noise {
+    pub(crate) fn noise(&self, s: f64, alone: f64, whole: &ProblemFacts, scored: bool) -> Noise {
         let [graph, score, standard_errors] = self.shares(scored);
         let part = |share: f64| (share > 0.0).then(|| s * whole.whole_budget / share.sqrt());
         Noise {
@@ -167,7 +167,7 @@ impl Task {
     pub(crate) fn rehearse(
         &self,
         terms: Terms,
-        public: &Public,
+        public: &ProblemFacts,
         noise: &Noise,
     ) -> Result<Ledger, Error> {
         let mut rehearsal = Rehearsal::new(public.shape, terms);
@@ -181,10 +181,10 @@ impl Task {
     pub(crate) fn perform(
         &self,
         oracle: &mut dyn Oracle,
-        public: &Public,
+        public: &ProblemFacts,
         noise: &Noise,
         tell: &mut Tell<'_>,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<RunOutcome, Error> {
         let learn = |moments: Released<Vec<f64>>, nodes: usize, deviation: f64| {
             let terms = self.graph.map(|graph| graph.terms(nodes, deviation));
             terms.map_or(Graph::empty(nodes), |terms| Graph::learn(moments.get(), nodes, &terms))
@@ -209,11 +209,11 @@ impl Task {
     fn ask(
         &self,
         oracle: &mut dyn Oracle,
-        public: &Public,
+        public: &ProblemFacts,
         noise: &Noise,
         learn: &dyn Fn(Released<Vec<f64>>, usize, f64) -> Graph,
         tell: &mut Tell<'_>,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<RunOutcome, Error> {
         let graph = match noise.graph {
             Some(noise) => {
                 let params = self.moments(noise);
@@ -253,6 +253,6 @@ impl Task {
         let standard_errors = standard_errors
             .map(|terms| standard_errors::ask(oracle, &self.objective, public, terms, &parameter))
             .transpose()?;
-        Ok(Outcome { parameter, iterations, graph, score, standard_errors, choice })
+        Ok(RunOutcome { parameter, iterations, graph, score, standard_errors, choice })
     }
 }

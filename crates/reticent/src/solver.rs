@@ -1,7 +1,7 @@
 //! An algorithm of the catalogue with its settings.
 
 use reticent_admm::Settings;
-use reticent_admm::catalogue::{self, Entry, Kind};
+use reticent_admm::catalogue::{self, AlgorithmEntry, AlgorithmKind};
 
 use crate::error::Error;
 
@@ -18,7 +18,7 @@ use crate::error::Error;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Solver {
-    pub(crate) entry: &'static Entry,
+    pub(crate) entry: &'static AlgorithmEntry,
     pub(crate) settings: Settings,
 }
 
@@ -85,7 +85,7 @@ impl Solver {
 
     /// Whether it adds noise, and so needs a budget.
     pub fn is_private(&self) -> bool {
-        matches!(self.entry.kind, Kind::Private(_))
+        matches!(self.entry.kind, AlgorithmKind::Private(_))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use reticent_oracle::PrivateTable;
-use reticent_oracle::tables::{Dataset, Reading, Schema};
+use reticent_oracle::tables::{Dataset, ReadOptions, Schema};
 
 use crate::error::Error;
 
@@ -13,13 +13,13 @@ pub struct Files {
     /// The files; `-` is standard input.
     pub paths: Vec<PathBuf>,
     /// How they are read.
-    pub reading: Reading,
+    pub reading: ReadOptions,
 }
 
 impl Files {
     /// One file, whose format is told by its name.
     pub fn one(path: impl Into<PathBuf>) -> Self {
-        Files { paths: vec![path.into()], reading: Reading::default() }
+        Files { paths: vec![path.into()], reading: ReadOptions::default() }
     }
 }
 

@@ -4,7 +4,7 @@
 //! A category is compared with the first of its column: with an intercept the weights of all of them
 //! are not determined, and their differences are.
 
-use reticent_admm::{Estimated, Inference, Public};
+use reticent_admm::{Estimated, Inference, ProblemFacts};
 use reticent_oracle::Oracle;
 use reticent_oracle::tables::{Role, Schema};
 use reticent_problem::Shape;
@@ -128,7 +128,7 @@ fn references(schema: &Schema, intercept: bool) -> Vec<Option<usize>> {
 pub(crate) fn ask(
     oracle: &mut dyn Oracle,
     objective: &Objective,
-    public: &Public,
+    public: &ProblemFacts,
     (share, noise_multiplier): (f64, f64),
     parameter: &[f64],
 ) -> Result<Found, Error> {

@@ -3,16 +3,16 @@
 use reticent_accountant::{
     Adjacency, Event, Gaussian, Laplace, Ledger, Mechanism, Unit, View, calibrate, epsilon, gdp_mu,
 };
-use reticent_admm::catalogue::{Entry, Kind, Recipe};
+use reticent_admm::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 use reticent_admm::exact::ExactSettings;
-use reticent_admm::{BlockSchedule, Public, Settings};
-use reticent_oracle::{Opening, PrivateTable, Sampling, Terms};
+use reticent_admm::{BlockSchedule, ProblemFacts, Settings};
+use reticent_oracle::{PrivacyModel, PrivateTable, Sampling, Terms};
 
 use crate::budget::Budget;
 use crate::error::Error;
 use crate::fit::Fit;
 use crate::graph::PrivateGraph;
-use crate::map::{self, Cell, Procedure};
+use crate::map::{self, MapCell, Procedure};
 use crate::objective::Objective;
 use crate::solver::Solver;
 use crate::standard_errors;
@@ -24,9 +24,9 @@ const SOME: u64 = 1_000;
 #[derive(Debug)]
 pub(crate) struct Task {
     pub objective: Objective,
-    pub entry: &'static Entry,
+    pub entry: &'static AlgorithmEntry,
     pub settings: Settings,
-    pub opening: Opening,
+    pub opening: PrivacyModel,
     /// Whether what is protected was said, and not left to the schema.
     pub unit_said: bool,
     /// `None` for an algorithm without noise.
@@ -45,8 +45,8 @@ pub(crate) struct Task {
 ///
 /// # Errors
 /// If no noise is enough for the budget.
-pub fn whole_budget(budget: Option<Budget>, opening: Opening) -> Result<f64, Error> {
-    let Opening { adjacency, unit, view, .. } = opening;
+pub fn whole_budget(budget: Option<Budget>, opening: PrivacyModel) -> Result<f64, Error> {
+    let PrivacyModel { adjacency, unit, view, .. } = opening;
     let Some(budget) = budget else { return Ok(0.0) };
     let one = |noise| {
         // Without a δ it is Laplace noise that is measured by.
@@ -81,16 +81,16 @@ impl Task {
         let Solver { entry, settings } = solver;
         check_noise(noise, entry, tuned || graph.is_some() || standard_errors.is_some())?;
         let budget = match entry.kind {
-            Kind::Exact => None,
-            Kind::Private(_) if noise == Some(0.0) => None,
-            Kind::Private(_) => Some(budget.ok_or(Error::Missing {
+            AlgorithmKind::Exact => None,
+            AlgorithmKind::Private(_) if noise == Some(0.0) => None,
+            AlgorithmKind::Private(_) => Some(budget.ok_or(Error::Missing {
                 what: "the budget",
                 todo: "say how much may be spent, with `epsilon = E` (and `delta = D`)",
             })?),
         };
         let objective = problem.check()?;
         let public_n = public_n.or(objective.schema.public_n());
-        let opening = Opening {
+        let opening = PrivacyModel {
             adjacency,
             unit: unit.unwrap_or(match objective.schema.user() {
                 // Whoever declares whose row it is means the person to be protected.
@@ -126,13 +126,13 @@ impl Task {
         if let Some(share) = self.standard_errors {
             standard_errors::check(share, &self.objective, (tuned, self.graph.is_some()))?;
         }
-        let Opening { adjacency, public_n, .. } = self.opening;
+        let PrivacyModel { adjacency, public_n, .. } = self.opening;
         if let Some(count) = public_n.filter(|_| adjacency == Adjacency::AddRemove) {
             self.check_sample(count)?;
         }
         // Settings are refused here, before the data is read, or never.
         match self.entry.kind {
-            Kind::Private(_) => {
+            AlgorithmKind::Private(_) => {
                 let public = self.public(public_n.unwrap_or(SOME))?;
                 self.entry.build(&self.recipe(&public, 1.0))?;
                 // What is published with a claim that does not hold is offered with that said, and
@@ -142,7 +142,7 @@ impl Task {
                 }
                 self.check_pure(&public)
             }
-            Kind::Exact => {
+            AlgorithmKind::Exact => {
                 ExactSettings::try_from(&self.settings)?;
                 Ok(())
             }
@@ -151,7 +151,7 @@ impl Task {
 
     /// Where the true number of units is private, a public one is needed, and nothing may tell it.
     fn check_add_remove(&self) -> Result<(), Error> {
-        let Opening { adjacency, public_n, .. } = self.opening;
+        let PrivacyModel { adjacency, public_n, .. } = self.opening;
         if adjacency != Adjacency::AddRemove {
             return Ok(());
         }
@@ -173,9 +173,9 @@ impl Task {
     }
 
     /// Where on the map it is.
-    fn cell(&self, tuned: bool) -> Cell {
-        let Opening { unit, adjacency, view, .. } = self.opening;
-        Cell {
+    fn cell(&self, tuned: bool) -> MapCell {
+        let PrivacyModel { unit, adjacency, view, .. } = self.opening;
+        MapCell {
             algorithm: self.entry.name,
             form: map::form(self.entry.takes, &self.settings),
             procedure: Procedure::of(tuned, self.graph.is_some(), self.standard_errors.is_some()),
@@ -187,7 +187,7 @@ impl Task {
     }
 
     /// The public facts, once the public number of units is known.
-    pub fn public(&self, population: u64) -> Result<Public, Error> {
+    pub fn public(&self, population: u64) -> Result<ProblemFacts, Error> {
         Ok(self.objective.public(population, whole_budget(self.budget, self.opening)?))
     }
 
@@ -207,7 +207,7 @@ impl Task {
 
     /// Refuses a δ of 0 where the plan has noise for which no ε holds without exception, before any
     /// table is read.
-    fn check_pure(&self, public: &Public) -> Result<(), Error> {
+    fn check_pure(&self, public: &ProblemFacts) -> Result<(), Error> {
         if self.budget.is_none_or(|budget| budget.delta() > 0.0) {
             return Ok(());
         }
@@ -221,7 +221,7 @@ impl Task {
 
     /// The terms of a gate on so many units, before there is one.
     pub fn terms(&self, population: u64) -> Result<Terms, Error> {
-        let Opening { adjacency, unit, view, .. } = self.opening;
+        let PrivacyModel { adjacency, unit, view, .. } = self.opening;
         Ok(match adjacency {
             Adjacency::ReplaceOne => Terms::of_parties(unit, view, population),
             Adjacency::AddRemove => Terms::add_remove(unit, view, population)?,
@@ -233,7 +233,7 @@ impl Task {
     /// table, and the plan is known where it does not matter: on all records, with Gaussian noise,
     /// a plan within (ε, δ) comes to the same μ whatever it divides by.
     pub fn plan_beforehand(&self) -> Option<Ledger> {
-        let (budget, Opening { adjacency, public_n, .. }) = (self.budget?, self.opening);
+        let (budget, PrivacyModel { adjacency, public_n, .. }) = (self.budget?, self.opening);
         if self.noise.is_some() {
             return None;
         }
@@ -267,7 +267,7 @@ impl Task {
         Ok(())
     }
 
-    pub fn recipe<'a>(&'a self, public: &'a Public, noise_multiplier: f64) -> Recipe<'a> {
+    pub fn recipe<'a>(&'a self, public: &'a ProblemFacts, noise_multiplier: f64) -> Recipe<'a> {
         Recipe {
             settings: &self.settings,
             public,
@@ -283,11 +283,11 @@ impl Task {
 }
 
 /// Refuses a noise by hand that is no noise, and one where there is none to set or more than one.
-fn check_noise(noise: Option<f64>, entry: &Entry, several: bool) -> Result<(), Error> {
+fn check_noise(noise: Option<f64>, entry: &AlgorithmEntry, several: bool) -> Result<(), Error> {
     let Some(noise) = noise else { return Ok(()) };
     let why = if !(noise.is_finite() && noise >= 0.0) {
         "a number of clips of at least 0 is needed; 0 is no noise and no privacy"
-    } else if matches!(entry.kind, Kind::Exact) {
+    } else if matches!(entry.kind, AlgorithmKind::Exact) {
         "the exact solver has no noise; leave it out"
     } else if several {
         "what is tuned, learns a graph or has standard errors has several noises, which share a budget; leave it out"

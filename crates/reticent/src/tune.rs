@@ -16,17 +16,17 @@
 //! runs would find the best point more surely, but the noise of every run grows with `r`.
 
 use reticent_accountant::{Ledger, Repetitions, calibrate, rdp_curve};
-use reticent_admm::Public;
+use reticent_admm::ProblemFacts;
 use reticent_oracle::{Gate, Oracle, PrivateSelection, Refusal, Selected, Terms};
 use reticent_problem::penalties;
 
-use crate::axis::{Axis, ONE_LOSS};
+use crate::axis::{ONE_LOSS, TuneAxis};
 use crate::budget::Budget;
 use crate::error::Error;
 use crate::fit::Fit;
 use crate::job::Job;
 use crate::objective::Objective;
-use crate::run::{Noise, Outcome};
+use crate::run::{Noise, RunOutcome};
 use crate::settings::read_settings;
 use crate::spec::Spec;
 use crate::task::{Task, no_pure};
@@ -88,7 +88,7 @@ pub struct Tuned {
 /// A contest and the noise of each point.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    publics: Vec<Public>,
+    publics: Vec<ProblemFacts>,
     noises: Vec<Noise>,
     selection: PrivateSelection,
     /// What the ledger will have.
@@ -97,7 +97,7 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     /// What may be known, for the first of the points.
-    pub fn public(&self) -> Option<&Public> {
+    pub fn public(&self) -> Option<&ProblemFacts> {
         self.publics.first()
     }
 }
@@ -240,9 +240,9 @@ impl Spec {
     }
 
     /// The lists, none of them of what is set already or twice.
-    fn axes(&self, lists: &[String]) -> Result<Vec<Axis>, Error> {
-        let axes: Vec<Axis> =
-            lists.iter().map(|list| Axis::parse(list)).collect::<Result<_, _>>()?;
+    fn axes(&self, lists: &[String]) -> Result<Vec<TuneAxis>, Error> {
+        let axes: Vec<TuneAxis> =
+            lists.iter().map(|list| TuneAxis::parse(list)).collect::<Result<_, _>>()?;
         for (i, axis) in axes.iter().enumerate() {
             if axes[..i].iter().any(|other| other.name == axis.name) {
                 let why = format!("{} is tuned twice; give one list", axis.name);
@@ -257,10 +257,10 @@ impl Spec {
     }
 
     /// One point of the product of the lists, with its name.
-    fn at(&self, axes: &[Axis], point: usize) -> Result<(String, Spec), Error> {
+    fn at(&self, axes: &[TuneAxis], point: usize) -> Result<(String, Spec), Error> {
         let (mut rest, mut over) = (point, Spec::default());
         let (mut settings, mut words) = (Vec::new(), Vec::new());
-        for Axis { name, values } in axes {
+        for TuneAxis { name, values } in axes {
             let value = values[rest % values.len()].clone();
             rest /= values.len();
             words.push(format!("{name}={value}"));
@@ -307,13 +307,13 @@ impl Tuning {
     /// The same where a run is taken to have `s` times the noise that it would have alone; and the
     /// `s` that it has.
     fn prepare_at(&self, terms: Terms, budget: Budget, s: f64) -> Result<(Prepared, f64), Error> {
-        let wholes: Vec<Public> = self
+        let wholes: Vec<ProblemFacts> = self
             .points
             .iter()
             .map(|job| job.public(terms.population()))
             .collect::<Result<_, _>>()?;
         let share = |job: &Task| job.share(true) / (s * s);
-        let publics: Vec<Public> = self
+        let publics: Vec<ProblemFacts> = self
             .points
             .iter()
             .zip(&wholes)
@@ -359,7 +359,7 @@ impl Tuning {
     fn alone(
         &self,
         terms: Terms,
-        publics: &[Public],
+        publics: &[ProblemFacts],
         budget: Budget,
     ) -> Result<(Vec<f64>, bool), Error> {
         let mut known: Vec<(Ledger, f64)> = Vec::new();
@@ -384,7 +384,7 @@ impl Tuning {
     fn plans(
         &self,
         terms: Terms,
-        publics: &[Public],
+        publics: &[ProblemFacts],
         noises: &[Noise],
         alike: bool,
     ) -> Result<Vec<Ledger>, Error> {
@@ -404,7 +404,7 @@ impl Tuning {
         &self,
         gate: Gate,
         prepared: &Prepared,
-    ) -> Result<(&Task, Outcome, Tuned, Ledger), Error> {
+    ) -> Result<(&Task, RunOutcome, Tuned, Ledger), Error> {
         let Prepared { publics, noises, selection, .. } = prepared;
         let run = |oracle: &mut dyn Oracle, i: usize| {
             match self.points[i].perform(

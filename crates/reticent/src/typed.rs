@@ -82,7 +82,7 @@ impl Spec {
         let penalty: Arc<dyn Penalty> =
             penalties::parse(self.penalty.as_deref().unwrap_or("none"))?.into();
         let names = schema.encoded_names();
-        let context = constraints::Context {
+        let context = constraints::ConstraintContext {
             features: &names,
             read: &|file| {
                 tables::read_text(Path::new(file))

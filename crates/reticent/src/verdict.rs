@@ -6,8 +6,8 @@
 //! it stands apart, under another name.
 
 use reticent_accountant::{
-    AccountError, Adjacency, Bound, Ledger, Mechanism, Method, Report, Taint, Unit, View, curve,
-    delta, epsilon, report, scope,
+    AccountError, AccountReport, Adjacency, Bound, Ledger, Mechanism, Method, Taint, Unit, View,
+    curve, delta, epsilon, report, scope,
 };
 
 /// Between which neighbours, for whom and against whom a number holds.
@@ -157,7 +157,7 @@ impl Verdict {
     ///
     /// # Errors
     /// If δ cannot be, or the events do not go together.
-    pub fn methods(ledger: &Ledger, delta: f64) -> Result<Option<Report>, AccountError> {
+    pub fn methods(ledger: &Ledger, delta: f64) -> Result<Option<AccountReport>, AccountError> {
         if reasons(ledger).is_empty() { report(ledger, delta).map(Some) } else { Ok(None) }
     }
 

@@ -26,12 +26,12 @@ pub fn check_new(path: &Path, force: bool) -> Result<(), Error> {
 /// a pipe or a device, is written to directly: renaming would put a file in its place.
 #[derive(Debug)]
 pub struct NewFile {
-    place: Place,
+    place: WritePlace,
     path: PathBuf,
 }
 
 #[derive(Debug)]
-enum Place {
+enum WritePlace {
     Beside(NamedTempFile),
     Direct(fs::File),
 }
@@ -44,7 +44,7 @@ impl NewFile {
     pub fn create(path: &Path) -> Result<Self, Error> {
         let fail = |error: std::io::Error| Error::write(path, &error);
         let place = if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
-            Place::Direct(fs::OpenOptions::new().write(true).open(path).map_err(fail)?)
+            WritePlace::Direct(fs::OpenOptions::new().write(true).open(path).map_err(fail)?)
         } else {
             let mut builder = tempfile::Builder::new();
             builder.prefix(".reticent-");
@@ -52,7 +52,7 @@ impl NewFile {
             // other files.
             #[cfg(unix)]
             builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-            Place::Beside(builder.tempfile_in(parent(path)).map_err(fail)?)
+            WritePlace::Beside(builder.tempfile_in(parent(path)).map_err(fail)?)
         };
         Ok(NewFile { place, path: path.to_owned() })
     }
@@ -64,8 +64,8 @@ impl NewFile {
     pub fn finish(self) -> Result<(), Error> {
         let fail = |error: std::io::Error| Error::write(&self.path, &error);
         match self.place {
-            Place::Direct(mut file) => file.flush().map_err(fail),
-            Place::Beside(file) => {
+            WritePlace::Direct(mut file) => file.flush().map_err(fail),
+            WritePlace::Beside(file) => {
                 file.as_file().sync_all().map_err(fail)?;
                 file.persist(&self.path).map_err(|error| fail(error.error))?;
                 sync(parent(&self.path)).map_err(fail)
@@ -77,15 +77,15 @@ impl NewFile {
 impl Write for NewFile {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         match &mut self.place {
-            Place::Beside(file) => file.write(bytes),
-            Place::Direct(file) => file.write(bytes),
+            WritePlace::Beside(file) => file.write(bytes),
+            WritePlace::Direct(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
         match &mut self.place {
-            Place::Beside(file) => file.flush(),
-            Place::Direct(file) => file.flush(),
+            WritePlace::Beside(file) => file.flush(),
+            WritePlace::Direct(file) => file.flush(),
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use reticent::admm::Choice;
+use reticent::admm::AutoChoice;
 use reticent::{Error, Model, Spec};
 use reticent_accountant::{Adjacency, Ledger, gdp_mu};
 use tempfile::TempDir;
@@ -37,7 +37,7 @@ fn fit(folder: &TempDir, spec: &Spec) -> Result<Model, Error> {
     Ok(spec.check()?.fit(&*folder.path().join(TABLE))?.model)
 }
 
-fn choice(model: &Model) -> Choice {
+fn choice(model: &Model) -> AutoChoice {
     model.certificate().choice.clone().unwrap()
 }
 

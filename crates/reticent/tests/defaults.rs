@@ -8,8 +8,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use reticent::accountant::View;
-use reticent::admm::catalogue::{CATALOGUE, Kind};
-use reticent::simulate::{Keep, Parties, SimulationSpec};
+use reticent::admm::catalogue::{AlgorithmKind, CATALOGUE};
+use reticent::simulate::{CheckpointOptions, Parties, SimulationSpec};
 use reticent::{Quality, Spec, read_settings, unwatched};
 
 const RECORDS: u32 = 4000;
@@ -50,7 +50,7 @@ fn every_algorithm_learns_at_its_own_settings() {
     let (spec, constant) = table(folder.path(), RECORDS);
     let data = folder.path().join(TABLE);
     assert!((0.75..0.8).contains(&constant), "{constant}");
-    for entry in CATALOGUE.iter().filter(|entry| matches!(entry.kind, Kind::Private(_))) {
+    for entry in CATALOGUE.iter().filter(|entry| matches!(entry.kind, AlgorithmKind::Private(_))) {
         // The release of a minimiser needs strong convexity, and the plain one has noise for the
         // worst case.
         let minimiser = ["output-perturbation", "amp", "objp"].contains(&entry.name);
@@ -84,7 +84,7 @@ fn where_nothing_can_be_learnt_the_model_is_about_zero() {
     let (spec, _) = table(folder.path(), 400);
     let data = folder.path().join(TABLE);
     let mut wrong = Vec::new();
-    for entry in CATALOGUE.iter().filter(|entry| matches!(entry.kind, Kind::Private(_))) {
+    for entry in CATALOGUE.iter().filter(|entry| matches!(entry.kind, AlgorithmKind::Private(_))) {
         // What releases a minimiser, or a vertex of a ball, takes no steps that could be shorter.
         if ["output-perturbation", "amp", "objp", "dp-fw"].contains(&entry.name) {
             continue;
@@ -132,7 +132,7 @@ fn where_nothing_can_be_learnt_a_federation_learns_nothing() {
                 ..SimulationSpec::default()
             };
             let job = job.check().unwrap();
-            let run = job.run(&*data, Keep::default(), &mut unwatched).unwrap();
+            let run = job.run(&*data, CheckpointOptions::default(), &mut unwatched).unwrap();
             match run.model.evaluate(&data, None).unwrap() {
                 Quality::Classes { log_loss, .. } => log_loss,
                 _ => panic!("the target has classes"),

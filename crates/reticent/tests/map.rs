@@ -7,9 +7,9 @@
 use std::path::Path;
 
 use reticent::accountant::{Adjacency, Unit, View};
-use reticent::admm::catalogue::{CATALOGUE, Kind};
-use reticent::admm::{Release, Settings, Walk};
-use reticent::map::{self, Cell, Drawn, Procedure};
+use reticent::admm::catalogue::{AlgorithmKind, CATALOGUE};
+use reticent::admm::{Release, Settings, WalkState};
+use reticent::map::{self, Drawn, MapCell, Procedure};
 use reticent::simulate::{Parties, SimulationSpec};
 use reticent::{Budget, Evaluation, Spec, runtime};
 
@@ -54,7 +54,10 @@ fn versions(takes: &[&str]) -> Vec<(&'static str, Settings)> {
     }
     if takes.contains(&"walk") {
         let walk = |walk| Settings { walk: Some(walk), ..usual.clone() };
-        return vec![("stateless", walk(Walk::Stateless)), ("stateful", walk(Walk::Stateful))];
+        return vec![
+            ("stateless", walk(WalkState::Stateless)),
+            ("stateful", walk(WalkState::Stateful)),
+        ];
     }
     if takes.contains(&"release") {
         let release = |release| Settings { release: Some(release), ..usual.clone() };
@@ -87,7 +90,7 @@ fn drawn(drawn: Drawn) -> &'static str {
 }
 
 /// Every combination of a fit, with the job that asks for it.
-fn fits(folder: &Path) -> Vec<(Cell, Spec)> {
+fn fits(folder: &Path) -> Vec<(MapCell, Spec)> {
     // A scale of the residuals is for a target that is a number.
     let schema = |unit, form: &str| {
         folder.join(match (unit, form.ends_with("scaled")) {
@@ -98,7 +101,7 @@ fn fits(folder: &Path) -> Vec<(Cell, Spec)> {
         })
     };
     let mut all = Vec::new();
-    for entry in CATALOGUE.iter().filter(|entry| matches!(entry.kind, Kind::Private(_))) {
+    for entry in CATALOGUE.iter().filter(|entry| matches!(entry.kind, AlgorithmKind::Private(_))) {
         for (form, settings) in versions(entry.takes) {
             for procedure in Procedure::ALL {
                 for unit in [Unit::Record, Unit::User] {
@@ -129,7 +132,7 @@ fn fits(folder: &Path) -> Vec<(Cell, Spec)> {
                                 settings: Settings { sampling, ..settings.clone() },
                                 ..Spec::default()
                             };
-                            let cell = Cell {
+                            let cell = MapCell {
                                 algorithm: entry.name,
                                 form,
                                 procedure,
@@ -149,7 +152,7 @@ fn fits(folder: &Path) -> Vec<(Cell, Spec)> {
 }
 
 /// Every combination of a simulation.
-fn simulations(folder: &Path) -> Vec<(Cell, SimulationSpec)> {
+fn simulations(folder: &Path) -> Vec<(MapCell, SimulationSpec)> {
     let mut all = Vec::new();
     let schema =
         |unit| folder.join(if unit == Unit::User { "people.toml" } else { "records.toml" });
@@ -178,7 +181,7 @@ fn simulations(folder: &Path) -> Vec<(Cell, SimulationSpec)> {
                                 ..Parties::default()
                             };
                             let procedure = Procedure::Alone;
-                            let cell = Cell {
+                            let cell = MapCell {
                                 algorithm: entry.name,
                                 form,
                                 procedure,
@@ -201,7 +204,7 @@ fn simulations(folder: &Path) -> Vec<(Cell, SimulationSpec)> {
 }
 
 /// Every combination of an evaluation, with a model to evaluate.
-fn evaluations(folder: &Path) -> Vec<(Cell, Result<(), reticent::Error>)> {
+fn evaluations(folder: &Path) -> Vec<(MapCell, Result<(), reticent::Error>)> {
     let mut all = Vec::new();
     for (form, target) in
         [("classes", "classes = [\"no\", \"yes\"]"), ("numbers", "lower = 0\nupper = 1")]
@@ -229,7 +232,7 @@ fn evaluations(folder: &Path) -> Vec<(Cell, Result<(), reticent::Error>)> {
             for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
                 let evaluation = Evaluation::new(Budget::new(1.0, 1e-6).unwrap());
                 let said = evaluation.adjacency(adjacency).unit(unit).check(&model);
-                let cell = Cell {
+                let cell = MapCell {
                     algorithm: "evaluation",
                     form,
                     procedure: Procedure::Alone,

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use reticent::tables::{Dataset, Owners, Reading, Schema, Target};
+use reticent::tables::{Dataset, Owners, ReadOptions, Schema, Target};
 use reticent::{Budget, Files, Fit, Model, Spec, Unit};
 
 const PERSONS: usize = 40;
@@ -40,7 +40,7 @@ fn fit(folder: &Path, algorithm: &str, files: &[PathBuf]) -> Model {
         seed: Some(7),
         ..Spec::default()
     };
-    let files = Files { paths: files.to_vec(), reading: Reading::default() };
+    let files = Files { paths: files.to_vec(), reading: ReadOptions::default() };
     spec.check().unwrap().fit(files).unwrap().model
 }
 

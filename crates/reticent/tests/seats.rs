@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use reticent::admm::catalogue;
 use reticent::penalties::{self, Penalty};
-use reticent::runtime::{self, Entry};
-use reticent::simulate::{Failures, Keep, Simulated, Simulation, SimulationJob, SimulationSpec};
+use reticent::runtime::{self, ProtocolEntry};
+use reticent::simulate::{
+    CheckpointOptions, Failures, Simulated, Simulation, SimulationJob, SimulationSpec,
+};
 use reticent::tables::{Dataset, Owners, Schema, Target};
 use reticent::{
     Budget, Error, Fit, Job, JobFile, Model, Problem, Settings, Solver, Stage, Unit, View,
@@ -84,7 +86,7 @@ fn orders(takes: &[&str]) -> Vec<Settings> {
 }
 
 /// A fit by this algorithm; `None` where it does not offer persons in this way.
-fn fit(entry: &catalogue::Entry, settings: &Settings) -> Option<Job> {
+fn fit(entry: &catalogue::AlgorithmEntry, settings: &Settings) -> Option<Job> {
     let penalty: Arc<dyn Penalty> = penalties::parse(entry.penalty).unwrap().into();
     let solver = Solver::named(entry.name).unwrap().with(settings.clone()).ok()?;
     let fit = Fit::of(Problem::new(schema()).penalty(penalty)).solver(solver).unit(Unit::User);
@@ -114,7 +116,12 @@ fn a_fit_of_persons_gives_the_same_bits_however_their_rows_are_interleaved() {
 
 /// A run between persons, with little noise and messages that get lost; `None` where it is not
 /// offered.
-fn between(entry: &Entry, trust: View, settings: &Settings, seed: u64) -> Option<SimulationJob> {
+fn between(
+    entry: &ProtocolEntry,
+    trust: View,
+    settings: &Settings,
+    seed: u64,
+) -> Option<SimulationJob> {
     // Of a masked sum most must stay. With these seeds the seats that are lost have one parity.
     let (after, lost) = if trust == View::SecureAggregation { (0.06, 2) } else { (0.3, 6) };
     let failures = Failures { after, seed: lost, ..Failures::default() };
@@ -126,7 +133,7 @@ fn between(entry: &Entry, trust: View, settings: &Settings, seed: u64) -> Option
 }
 
 /// Every combination of algorithm and trust that is offered for persons.
-fn offered() -> Vec<(&'static Entry, View)> {
+fn offered() -> Vec<(&'static ProtocolEntry, View)> {
     let entries = runtime::CATALOGUE.iter();
     let each = entries.flat_map(|entry| entry.views.iter().map(move |&trust| (entry, trust)));
     let settings = Settings::default();
@@ -134,7 +141,7 @@ fn offered() -> Vec<(&'static Entry, View)> {
 }
 
 fn run(job: &SimulationJob, rows: &[Row]) -> Simulated {
-    tabled(rows, |table| job.run(table, Keep::default(), &mut unwatched)).unwrap()
+    tabled(rows, |table| job.run(table, CheckpointOptions::default(), &mut unwatched)).unwrap()
 }
 
 #[test]
@@ -272,7 +279,7 @@ fn seats_follow_from_the_key_of_the_run() {
         let job = between(entry, View::Local, &settings, seed).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("run");
-        let keep = Keep { checkpoint: Some(&file), resume: false };
+        let keep = CheckpointOptions { checkpoint: Some(&file), resume: false };
         let mut rounds = 0;
         let mut watch = |stage| {
             rounds += u32::from(matches!(stage, Stage::Iteration(_)));
@@ -282,7 +289,7 @@ fn seats_follow_from_the_key_of_the_run() {
         let run = match stop {
             true => {
                 assert!(run.unwrap_err().is_stop());
-                let keep = Keep { resume: true, ..keep };
+                let keep = CheckpointOptions { resume: true, ..keep };
                 tabled(&interleaved(&rows)[0], |table| job.run(table, keep, &mut unwatched))
             }
             false => run,
@@ -308,7 +315,7 @@ fn certificates_state_the_seating_and_no_id() {
     let text = model.certificate().to_json().unwrap() + &own.to_json().unwrap();
     assert!(!text.contains("\"2"), "{text}");
     let ready = |table: &Dataset<'_>| {
-        job.open(table, Keep::default(), &mut unwatched).unwrap().plans().is_ok()
+        job.open(table, CheckpointOptions::default(), &mut unwatched).unwrap().plans().is_ok()
     };
     assert!(tabled(&rows, ready));
 }

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use reticent::simulate::{Keep, Parties, Simulation, SimulationJob, SimulationSpec};
+use reticent::simulate::{CheckpointOptions, Parties, Simulation, SimulationJob, SimulationSpec};
 use reticent::tables::{Dataset, Owners, Schema, Target};
 use reticent::{Budget, Error, Fit, Problem, Settings, Spec, Stage, Unit, View, unwatched};
 
@@ -32,7 +32,7 @@ fn job() -> SimulationJob {
 #[test]
 fn a_checkpoint_that_cannot_be_saved_after_a_round_has_spent_the_budget() {
     let nowhere = tempfile::tempdir().unwrap().path().join("gone/run");
-    let keep = Keep { checkpoint: Some(&nowhere), resume: false };
+    let keep = CheckpointOptions { checkpoint: Some(&nowhere), resume: false };
     let error = job().run(&*folder().join("patients.csv"), keep, &mut unwatched).unwrap_err();
     assert!(
         matches!(&error, Error::Spent { why, .. } if matches!(**why, Error::Run(_))),
@@ -49,7 +49,8 @@ fn a_run_between_parties_that_is_stopped_has_spent_the_budget_after_a_round_alon
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };
-        let error = job().run(&*folder().join("patients.csv"), Keep::default(), &mut stop);
+        let error =
+            job().run(&*folder().join("patients.csv"), CheckpointOptions::default(), &mut stop);
         let error = error.unwrap_err();
         assert!(error.is_stop(), "{error}");
         assert_eq!(matches!(error, Error::Spent { .. }), spent);
@@ -75,7 +76,8 @@ fn every_owner_is_a_party_in_the_order_of_the_ids_and_assumptions_are_told() {
         .unit(Unit::Record)
         .settings(Settings { iterations: Some(2), ..Settings::default() })
         .budget(budget);
-    let run = run.check().unwrap().run(&owned, Keep::default(), &mut unwatched).unwrap();
+    let run =
+        run.check().unwrap().run(&owned, CheckpointOptions::default(), &mut unwatched).unwrap();
     let populations = (0..3).map(|party| run.parties.party(party).unwrap().population);
     assert_eq!(populations.collect::<Vec<_>>(), [125, 125, 50]);
     let fit = Fit::of(problem).budget(budget).check().unwrap().fit(&table).unwrap();

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use reticent::accountant::epsilon;
-use reticent::simulate::{Keep, Parties, Simulated, SimulationJob, SimulationSpec};
+use reticent::simulate::{CheckpointOptions, Parties, Simulated, SimulationJob, SimulationSpec};
 use reticent::trace::{PublicData, Trace, Tracing};
 use reticent::{Files, Job, Settings, Spec, View, unwatched};
 
@@ -175,9 +175,9 @@ fn simulation(algorithm: &str, trust: View, sampling: Option<&str>) -> Simulatio
 fn rounds_between_parties_show_what_their_view_covers_and_no_more() {
     let run = |algorithm, trust, sampling, public: Option<&mut PublicData>| {
         let job = simulation(algorithm, trust, sampling);
-        let ready = job.open(&*table(), Keep::default(), &mut unwatched).unwrap();
+        let ready = job.open(&*table(), CheckpointOptions::default(), &mut unwatched).unwrap();
         let tracing = Tracing { public, ..Tracing::default() };
-        ready.run_traced(Keep::default(), tracing, &mut unwatched).unwrap().1
+        ready.run_traced(CheckpointOptions::default(), tracing, &mut unwatched).unwrap().1
     };
     let local = run("federated", View::Local, None, None);
     assert!(local.rows.iter().all(|row| row.messages.is_some() && row.iterate_norm.is_some()));
@@ -210,13 +210,16 @@ fn a_row_of_peers_is_that_of_its_own_iteration() {
             let parties = Parties { split: Some(4), ..Parties::default() };
             let job = SimulationSpec { job, parties, ..SimulationSpec::default() }.check().unwrap();
             let mut public = PublicData::of_simulation(&job, &*table()).unwrap();
-            let ready = job.open(&*table(), Keep::default(), &mut unwatched).unwrap();
+            let ready = job.open(&*table(), CheckpointOptions::default(), &mut unwatched).unwrap();
             let tracing = Tracing { public: Some(&mut public), ..Tracing::default() };
-            let (_, trace) = ready.run_traced(Keep::default(), tracing, &mut unwatched).unwrap();
-            let ready = job.open(&*table(), Keep::default(), &mut unwatched).unwrap();
+            let (_, trace) =
+                ready.run_traced(CheckpointOptions::default(), tracing, &mut unwatched).unwrap();
+            let ready = job.open(&*table(), CheckpointOptions::default(), &mut unwatched).unwrap();
             let mut shown = Vec::new();
             let mut show = |_: u32, each: &[Vec<f64>]| shown.push(each.to_vec());
-            let done = ready.run_followed(Keep::default(), &mut unwatched, &mut show).unwrap();
+            let done = ready
+                .run_followed(CheckpointOptions::default(), &mut unwatched, &mut show)
+                .unwrap();
             assert_eq!((shown.len() as u64, shown[0].len()), (iterations, done.nodes.len()));
             (trace.rows, shown)
         };
@@ -244,10 +247,10 @@ fn the_objective_of_a_trace_has_the_weight_of_the_loss() {
         let parties = Parties { split: Some(4), ..Parties::default() };
         let job = SimulationSpec { job, parties, ..SimulationSpec::default() }.check().unwrap();
         let mut public = PublicData::of_simulation(&job, &*table()).unwrap();
-        let ready = job.open(&*table(), Keep::default(), &mut unwatched).unwrap();
+        let ready = job.open(&*table(), CheckpointOptions::default(), &mut unwatched).unwrap();
         let mut length = 0;
         let mut show = |_: u32, each: &[Vec<f64>]| length = each[0].len();
-        ready.run_followed(Keep::default(), &mut unwatched, &mut show).unwrap();
+        ready.run_followed(CheckpointOptions::default(), &mut unwatched, &mut show).unwrap();
         let at = public.examine(&vec![0.0; length]).unwrap();
         (at.objective, at.gap.is_some())
     };
@@ -271,8 +274,8 @@ fn between_parties_epsilon_is_no_less_than_what_somebody_may_have_spent() {
             Parties { split: Some(4), trust: Some(View::Local), budgets, ..Parties::default() };
         let spec = SimulationSpec { job, parties, ..SimulationSpec::default() };
         let job = spec.check().unwrap();
-        let ready = job.open(&*table(), Keep::default(), &mut unwatched).unwrap();
-        ready.run_traced(Keep::default(), Tracing::default(), &mut unwatched).unwrap()
+        let ready = job.open(&*table(), CheckpointOptions::default(), &mut unwatched).unwrap();
+        ready.run_traced(CheckpointOptions::default(), Tracing::default(), &mut unwatched).unwrap()
     };
     let run = |algorithm: &str, sampling: Option<&str>, small: &[f64]| {
         let sampling = sampling.map(|text| text.parse().unwrap());
@@ -338,9 +341,11 @@ fn of_a_run_that_is_not_certified_the_trace_says_so() {
 fn the_last_round_is_the_model() {
     let job = simulation("federated", View::Local, None);
     let mut public = PublicData::of_simulation(&job, &*table()).unwrap();
-    let ready = job.open(Files::one(table()), Keep::default(), &mut unwatched).unwrap();
+    let ready =
+        job.open(Files::one(table()), CheckpointOptions::default(), &mut unwatched).unwrap();
     let tracing = Tracing { public: Some(&mut public), ..Tracing::default() };
-    let (simulated, trace) = ready.run_traced(Keep::default(), tracing, &mut unwatched).unwrap();
+    let (simulated, trace) =
+        ready.run_traced(CheckpointOptions::default(), tracing, &mut unwatched).unwrap();
     // What is published, measured on the table by who has the model alone.
     let reticent::Quality::Classes { log_loss, .. } =
         simulated.model.evaluate(&table(), None).unwrap()

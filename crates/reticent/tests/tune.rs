@@ -274,7 +274,7 @@ fn a_learned_graph_is_paid_for_and_bounded() {
     // A larger share is less noise on the moments and more on the rest.
     let noise = |share: f64| {
         let fitted = fit(&folder, &Spec { graph_share: Some(share), ..base.clone() });
-        let of = |entry: &reticent_accountant::Entry| match entry.event().mechanism() {
+        let of = |entry: &reticent_accountant::LedgerEntry| match entry.event().mechanism() {
             Mechanism::Gaussian(gaussian) => gaussian.noise_multiplier(),
             other => panic!("{other}"),
         };

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use reticent::accountant::Adjacency;
 use reticent::{
-    Certificate, Document, Identity, Model, Outcome, PublicKey, Spec, Standing, Verification,
+    Certificate, CheckOutcome, Document, Identity, Model, PublicKey, Spec, Standing, Verification,
     verify, write_model,
 };
 use serde_json::{Value, json};
@@ -505,7 +505,7 @@ fn a_document_is_a_model_or_a_certificate() {
     assert_eq!(alone, model.certificate());
     assert!(Model::read(&out.join("certificate.json")).is_err());
     let found = verify(&out, None).unwrap();
-    assert!(found.checks.iter().any(|check| check.outcome == Outcome::Absent));
+    assert!(found.checks.iter().any(|check| check.outcome == CheckOutcome::Absent));
 }
 
 /// Any δ and any ε can be asked of a certificate.

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use reticent_accountant::{Adjacency, Unit, View};
-use reticent_admm::{Public, Settings};
+use reticent_admm::{ProblemFacts, Settings};
 use reticent_data::{Dense, Rows, Table};
-use reticent_oracle::{NoiseKey, Opening, PrivateTable};
+use reticent_oracle::{NoiseKey, PrivacyModel, PrivateTable};
 use reticent_problem::{Regulariser, Shape, losses, penalties};
-use reticent_runtime::{Budget, Price, Recipe, Setup, Topology, find, prepare};
+use reticent_runtime::{NoisePrice, PartyBudget, ProtocolRecipe, Setup, Topology, find, prepare};
 
 /// Records of a user.
 const RECORDS: usize = 5;
@@ -48,7 +48,7 @@ fn run(users: usize, rounds: u64, columns: usize) {
         sampling: Some("poisson:0.1".parse().unwrap()),
         ..Settings::default()
     };
-    let public = Public {
+    let public = ProblemFacts {
         shape,
         population: users as u64,
         row_norm: 1.0,
@@ -60,7 +60,7 @@ fn run(users: usize, rounds: u64, columns: usize) {
     let regulariser = Arc::new(Regulariser::plain(penalties::parse("l2:1e-3").unwrap(), shape));
     let records = vec![1; users];
     let topology = Topology::complete(users as u32);
-    let recipe = Recipe {
+    let recipe = ProtocolRecipe {
         settings: &settings,
         public: &public,
         regulariser: &regulariser,
@@ -70,7 +70,7 @@ fn run(users: usize, rounds: u64, columns: usize) {
         unit: Unit::User,
         public_seed: 1,
     };
-    let opening = Opening {
+    let opening = PrivacyModel {
         adjacency: Adjacency::ReplaceOne,
         unit: Unit::User,
         view: View::Local,
@@ -82,7 +82,7 @@ fn run(users: usize, rounds: u64, columns: usize) {
         recipe,
         loss: losses::parse("logistic", None).unwrap().into(),
         opening,
-        price: Price::Within(Budget { epsilon: 8.0, delta: 1e-6 }, BTreeMap::new()),
+        price: NoisePrice::Within(PartyBudget { epsilon: 8.0, delta: 1e-6 }, BTreeMap::new()),
         job: [0; 32],
     };
     let simulation = prepare(setup, NoiseKey::seeded(1), tables(users, columns)).unwrap();

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use common::{Job, World};
 use reticent_accountant::Unit;
-use reticent_runtime::{Budget, Price};
+use reticent_runtime::{NoisePrice, PartyBudget};
 
 const SEEDS: u64 = 5;
 
@@ -32,7 +32,10 @@ fn main() {
                             settings: &settings,
                             unit: Unit::Record,
                             topology: "erdos-renyi:0.3",
-                            price: Price::Within(Budget { epsilon, delta: 1e-5 }, BTreeMap::new()),
+                            price: NoisePrice::Within(
+                                PartyBudget { epsilon, delta: 1e-5 },
+                                BTreeMap::new(),
+                            ),
                             seed,
                             ..Job::default()
                         };

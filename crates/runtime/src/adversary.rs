@@ -1,11 +1,11 @@
 //! Who does not keep to the rules: parties that lie, programs with a known defect, and whoever
 //! looks on. None of it is part of a run; simulations and audits ask a protocol for it.
 
-use crate::message::{Envelope, Kind, PartyId};
+use crate::message::{Envelope, MessageKind, PartyId};
 use crate::wire;
 
 /// What can be made to go wrong on purpose with an algorithm.
-pub trait Faulty {
+pub trait FaultInjection {
     /// What a party that keeps to no bound would send in place of this message; `None` if the
     /// algorithm has no such message.
     fn exaggerated(&self, _honest: &Envelope) -> Option<Envelope> {
@@ -18,14 +18,13 @@ pub trait Faulty {
 }
 
 /// What an audit looks at.
-pub trait Watched {
+pub trait Transcribed {
     /// What the adversary of the view makes of a run, one vector for each release, in their order.
     /// As it is here: every vector that the victim sends.
     fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
-        let sent = witness
-            .heard
-            .iter()
-            .filter(|e| e.from == witness.victim && matches!(e.kind, Kind::Answer | Kind::Share));
+        let sent = witness.heard.iter().filter(|e| {
+            e.from == witness.victim && matches!(e.kind, MessageKind::Answer | MessageKind::Share)
+        });
         sent.filter_map(|envelope| wire::unpack(&envelope.payload).ok()).collect()
     }
 }

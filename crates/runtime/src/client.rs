@@ -6,7 +6,7 @@ use reticent_noise::Digest;
 use crate::endpoint::Endpoint;
 use crate::error::RunError;
 use crate::inbox::server_only;
-use crate::message::{Envelope, Kind, PartyId, RunId};
+use crate::message::{Envelope, MessageKind, PartyId, RunId};
 use crate::node::Node;
 use crate::party::Party;
 use crate::rejected::Rejected;
@@ -40,7 +40,7 @@ pub(crate) trait Behaviour: Send + 'static {
 /// One reply.
 pub(crate) enum Reply {
     /// It has done what it was asked.
-    Done(Kind, Vec<u8>),
+    Done(MessageKind, Vec<u8>),
     /// Its budget does not allow it.
     Declined,
     /// It must be told more first, and may then be asked again.
@@ -49,7 +49,7 @@ pub(crate) enum Reply {
 
 impl Reply {
     /// Declined where nothing can be said.
-    pub fn or_declined(said: Option<(Kind, Vec<u8>)>) -> Self {
+    pub fn or_declined(said: Option<(MessageKind, Vec<u8>)>) -> Self {
         said.map_or(Reply::Declined, |(kind, payload)| Reply::Done(kind, payload))
     }
 }
@@ -73,13 +73,16 @@ impl<B: Behaviour> Node for Client<B> {
 
     fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
         let Client { endpoint: Endpoint { inbox, party }, behaviour } = self;
-        if envelope.kind == Kind::Masks {
+        if envelope.kind == MessageKind::Masks {
             inbox.address(envelope, server_only)?;
             let said = behaviour.masked(envelope.round, &envelope.payload)?;
-            return Ok(said.into_iter().map(|said| envelope.reply(Kind::Masks, said)).collect());
+            return Ok(said
+                .into_iter()
+                .map(|said| envelope.reply(MessageKind::Masks, said))
+                .collect());
         }
         let admitted = inbox.check(envelope, server_only)?;
-        if envelope.kind != Kind::Ask {
+        if envelope.kind != MessageKind::Ask {
             return Err(Rejected::Unexpected);
         }
         if admitted.again && (B::BEGINS_AGAIN || inbox.attempted(envelope)) {
@@ -91,8 +94,10 @@ impl<B: Behaviour> Node for Client<B> {
         let Envelope { round, payload, .. } = envelope;
         let reply = match behaviour.reply(party, *round, &admitted.digest, payload)? {
             Reply::Done(kind, payload) => envelope.reply(kind, payload),
-            Reply::Declined => envelope.reply(Kind::Declined, Vec::new()),
-            Reply::Behind(payload) => return Ok(vec![envelope.reply(Kind::Receipt, payload)]),
+            Reply::Declined => envelope.reply(MessageKind::Declined, Vec::new()),
+            Reply::Behind(payload) => {
+                return Ok(vec![envelope.reply(MessageKind::Receipt, payload)]);
+            }
         };
         Ok(inbox.take(envelope, &admitted, vec![reply]))
     }

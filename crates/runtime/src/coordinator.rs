@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::RunError;
 use crate::inbox::Inbox;
-use crate::message::{Envelope, Kind, PartyId, RunId, SERVER};
-use crate::node::{Estimate, Node};
+use crate::message::{Envelope, MessageKind, PartyId, RunId, SERVER};
+use crate::node::{Node, NodeEstimate};
 use crate::rejected::Rejected;
 use crate::wire;
 
@@ -123,14 +123,17 @@ impl<E: Exchange> Coordinator<E> {
         let RoundState { number, invited, .. } = &self.round;
         let place = invited.binary_search(&party).unwrap_or_default() as u32;
         let payload = self.exchange.request(*number, party, place)?;
-        Ok(Envelope { attempt, ..self.inbox.write(*number, PartyId(party), Kind::Ask, payload) })
+        Ok(Envelope {
+            attempt,
+            ..self.inbox.write(*number, PartyId(party), MessageKind::Ask, payload)
+        })
     }
 
     fn carry(&self, said: ToPlaces) -> Vec<Envelope> {
         let RoundState { number, invited, .. } = &self.round;
         let write = |(place, bytes): (u32, Vec<u8>)| {
             let party = PartyId(*invited.get(place as usize)?);
-            Some(self.inbox.write(*number, party, Kind::Masks, bytes))
+            Some(self.inbox.write(*number, party, MessageKind::Masks, bytes))
         };
         said.into_iter().filter_map(write).collect()
     }
@@ -146,7 +149,7 @@ impl<E: Exchange> Node for Coordinator<E> {
         self.inbox.in_round(envelope, number)?;
         let place = self.round.invited.binary_search(&party);
         let known = |_: PartyId| place.is_ok();
-        if envelope.kind == Kind::Masks {
+        if envelope.kind == MessageKind::Masks {
             self.inbox.address(envelope, known)?;
             let place = place.unwrap_or_default() as u32;
             let said = self.exchange.masked(party, place, &envelope.payload)?;
@@ -155,18 +158,18 @@ impl<E: Exchange> Node for Coordinator<E> {
         let admitted = self.inbox.check(envelope, known)?;
         let mut replies = Vec::new();
         match envelope.kind {
-            Kind::Receipt => {
+            MessageKind::Receipt => {
                 self.exchange.behind(party, wire::unpack(&envelope.payload)?)?;
                 let again = self.ask(party, envelope.attempt.saturating_add(1));
                 replies.push(again.map_err(|_| Rejected::Malformed("payload"))?);
             }
             // The same again, after the coordinator itself asked again.
-            Kind::Answer | Kind::Declined if admitted.again => {}
-            Kind::Answer => {
+            MessageKind::Answer | MessageKind::Declined if admitted.again => {}
+            MessageKind::Answer => {
                 let answer = self.exchange.take(number, party, &envelope.payload)?;
                 self.round.answers.insert(party, answer);
             }
-            Kind::Declined => _ = self.round.declined.insert(party),
+            MessageKind::Declined => _ = self.round.declined.insert(party),
             _ => return Err(Rejected::Unexpected),
         }
         self.inbox.take(envelope, &admitted, Vec::new());
@@ -220,8 +223,8 @@ impl<E: Exchange> Node for Coordinator<E> {
         self.exchange.trajectory()
     }
 
-    fn model(&self) -> Option<Estimate> {
-        Some(Estimate { steps: self.round.number, parameter: self.exchange.model() })
+    fn model(&self) -> Option<NodeEstimate> {
+        Some(NodeEstimate { steps: self.round.number, parameter: self.exchange.model() })
     }
 
     fn parts(&self) -> Vec<Vec<f64>> {

@@ -6,7 +6,7 @@ use reticent_noise::Digest;
 use serde::{Deserialize, Serialize};
 
 use crate::error::RunError;
-use crate::message::{Envelope, Kind, PartyId, RunId, SERVER};
+use crate::message::{Envelope, MessageKind, PartyId, RunId, SERVER};
 use crate::rejected::Rejected;
 
 /// What one node takes messages through. [`Inbox::check`] looks and changes nothing;
@@ -15,7 +15,7 @@ use crate::rejected::Rejected;
 pub struct Inbox {
     run: RunId,
     me: PartyId,
-    last: BTreeMap<(PartyId, Kind), Last>,
+    last: BTreeMap<(PartyId, MessageKind), Last>,
 }
 
 /// The last message of one kind that was taken from one sender.
@@ -138,12 +138,12 @@ impl Inbox {
     }
 
     /// The round of the last message of this kind that was taken from `from`; 0 for none.
-    pub(crate) fn heard(&self, from: PartyId, kind: Kind) -> u32 {
+    pub(crate) fn heard(&self, from: PartyId, kind: MessageKind) -> u32 {
         self.last.get(&(from, kind)).map_or(0, |last| last.round)
     }
 
     /// A message of this node.
-    pub fn write(&self, round: u32, to: PartyId, kind: Kind, payload: Vec<u8>) -> Envelope {
+    pub fn write(&self, round: u32, to: PartyId, kind: MessageKind, payload: Vec<u8>) -> Envelope {
         Envelope { run: self.run, round, attempt: 0, from: self.me, to, kind, payload }
     }
 
@@ -171,7 +171,7 @@ mod tests {
         let me = PartyId(3);
         let mut inbox = Inbox::new(RunId([1; 16]), me);
         let server = Inbox::new(RunId([1; 16]), SERVER);
-        let good = Envelope { to: me, ..server.write(5, me, Kind::Ask, vec![1]) };
+        let good = Envelope { to: me, ..server.write(5, me, MessageKind::Ask, vec![1]) };
         let admitted = inbox.check(&good, server_only).unwrap();
         assert!(!admitted.again);
         inbox.take(&good, &admitted, Vec::new());
@@ -206,9 +206,9 @@ mod tests {
     fn what_was_said_is_said_again_to_the_same_message() {
         let me = PartyId(3);
         let mut inbox = Inbox::new(RunId([1; 16]), me);
-        let ask = Inbox::new(RunId([1; 16]), SERVER).write(5, me, Kind::Ask, vec![1]);
+        let ask = Inbox::new(RunId([1; 16]), SERVER).write(5, me, MessageKind::Ask, vec![1]);
         let admitted = inbox.check(&ask, server_only).unwrap();
-        let said = inbox.take(&ask, &admitted, vec![ask.reply(Kind::Answer, vec![7])]);
+        let said = inbox.take(&ask, &admitted, vec![ask.reply(MessageKind::Answer, vec![7])]);
         for attempt in [0, 2, 1] {
             let again = Envelope { attempt, ..ask.clone() };
             assert!(inbox.check(&again, server_only).unwrap().again);

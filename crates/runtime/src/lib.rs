@@ -2,7 +2,7 @@
 //!
 //! A [`Node`] is a state machine: a message or a deadline goes in, messages come out. It has no
 //! socket, no clock and no randomness but that of its own gate, so the same nodes run in one
-//! process, as here, or on a network. The [`Simulation`] moves their messages as bytes, in rounds,
+//! process, as here, or on a network. The [`SimulatedRun`] moves their messages as bytes, in rounds,
 //! with failures if asked for.
 //!
 //! Every party has a gate on its own records, and so a ledger of its own ([`Party`]).
@@ -28,19 +28,19 @@ mod simulation;
 pub mod topology;
 pub mod wire;
 
-pub use algorithms::{CATALOGUE, Entry, Protocol, Recipe, Start, USUAL, find};
+pub use algorithms::{CATALOGUE, Protocol, ProtocolEntry, ProtocolRecipe, Start, USUAL, find};
 pub use checkpoint::Checkpoint;
 pub use error::RunError;
 pub use failures::Failures;
 pub use inbox::{Admitted, Inbox};
-pub use message::{Envelope, Kind, PartyId, RunId, SERVER};
-pub use node::{Estimate, Node};
+pub use message::{Envelope, MessageKind, PartyId, RunId, SERVER};
+pub use node::{Node, NodeEstimate};
 pub use participation::{cap, choose};
 pub use party::{Party, PartyReport};
 #[cfg(feature = "seeded-bugs")]
 pub use prepare::prepare_spoiled;
 pub use prepare::{key_of, prepare, run_id};
 pub use rejected::Rejected;
-pub use run::{Agreement, Budget, Price, Setup};
-pub use simulation::{Outcome, Simulation, Tap, Traffic};
+pub use run::{Agreement, NoisePrice, PartyBudget, Setup};
+pub use simulation::{SimulatedRun, SimulationOutcome, Tap, Traffic};
 pub use topology::Topology;

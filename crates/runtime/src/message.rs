@@ -40,7 +40,7 @@ impl From<&Digest> for RunId {
 /// What a message is for. What its payload means is for the algorithm to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(u8)]
-pub enum Kind {
+pub enum MessageKind {
     /// A request for a contribution.
     Ask = 1,
     /// A contribution.
@@ -57,16 +57,16 @@ pub enum Kind {
     Masks = 8,
 }
 
-impl Kind {
+impl MessageKind {
     /// Every kind.
-    pub const ALL: [Kind; 7] = [
-        Kind::Ask,
-        Kind::Answer,
-        Kind::Declined,
-        Kind::Share,
-        Kind::Token,
-        Kind::Receipt,
-        Kind::Masks,
+    pub const ALL: [MessageKind; 7] = [
+        MessageKind::Ask,
+        MessageKind::Answer,
+        MessageKind::Declined,
+        MessageKind::Share,
+        MessageKind::Token,
+        MessageKind::Receipt,
+        MessageKind::Masks,
     ];
 }
 
@@ -84,7 +84,7 @@ pub struct Envelope {
     /// Who is to get it.
     pub to: PartyId,
     /// What it is for.
-    pub kind: Kind,
+    pub kind: MessageKind,
     /// What it says.
     pub payload: Vec<u8>,
 }
@@ -104,7 +104,7 @@ impl Envelope {
     }
 
     /// An answer to it: the same run and round, back to the sender.
-    pub fn reply(&self, kind: Kind, payload: Vec<u8>) -> Envelope {
+    pub fn reply(&self, kind: MessageKind, payload: Vec<u8>) -> Envelope {
         let Envelope { run, round, attempt, from, to, .. } = *self;
         Envelope { run, round, attempt, from: to, to: from, kind, payload }
     }

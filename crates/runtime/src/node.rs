@@ -56,7 +56,7 @@ pub trait Node: Send {
     /// The parameter as this node has it, a function of what was released to it; `None` if it has
     /// none. Which node's is published is said by the
     /// [`Protocol`](crate::Protocol::published).
-    fn model(&self) -> Option<Estimate> {
+    fn model(&self) -> Option<NodeEstimate> {
         None
     }
 
@@ -74,7 +74,7 @@ pub trait Node: Send {
 
 /// The parameter as one node has it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Estimate {
+pub struct NodeEstimate {
     /// After how many steps of the run, so that of two estimates the later can be told.
     pub steps: u32,
     /// The parameter.

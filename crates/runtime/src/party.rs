@@ -1,7 +1,7 @@
 //! A party: its records behind its own gate, its own budget, its own books.
 
 use reticent_accountant::Ledger;
-use reticent_masks::{FixedPoint, Member, MemberId, NoiseShare, Terms as MaskTerms};
+use reticent_masks::{AggregationTerms as MaskTerms, FixedPoint, Member, MemberId, NoiseShare};
 use reticent_oracle::queries::ResidualTerms;
 use reticent_oracle::{
     AggregatorKey, BlockTerms, Books, Digest, EncryptedBlock, Gate, Keyed, Oracle, Refusal, Terms,

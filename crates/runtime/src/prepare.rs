@@ -7,7 +7,7 @@ use reticent_oracle::PrivateTable;
 use crate::error::RunError;
 use crate::message::PartyId;
 use crate::run::{Agreement, Setup};
-use crate::simulation::Simulation;
+use crate::simulation::SimulatedRun;
 
 /// The label of the server's key under the key of a simulation; parties have their numbers.
 const OF_SERVER: u64 = u64::MAX;
@@ -18,7 +18,7 @@ pub fn prepare(
     setup: Setup<'_>,
     key: NoiseKey,
     tables: Vec<PrivateTable>,
-) -> Result<Simulation, RunError> {
+) -> Result<SimulatedRun, RunError> {
     let run = run_id(&setup.job, &key)?;
     simulated(Agreement::new(setup, run)?, key, tables)
 }
@@ -30,7 +30,7 @@ pub fn prepare_spoiled(
     key: NoiseKey,
     tables: Vec<PrivateTable>,
     bug: reticent_oracle::Bug,
-) -> Result<Simulation, RunError> {
+) -> Result<SimulatedRun, RunError> {
     let run = run_id(&setup.job, &key)?;
     let mut agreement = Agreement::new(setup, run)?;
     agreement.spoil(bug);
@@ -54,7 +54,7 @@ fn simulated(
     mut agreement: Agreement,
     key: NoiseKey,
     tables: Vec<PrivateTable>,
-) -> Result<Simulation, RunError> {
+) -> Result<SimulatedRun, RunError> {
     if tables.len() != agreement.parties() as usize {
         let allowed = format!("the description of the run has {} parties", agreement.parties());
         return Err(Refused::new("parties", tables.len(), allowed).into());
@@ -65,5 +65,5 @@ fn simulated(
         nodes.push(agreement.node(PartyId(i), table, key_of(PartyId(i), &key))?);
     }
     nodes.extend(agreement.server(key_of(crate::SERVER, &key))?);
-    Simulation::new(agreement, nodes, key)
+    SimulatedRun::new(agreement, nodes, key)
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use reticent_accountant::{Ledger, Refused, Unit, calibrate, calibrate_by, epsilon};
 use reticent_noise::{Digest, NoiseKey};
-use reticent_oracle::{AggregatorKey, Gate, Opening, Oracle, PrivateTable, Terms};
+use reticent_oracle::{AggregatorKey, Gate, Oracle, PrivacyModel, PrivateTable, Terms};
 use reticent_problem::losses::Loss;
 
-use crate::algorithms::{Entry, Protocol, Recipe, Start};
+use crate::algorithms::{Protocol, ProtocolEntry, ProtocolRecipe, Start};
 use crate::error::RunError;
 use crate::message::PartyId;
 use crate::node::Node;
@@ -20,7 +20,7 @@ const BESIDE_THE_GATE: u64 = 0;
 
 /// What may be spent by one party.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Budget {
+pub struct PartyBudget {
     /// ε.
     pub epsilon: f64,
     /// δ.
@@ -29,11 +29,11 @@ pub struct Budget {
 
 /// How much noise there is.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Price {
+pub enum NoisePrice {
     /// The least with which the whole plan of a party is within the budget, times the party's share
     /// of it ([`Protocol::noise_share`]); parties that have a
     /// smaller budget of their own stop when that is spent.
-    Within(Budget, BTreeMap<u32, f64>),
+    Within(PartyBudget, BTreeMap<u32, f64>),
     /// A noise multiplier, for tests and experiments; 0 is none, and no privacy.
     Noise(f64),
 }
@@ -42,15 +42,15 @@ pub enum Price {
 #[derive(Debug)]
 pub struct Setup<'a> {
     /// The algorithm.
-    pub entry: &'static Entry,
+    pub entry: &'static ProtocolEntry,
     /// What it is built from.
-    pub recipe: Recipe<'a>,
+    pub recipe: ProtocolRecipe<'a>,
     /// The loss of a record.
     pub loss: Arc<dyn Loss>,
     /// The terms of the parties' gates.
-    pub opening: Opening,
+    pub opening: PrivacyModel,
     /// The noise.
-    pub price: Price,
+    pub price: NoisePrice,
     /// Stands for the job: a checkpoint is of one.
     pub job: Digest,
 }
@@ -63,8 +63,8 @@ pub struct Setup<'a> {
 pub struct Agreement {
     pub(crate) protocol: Box<dyn Protocol>,
     loss: Arc<dyn Loss>,
-    opening: Opening,
-    price: Price,
+    opening: PrivacyModel,
+    price: NoisePrice,
     pub(crate) job: Digest,
     run: Digest,
     /// The public number of units of each party.
@@ -86,7 +86,7 @@ impl Agreement {
             let allowed = "at least one party with its table is needed";
             return Err(Refused::new("parties", units.len(), allowed).into());
         }
-        if let Price::Within(_, smaller) = &price
+        if let NoisePrice::Within(_, smaller) = &price
             && let Some((&nobody, _)) = smaller.range(units.len() as u32..).next()
         {
             let allowed = format!("parties are numbered from 0 to {}", units.len() - 1);
@@ -180,8 +180,8 @@ impl Agreement {
         }
         let (noise, plan) = self.calibrated(id)?.clone();
         let plan = match &self.price {
-            Price::Within(budget, smaller) if smaller.contains_key(&id.0) => {
-                front(&plan, Budget { epsilon: smaller[&id.0], ..*budget })?
+            NoisePrice::Within(budget, smaller) if smaller.contains_key(&id.0) => {
+                front(&plan, PartyBudget { epsilon: smaller[&id.0], ..*budget })?
             }
             _ => plan,
         };
@@ -203,7 +203,7 @@ impl Agreement {
     }
 
     fn terms(&self, party: PartyId) -> Terms {
-        let Opening { unit, view, .. } = self.opening;
+        let PrivacyModel { unit, view, .. } = self.opening;
         Terms::of_parties(unit, view, self.units.get(party.index()).copied().unwrap_or(0))
     }
 
@@ -213,12 +213,12 @@ impl Agreement {
         if !self.classes.contains_key(&class) {
             let plan = |noise: f64| self.plan(party, noise);
             let noise = match &self.price {
-                Price::Noise(noise) => *noise,
-                Price::Within(budget, _) => {
+                NoisePrice::Noise(noise) => *noise,
+                NoisePrice::Within(budget, _) => {
                     // Once before the search, so that a plan that cannot be is refused as itself and
                     // not for its price.
                     plan(1.0)?;
-                    let Budget { epsilon, delta } = *budget;
+                    let PartyBudget { epsilon, delta } = *budget;
                     match self.protocol.counted_by() {
                         None => calibrate(epsilon, delta, plan)?.noise_multiplier,
                         Some(by) => calibrate_by(by, epsilon, delta, plan)?.noise_multiplier,
@@ -229,7 +229,7 @@ impl Agreement {
             let noise = noise * share;
             let plan = plan(noise)?;
             // More noise costs less; whoever would make an exception is refused.
-            if let Price::Within(budget, _) = &self.price
+            if let NoisePrice::Within(budget, _) = &self.price
                 && share > 1.0
                 && epsilon(&plan, budget.delta)?.upper > budget.epsilon
             {
@@ -244,7 +244,7 @@ impl Agreement {
 
 /// The longest front of the plan that is within the budget. Fixed before the run, so that where a
 /// party stops does not depend on anything that happens in it.
-fn front(plan: &Ledger, budget: Budget) -> Result<Ledger, RunError> {
+fn front(plan: &Ledger, budget: PartyBudget) -> Result<Ledger, RunError> {
     let (mut fits, mut over) = (0, plan.total_events() + 1);
     while over - fits > 1 {
         let middle = fits.midpoint(over);

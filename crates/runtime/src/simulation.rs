@@ -41,7 +41,7 @@ pub struct Traffic {
 
 /// What came out.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct SimulationOutcome {
     /// The parameter.
     pub parameter: Vec<f64>,
     /// That of each party, where each has one to show ([`Protocol::node_models`]).
@@ -55,7 +55,7 @@ pub struct Outcome {
 }
 
 /// A run of an algorithm, round by round: one host of all the nodes.
-pub struct Simulation {
+pub struct SimulatedRun {
     agreement: Agreement,
     /// Party `i` at place `i`, then the server if there is one.
     nodes: Vec<Box<dyn Node>>,
@@ -88,7 +88,7 @@ struct Outbox {
     rejected: Vec<Rejected>,
 }
 
-impl Simulation {
+impl SimulatedRun {
     pub(crate) fn new(
         mut agreement: Agreement,
         nodes: Vec<Box<dyn Node>>,
@@ -102,7 +102,7 @@ impl Simulation {
         let ids = nodes.iter().map(|node| node.id());
         let initiators =
             if ids.clone().any(|id| id == SERVER) { vec![SERVER] } else { ids.collect() };
-        Ok(Simulation {
+        Ok(SimulatedRun {
             agreement,
             nodes,
             initiators,
@@ -143,7 +143,7 @@ impl Simulation {
     }
 
     /// What the adversary of the view makes of the messages that were `heard` and of what is public
-    /// by now: see [`Watched`](crate::adversary::Watched).
+    /// by now: see [`Watched`](crate::adversary::Transcribed).
     pub fn transcript(
         &self,
         heard: &[Envelope],
@@ -225,20 +225,23 @@ impl Simulation {
     }
 
     /// Runs what is left of the run to its end.
-    pub fn complete(mut self, after: impl FnMut(u32, u32)) -> Result<Outcome, RunError> {
+    pub fn complete(mut self, after: impl FnMut(u32, u32)) -> Result<SimulationOutcome, RunError> {
         self.run(after)?;
         self.close_after(|_| {})
     }
 
     /// What came out of a run whose rounds are over; `settled` is shown it when the last deadline
     /// is.
-    pub fn close_after(mut self, settled: impl FnOnce(&Self)) -> Result<Outcome, RunError> {
+    pub fn close_after(
+        mut self,
+        settled: impl FnOnce(&Self),
+    ) -> Result<SimulationOutcome, RunError> {
         let parameter = self.finish()?;
         settled(&self);
         let parties = self.reports();
         let nodes = self.protocol().node_models(&self.nodes);
         let told = self.protocol().traffic_is_public();
-        Ok(Outcome {
+        Ok(SimulationOutcome {
             parameter,
             nodes,
             parties,

@@ -13,7 +13,7 @@ use reticent_noise::Hasher;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::message::{Envelope, Kind, PartyId, RunId};
+use crate::message::{Envelope, MessageKind, PartyId, RunId};
 use crate::rejected::Rejected;
 
 /// The only version there is.
@@ -65,7 +65,7 @@ pub fn decode(bytes: &[u8], limit: usize) -> Result<Envelope, Rejected> {
     if check(body) != given {
         return Err(Rejected::Corrupt);
     }
-    let kind = Kind::ALL
+    let kind = MessageKind::ALL
         .into_iter()
         .find(|&kind| kind as u8 == body[6])
         .ok_or(Rejected::Malformed("kind"))?;
@@ -132,7 +132,7 @@ mod tests {
             attempt: 1,
             from: PartyId(5),
             to: crate::SERVER,
-            kind: Kind::Answer,
+            kind: MessageKind::Answer,
             payload,
         }
     }

@@ -10,13 +10,14 @@ use crate::common::{Job, World};
 use reticent_accountant::{Ledger, Unit, View};
 use reticent_oracle::{NoiseKey, Terms};
 use reticent_runtime::{
-    Agreement, Budget, Envelope, Kind, Node, PartyId, Price, RunId, SERVER, key_of, run_id, wire,
+    Agreement, Envelope, MessageKind, Node, NoisePrice, PartyBudget, PartyId, RunId, SERVER,
+    key_of, run_id, wire,
 };
 
 const RUN: u64 = 5;
 
 fn jobs() -> Vec<Job<'static>> {
-    let budget = Budget { epsilon: 4.0, delta: 1e-5 };
+    let budget = PartyBudget { epsilon: 4.0, delta: 1e-5 };
     let job = |algorithm, view, settings, topology| Job {
         algorithm,
         view,
@@ -27,7 +28,7 @@ fn jobs() -> Vec<Job<'static>> {
         } else {
             Unit::Record
         },
-        price: Price::Within(budget, BTreeMap::from([(2, 2.0)])),
+        price: NoisePrice::Within(budget, BTreeMap::from([(2, 2.0)])),
         seed: RUN,
         ..Job::default()
     };
@@ -197,7 +198,7 @@ fn two_runs_with_one_key_share_nothing() {
                 attempt: 0,
                 from: SERVER,
                 to: PartyId(0),
-                kind: Kind::Ask,
+                kind: MessageKind::Ask,
                 payload: payload.unwrap(),
             };
             let said = node.on_message(&ask).unwrap();

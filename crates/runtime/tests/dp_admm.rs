@@ -9,9 +9,9 @@ use crate::common::{Job, World};
 use reticent_accountant::{
     Event, Ledger, Mechanism, Method, Taint, Unit, View, Zcdp, epsilon, report,
 };
-use reticent_runtime::{Budget, Failures, Price};
+use reticent_runtime::{Failures, NoisePrice, PartyBudget};
 
-const BUDGET: Budget = Budget { epsilon: 2.0, delta: 1e-5 };
+const BUDGET: PartyBudget = PartyBudget { epsilon: 2.0, delta: 1e-5 };
 
 #[test]
 fn without_noise_the_optimum_is_reached() {
@@ -77,7 +77,7 @@ fn every_provider_keeps_to_the_budget_and_uses_it() {
     let world = World::even(600, 4, 6);
     for algorithm in ["dp-admm", "dp-admm-exact"] {
         for unit in [Unit::Record, Unit::User] {
-            let price = Price::Within(BUDGET, BTreeMap::from([(2, 0.5)]));
+            let price = NoisePrice::Within(BUDGET, BTreeMap::from([(2, 0.5)]));
             let settings = r#"{"iterations": 15, "rho": 1}"#;
             let outcome = world.run(&Job { algorithm, settings, unit, price, ..Job::default() });
             for party in &outcome.parties {
@@ -101,7 +101,7 @@ fn every_provider_keeps_to_the_budget_and_uses_it() {
 fn whatever_fails_no_ledger_understates_and_nobody_moves_the_mean_too_far() {
     let world = World::even(60, 3, 6);
     for algorithm in ["dp-admm", "dp-admm-exact"] {
-        let price = Price::Within(BUDGET, BTreeMap::new());
+        let price = NoisePrice::Within(BUDGET, BTreeMap::new());
         let settings = r#"{"iterations": 12, "rho": 1}"#;
         let mut simulation = world.prepare(&Job {
             algorithm,
@@ -151,7 +151,7 @@ fn as_published_the_books_hold_the_papers_claim_and_say_so() {
         // DPA19, Theorem 1: σ/Δ = √(2 ln(1.25/δ))/ε, and a multiplier counts in clips, half of Δ.
         let z = 2.0 * (2.0 * (1.25_f64 / 1e-3).ln()).sqrt() / each;
         let settings = r#"{"iterations": 100, "as-published": true}"#;
-        let price = Price::Noise(z);
+        let price = NoisePrice::Noise(z);
         let outcome = world.run(&Job {
             algorithm: "dp-admm",
             settings,
@@ -174,7 +174,8 @@ fn as_published_the_books_hold_the_papers_claim_and_say_so() {
         let exact = moments(&theirs);
         assert!((claimed - exact).abs() < 1e-9);
         // The ε̄ of the paper asked for, the noise is the paper's; its ε̄ has four digits.
-        let price = Price::Within(Budget { epsilon: total, delta: 1e-3 }, BTreeMap::new());
+        let price =
+            NoisePrice::Within(PartyBudget { epsilon: total, delta: 1e-3 }, BTreeMap::new());
         let job =
             Job { algorithm: "dp-admm", settings, price, unit: Unit::Record, ..Job::default() };
         let asked = world.run(&job).parties[0].ledger.clone();
@@ -190,7 +191,7 @@ fn as_published_the_books_hold_the_papers_claim_and_say_so() {
 fn what_cannot_be_is_refused_in_words() {
     let world = World { penalty: "l1:1e-3", ..World::even(40, 3, 4) };
     let error = |job: &Job<'_>| world.try_prepare(job).err().unwrap().to_string();
-    let price = Price::Within(BUDGET, BTreeMap::new());
+    let price = NoisePrice::Within(BUDGET, BTreeMap::new());
     let exact = Job { algorithm: "dp-admm-exact", price, ..Job::default() };
     assert!(error(&exact).contains("use dp-admm"), "{}", error(&exact));
     let central = Job { algorithm: "dp-admm", view: View::Central, ..Job::default() };
@@ -213,7 +214,7 @@ fn algorithm_1_handles_kinks_without_noise_and_refuses_them_with_it() {
     let gap = world.gap(&outcome.parameter);
     assert!(gap < 1e-6, "{gap:e}");
     assert!(outcome.rejections.is_empty(), "{:?}", outcome.rejections);
-    let price = Price::Within(BUDGET, BTreeMap::new());
+    let price = NoisePrice::Within(BUDGET, BTreeMap::new());
     let refused = world.try_prepare(&Job { price, ..job }).map(|_| ()).unwrap_err().to_string();
     assert!(refused.contains("noise = 0 for Algorithm 1"), "{refused}");
 }
@@ -226,13 +227,13 @@ fn averages_are_those_of_all_rounds() {
         let run = |rounds: u32, average: &str| {
             let settings =
                 format!(r#"{{"iterations": {rounds}, "average": "{average}", "rho": 0.5}}"#);
-            let price = Price::Noise(2.0);
+            let price = NoisePrice::Noise(2.0);
             let unit = Unit::Record;
             world.run(&Job { algorithm, settings: &settings, price, unit, ..Job::default() })
         };
         let each: Vec<_> = (1..=3).map(|rounds| run(rounds, "last")).collect();
         let mean = run(3, "uniform");
-        let close = |of: &dyn Fn(&reticent_runtime::Outcome) -> Vec<f64>| {
+        let close = |of: &dyn Fn(&reticent_runtime::SimulationOutcome) -> Vec<f64>| {
             let whole: Vec<Vec<f64>> = each.iter().map(of).collect();
             of(&mean).iter().enumerate().all(|(j, average)| {
                 (average - whole.iter().map(|one| one[j]).sum::<f64>() / 3.0).abs() < 1e-12

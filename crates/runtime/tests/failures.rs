@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::common::{Job, World, ledgers, listen};
 use proptest::prelude::*;
 use reticent_accountant::{Unit, View};
-use reticent_runtime::{Budget, Checkpoint, Failures, Kind, Price};
+use reticent_runtime::{Checkpoint, Failures, MessageKind, NoisePrice, PartyBudget};
 
-const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
+const BUDGET: PartyBudget = PartyBudget { epsilon: 4.0, delta: 1e-5 };
 
 fn job() -> Job<'static> {
     Job {
         settings: r#"{"iterations": 12, "sampling": "poisson:0.5"}"#,
-        price: Price::Within(BUDGET, BTreeMap::from([(2, 1.0)])),
+        price: NoisePrice::Within(BUDGET, BTreeMap::from([(2, 1.0)])),
         ..Job::default()
     }
 }
@@ -33,7 +33,7 @@ proptest! {
         let world = World::even(60, 3, 12);
         let failures = Failures { before, after, delay, duplicate, reorder, corrupt, byzantine, restart, seed };
         let mut simulation = world.prepare_amid(&job(), failures);
-        let heard = listen(&mut simulation, |envelope| envelope.kind == Kind::Answer);
+        let heard = listen(&mut simulation, |envelope| envelope.kind == MessageKind::Answer);
         let outcome = simulation.complete(|_, _| {}).unwrap();
         let heard = heard.lock().unwrap();
         for party in &outcome.parties {
@@ -78,7 +78,7 @@ fn nobody_is_ahead_of_what_the_rounds_allow() {
     for ((algorithm, view, settings), failures) in
         jobs.iter().flat_map(|job| [(job, Failures::default()), (job, amid)])
     {
-        let price = Price::Noise(2.0);
+        let price = NoisePrice::Noise(2.0);
         let unit = if settings.contains("normal") { Unit::Record } else { Unit::User };
         let job = Job { algorithm, settings, view: *view, unit, price, ..Job::default() };
         let mut run = world.prepare_amid(&job, failures);
@@ -97,7 +97,8 @@ fn nobody_is_ahead_of_what_the_rounds_allow() {
 #[test]
 fn each_kind_of_bad_message_is_rejected_by_its_name() {
     let world = World::even(60, 3, 12);
-    let names = |failures| world.rejections(&Job { price: Price::Noise(0.0), ..job() }, failures);
+    let names =
+        |failures| world.rejections(&Job { price: NoisePrice::Noise(0.0), ..job() }, failures);
     assert_eq!(names(Failures { corrupt: 0.3, ..Failures::default() })[0], "corrupt");
     assert_eq!(names(Failures { duplicate: 0.5, ..Failures::default() }), ["duplicate"]);
     assert_eq!(names(Failures { delay: 0.5, ..Failures::default() }), ["stale"]);
@@ -155,7 +156,7 @@ fn a_checkpoint_of_another_run_is_refused() {
 fn a_party_that_exaggerates_moves_the_mean_no_further_than_it_may() {
     let world = World::even(60, 3, 12);
     let run = |byzantine: f64| {
-        let job = Job { settings: r#"{"iterations": 3}"#, price: Price::Noise(1.0), ..job() };
+        let job = Job { settings: r#"{"iterations": 3}"#, price: NoisePrice::Noise(1.0), ..job() };
         world.run_amid(&job, Failures { byzantine, ..Failures::default() }).parameter
     };
     // γ = 4 and C = 1: a message of at most C′(1 + z(√3 + 6)), three rounds.
@@ -181,8 +182,8 @@ fn a_checkpoint_of_other_tables_is_refused() {
         ("walk", View::Network, r#"{"iterations": 300}"#),
         ("r-admm", View::Local, r#"{"iterations": 4}"#),
     ] {
-        let budget = Budget { epsilon: 4.0, delta: 1e-5 };
-        let price = Price::Within(budget, BTreeMap::new());
+        let budget = PartyBudget { epsilon: 4.0, delta: 1e-5 };
+        let price = NoisePrice::Within(budget, BTreeMap::new());
         let job = Job { algorithm, settings, view, price, ..Job::default() };
         let mut first = world.prepare(&job);
         (0..2).for_each(|_| assert!(first.step().unwrap()));

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::common::{Job, World};
 use reticent_accountant::{Taint, Unit, View, epsilon, rdp_curve};
-use reticent_runtime::{Budget, Price};
+use reticent_runtime::{NoisePrice, PartyBudget};
 
 #[test]
 fn without_noise_the_optimum_is_reached() {
@@ -30,12 +30,12 @@ fn without_noise_the_optimum_is_reached() {
     }
 }
 
-const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
+const BUDGET: PartyBudget = PartyBudget { epsilon: 4.0, delta: 1e-5 };
 
 #[test]
 fn every_user_keeps_to_the_budget_and_uses_what_it_was_asked_for() {
     let world = World::even(300, 4, 30);
-    let price = Price::Within(BUDGET, BTreeMap::new());
+    let price = NoisePrice::Within(BUDGET, BTreeMap::new());
     for (settings, least) in
         [(r#"{"iterations": 20}"#, 3.99), (r#"{"iterations": 50, "sampling": "poisson:0.2"}"#, 0.5)]
     {
@@ -53,7 +53,7 @@ fn every_user_keeps_to_the_budget_and_uses_what_it_was_asked_for() {
 #[test]
 fn who_has_a_smaller_budget_stops_and_the_run_goes_on() {
     let world = World::even(300, 4, 30);
-    let price = Price::Within(BUDGET, BTreeMap::from([(3, 1.0), (4, 1e-9)]));
+    let price = NoisePrice::Within(BUDGET, BTreeMap::from([(3, 1.0), (4, 1e-9)]));
     let outcome = world.run(&Job { settings: r#"{"iterations": 20}"#, price, ..Job::default() });
     let events: Vec<u64> = outcome.parties.iter().map(|party| party.answers).collect();
     assert!(epsilon(&outcome.parties[3].ledger, BUDGET.delta).unwrap().upper <= 1.0);
@@ -64,7 +64,7 @@ fn who_has_a_smaller_budget_stops_and_the_run_goes_on() {
 #[test]
 fn the_bits_do_not_depend_on_the_number_of_threads() {
     let world = World::even(300, 4, 30);
-    let price = Price::Within(BUDGET, BTreeMap::new());
+    let price = NoisePrice::Within(BUDGET, BTreeMap::new());
     let job =
         Job { settings: r#"{"iterations": 10, "sampling": "wor:7"}"#, price, ..Job::default() };
     let run = |threads| {
@@ -87,7 +87,7 @@ fn as_published_a_sample_has_the_factor_of_theorem_3() {
         let settings = format!(
             r#"{{"iterations": {rounds}, "as-published": true, "sampling": "{sampling}"}}"#
         );
-        let price = Price::Noise(z);
+        let price = NoisePrice::Noise(z);
         let job = Job { settings: &settings, view: View::Central, price, ..Job::default() };
         let ledger = world.prepare(&job).reports().remove(0).ledger;
         assert_eq!(ledger.total_events(), rounds);
@@ -122,7 +122,7 @@ fn as_published_the_consensus_is_shrunk_more_than_once() {
 #[test]
 fn as_published_is_flagged_and_claims_too_little() {
     let world = World::even(300, 4, 30);
-    let price = Price::Within(BUDGET, BTreeMap::new());
+    let price = NoisePrice::Within(BUDGET, BTreeMap::new());
     let settings = r#"{"iterations": 20, "as-published": true}"#;
     let job = Job { settings, view: View::Central, price: price.clone(), ..Job::default() };
     let outcome = world.run(&job);
@@ -151,7 +151,7 @@ fn what_is_certified_is_the_plan_and_not_what_was_used_of_it() {
         (View::Central, "poisson:0.3"),
     ] {
         let settings = format!(r#"{{"iterations": 20, "sampling": "{sampling}"}}"#);
-        let price = Price::Within(BUDGET, BTreeMap::new());
+        let price = NoisePrice::Within(BUDGET, BTreeMap::new());
         let outcome = world.run(&Job { settings: &settings, view, price, ..Job::default() });
         let planned = outcome.parties[0].ledger.total_events();
         assert!(

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use crate::common::{Job, World};
 use reticent_accountant::{Taint, Unit, epsilon};
-use reticent_runtime::{Budget, Price};
+use reticent_runtime::{NoisePrice, PartyBudget};
 
-const BUDGET: Budget = Budget { epsilon: 2.0, delta: 1e-5 };
+const BUDGET: PartyBudget = PartyBudget { epsilon: 2.0, delta: 1e-5 };
 
 const PRIVATE: [&str; 4] = ["r-admm", "mr-admm", "dvp", "m-admm"];
 const RELEASES: [&str; 4] = ["gradient", "minimiser", "objective", "normal-objective"];
@@ -21,8 +21,8 @@ fn settings(rounds: u32, release: &str) -> String {
     format!(r#"{{"iterations": {rounds}, "release": "{release}"}}"#)
 }
 
-fn within() -> Price {
-    Price::Within(BUDGET, BTreeMap::new())
+fn within() -> NoisePrice {
+    NoisePrice::Within(BUDGET, BTreeMap::new())
 }
 
 /// The relative gap after 200 rounds, or 300 where growing penalties shorten the late steps.
@@ -90,8 +90,8 @@ fn even_rounds_add_no_event() {
         }
         assert_eq!(round, 12);
         let spent = |algorithm: &str| {
-            let outcome =
-                world.run(&Job { price: Price::Noise(5.0), ..job(algorithm, &settings, "ring") });
+            let outcome = world
+                .run(&Job { price: NoisePrice::Noise(5.0), ..job(algorithm, &settings, "ring") });
             epsilon(&outcome.parties[0].ledger, 1e-5).unwrap().upper
         };
         let (recycled, fresh) = (spent("r-admm"), spent("dvp"));
@@ -123,7 +123,7 @@ fn every_party_keeps_to_the_budget_and_uses_it() {
 #[test]
 fn who_has_a_smaller_budget_stops_and_the_run_goes_on() {
     let world = World::even(300, 4, 10);
-    let price = Price::Within(BUDGET, BTreeMap::from([(3, 1.0), (4, 1e-9)]));
+    let price = NoisePrice::Within(BUDGET, BTreeMap::from([(3, 1.0), (4, 1e-9)]));
     for (algorithm, events) in [("r-admm", 10), ("dvp", 20)] {
         let outcome = world
             .run(&Job { price: price.clone(), ..job(algorithm, r#"{"iterations": 20}"#, "grid") });
@@ -139,7 +139,7 @@ fn who_has_a_smaller_budget_stops_and_the_run_goes_on() {
 fn without_noise_the_books_say_so() {
     let world = World::even(200, 4, 5);
     let plain = job("admm-network", r#"{"iterations": 5}"#, "star");
-    for price in [Price::Noise(0.0), Price::Noise(3.0)] {
+    for price in [NoisePrice::Noise(0.0), NoisePrice::Noise(3.0)] {
         let outcome =
             world.run(&Job { price, ..job("admm-network", r#"{"iterations": 5}"#, "star") });
         for party in &outcome.parties {
@@ -181,7 +181,7 @@ fn the_pure_loss_is_less_than_the_printed_one() {
         let settings =
             format!(r#"{{"iterations": 2, "release": "objective", "eta": {eta}{extra}}}"#);
         let outcome =
-            world.run(&Job { price: Price::Noise(z), ..job("r-admm", &settings, "ring") });
+            world.run(&Job { price: NoisePrice::Noise(z), ..job("r-admm", &settings, "ring") });
         let ledger = outcome.parties[0].ledger.clone();
         assert_eq!(ledger.total_events(), 1);
         (epsilon(&ledger, 1e-12).unwrap().upper, ledger.taints().to_vec())

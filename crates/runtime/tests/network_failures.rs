@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use crate::common::{Job, World, listen};
 use proptest::prelude::*;
 use reticent_accountant::Unit;
-use reticent_runtime::{Budget, Failures, Kind, Price};
+use reticent_runtime::{Failures, MessageKind, NoisePrice, PartyBudget};
 
-const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
+const BUDGET: PartyBudget = PartyBudget { epsilon: 4.0, delta: 1e-5 };
 
 fn job() -> Job<'static> {
     Job {
@@ -17,7 +17,7 @@ fn job() -> Job<'static> {
         settings: r#"{"iterations": 12}"#,
         topology: "grid",
         unit: Unit::Record,
-        price: Price::Within(BUDGET, BTreeMap::from([(2, 1.0)])),
+        price: NoisePrice::Within(BUDGET, BTreeMap::from([(2, 1.0)])),
         ..Job::default()
     }
 }
@@ -36,7 +36,7 @@ proptest! {
         let failures = Failures { after, delay, duplicate, reorder, corrupt, byzantine, seed, ..Failures::default() };
         let mut simulation = world.prepare_amid(&job(), failures);
         // Rounds that touch data.
-        let heard = listen(&mut simulation, |envelope| envelope.kind == Kind::Share && envelope.round % 2 == 1);
+        let heard = listen(&mut simulation, |envelope| envelope.kind == MessageKind::Share && envelope.round % 2 == 1);
         let outcome = simulation.complete(|_, _| {}).unwrap();
         let heard = heard.lock().unwrap();
         for party in &outcome.parties {
@@ -62,7 +62,7 @@ fn a_third_of_the_messages_may_be_lost_and_the_optimum_is_reached() {
     let world = World::skewed(400, 5, 10);
     let plain = Job {
         settings: r#"{"iterations": 400}"#,
-        price: Price::Noise(0.0),
+        price: NoisePrice::Noise(0.0),
         topology: "ring",
         ..job()
     };

@@ -5,21 +5,21 @@
 use std::collections::BTreeMap;
 
 use crate::common::{Job, World};
-use reticent_accountant::{Entry, Unit, epsilon};
-use reticent_runtime::{Budget, Outcome, Price};
+use reticent_accountant::{LedgerEntry, Unit, epsilon};
+use reticent_runtime::{NoisePrice, PartyBudget, SimulationOutcome};
 
-const BUDGET: Budget = Budget { epsilon: 2.0, delta: 1e-5 };
+const BUDGET: PartyBudget = PartyBudget { epsilon: 2.0, delta: 1e-5 };
 const RELEASES: [&str; 4] = ["gradient", "minimiser", "objective", "normal-objective"];
 
 fn job<'a>(algorithm: &'a str, settings: &'a str, topology: &'a str) -> Job<'a> {
     Job { algorithm, settings, topology, unit: Unit::Record, ..Job::default() }
 }
 
-fn within() -> Price {
-    Price::Within(BUDGET, BTreeMap::new())
+fn within() -> NoisePrice {
+    NoisePrice::Within(BUDGET, BTreeMap::new())
 }
 
-fn spent(outcome: &Outcome) -> Vec<f64> {
+fn spent(outcome: &SimulationOutcome) -> Vec<f64> {
     let upper = |ledger| epsilon(ledger, BUDGET.delta).unwrap().upper;
     outcome.parties.iter().map(|party| upper(&party.ledger)).collect()
 }
@@ -106,8 +106,8 @@ fn every_party_keeps_to_its_budget_whatever_its_penalty_and_the_schedule() {
 #[test]
 fn the_schedule_is_in_the_books_event_by_event() {
     let world = World::even(200, 4, 5);
-    let entries = |algorithm: &str, settings: &str| -> Vec<Entry> {
-        let price = Price::Noise(8.0);
+    let entries = |algorithm: &str, settings: &str| -> Vec<LedgerEntry> {
+        let price = NoisePrice::Noise(8.0);
         let outcome = world.run(&Job { price, ..job(algorithm, settings, "ring") });
         outcome.parties[0].ledger.entries().to_vec()
     };
@@ -117,7 +117,7 @@ fn the_schedule_is_in_the_books_event_by_event() {
     // The first step is the one that the schedule leaves as it is, in all of them.
     assert_eq!(falling[0].event(), flat[0].event());
     let cost = |settings: &str| {
-        let price = Price::Noise(8.0);
+        let price = NoisePrice::Noise(8.0);
         spent(&world.run(&Job { price, ..job("r-admm", settings, "ring") }))[0]
     };
     // Late noise of an eighth and a sixteenth costs more than eight times as much.
@@ -158,11 +158,11 @@ fn more_noise_of_a_party_is_less_epsilon_of_that_party_alone() {
 #[test]
 fn a_start_is_drawn_apart_from_the_noise() {
     let world = World::even(200, 4, 4);
-    let run = |settings: &str, seed: u64, price: Price| {
+    let run = |settings: &str, seed: u64, price: NoisePrice| {
         world.run(&Job { price, seed, ..job("r-admm", settings, "ring") })
     };
     let (zero, random) = (r#"{"iterations": 1}"#, r#"{"iterations": 1, "start": 0.1}"#);
-    let free = |settings, seed| run(settings, seed, Price::Noise(0.0)).nodes;
+    let free = |settings, seed| run(settings, seed, NoisePrice::Noise(0.0)).nodes;
     assert_ne!(free(zero, 1), free(random, 1));
     assert_eq!(free(random, 1), free(random, 2), "no noise, and another seed of it");
     let ledger = |settings| run(settings, 1, within()).parties.remove(0).ledger;

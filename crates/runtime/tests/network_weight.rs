@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use crate::common::{Job, World};
 use reticent_accountant::{Taint, Unit, epsilon};
-use reticent_runtime::{Budget, Price};
+use reticent_runtime::{NoisePrice, PartyBudget};
 
-const BUDGET: Budget = Budget { epsilon: 2.0, delta: 1e-5 };
+const BUDGET: PartyBudget = PartyBudget { epsilon: 2.0, delta: 1e-5 };
 const RELEASES: [&str; 4] = ["gradient", "minimiser", "objective", "normal-objective"];
 const PRIVATE: [&str; 4] = ["r-admm", "mr-admm", "dvp", "m-admm"];
 
@@ -16,8 +16,8 @@ fn job<'a>(algorithm: &'a str, settings: &'a str) -> Job<'a> {
     Job { algorithm, settings, topology: "ring", unit: Unit::Record, ..Job::default() }
 }
 
-fn within() -> Price {
-    Price::Within(BUDGET, BTreeMap::new())
+fn within() -> NoisePrice {
+    NoisePrice::Within(BUDGET, BTreeMap::new())
 }
 
 /// The distance from one model to another.
@@ -89,7 +89,7 @@ fn the_weight_is_in_the_pure_loss_and_in_the_printed_condition() {
         let settings = format!(
             r#"{{"iterations": 2, "release": "objective", "eta": {eta}, "C": {c}{extra}}}"#
         );
-        world.try_prepare(&Job { price: Price::Noise(z), ..job("r-admm", &settings) })
+        world.try_prepare(&Job { price: NoisePrice::Noise(z), ..job("r-admm", &settings) })
     };
     let pure = |c: f64, extra: &str| {
         let ledger = prepared(c, extra).unwrap().reports().remove(0).ledger;

@@ -7,7 +7,7 @@ mod common;
 use common::{Job, World, listen};
 use reticent_accountant::View;
 use reticent_oracle::Bug;
-use reticent_runtime::Price;
+use reticent_runtime::NoisePrice;
 
 /// What `a_checkpoint_of_other_tables_is_refused` looks for.
 #[test]
@@ -19,7 +19,7 @@ fn a_seeded_fork_of_the_noise_is_found() {
     let job = |bug| Job {
         view: View::Central,
         settings,
-        price: Price::Noise(1.0),
+        price: NoisePrice::Noise(1.0),
         bug,
         ..Job::default()
     };
@@ -34,7 +34,7 @@ fn a_seeded_fork_of_the_noise_is_found() {
 fn a_seeded_token_beside_the_lattice_travels() {
     let world = World::even(40, 3, 8);
     let said = |bug| {
-        let (settings, price) = (r#"{"iterations": 12}"#, Price::Noise(1.0));
+        let (settings, price) = (r#"{"iterations": 12}"#, NoisePrice::Noise(1.0));
         let (algorithm, view) = ("walk", View::Network);
         let job = Job { algorithm, settings, view, price, bug, ..Job::default() };
         let mut simulation = world.prepare(&job);

@@ -7,16 +7,16 @@ use std::sync::{Arc, Mutex};
 
 use crate::common::{Job, World};
 use reticent_accountant::{Unit, View, epsilon};
-use reticent_runtime::{Budget, Failures, Kind, PartyId, Price, wire};
+use reticent_runtime::{Failures, MessageKind, NoisePrice, PartyBudget, PartyId, wire};
 
-const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
+const BUDGET: PartyBudget = PartyBudget { epsilon: 4.0, delta: 1e-5 };
 
 fn job(view: View, settings: &str) -> Job<'_> {
     Job { view, settings, ..Job::default() }
 }
 
 fn private(view: View, settings: &str) -> Job<'_> {
-    Job { price: Price::Within(BUDGET, BTreeMap::new()), ..job(view, settings) }
+    Job { price: NoisePrice::Within(BUDGET, BTreeMap::new()), ..job(view, settings) }
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn what_a_user_entrusts_is_sealed_and_never_the_same_for_others() {
     let ours = Arc::clone(&seen);
     simulation.listen(Box::new(move |_, bytes| {
         let envelope = wire::decode(bytes, usize::MAX).unwrap();
-        if envelope.kind == Kind::Answer {
+        if envelope.kind == MessageKind::Answer {
             // Sealed words look uniform: an unsealed block has steps below 2³³, and so many zero
             // bytes.
             assert!(envelope.payload.iter().filter(|&&byte| byte == 0).count() < 6);
@@ -105,7 +105,7 @@ fn masked_sums_survive_those_who_leave_and_nobody_understates() {
     let ours = Arc::clone(&shown);
     simulation.listen(Box::new(move |round, bytes| {
         let envelope = wire::decode(bytes, usize::MAX).unwrap();
-        if envelope.kind == Kind::Masks && envelope.from != reticent_runtime::SERVER {
+        if envelope.kind == MessageKind::Masks && envelope.from != reticent_runtime::SERVER {
             ours.lock().unwrap().entry(envelope.from.0).or_default().insert(round);
         }
     }));
@@ -190,7 +190,7 @@ fn of_records(settings: &str) -> Job<'_> {
 /// that is there, whatever the books say.
 #[test]
 fn a_party_that_is_drawn_shows_itself_and_its_records_pay_for_it() {
-    let budget = Budget { epsilon: 1.0, delta: 1e-5 };
+    let budget = PartyBudget { epsilon: 1.0, delta: 1e-5 };
     let mut world = World { penalty: "none", ..World::even(400, 400, 10) };
     world.data.features.fill(0.0);
     world.data.targets.fill(1.0);
@@ -207,12 +207,12 @@ fn a_party_that_is_drawn_shows_itself_and_its_records_pay_for_it() {
         [("poisson:0.1", 0.1), ("poisson:0.3", 0.3), ("wor:1", 0.1), ("full", 1.0)]
     {
         let settings = format!(r#"{{"iterations": 1, "clip": 0.1, "sampling": "{sampling}"}}"#);
-        let price = Price::Within(budget, BTreeMap::new());
+        let price = NoisePrice::Within(budget, BTreeMap::new());
         let noise = world.prepare(&Job { price, ..of_records(&settings) }).noise()[0];
         // 400 coordinates of noise alone: within a fifth of its size but for a chance below 1e-7,
         // and that much is allowed.
         let released =
-            &means(&silent, &Job { price: Price::Noise(noise), ..of_records(&settings) })[0];
+            &means(&silent, &Job { price: NoisePrice::Noise(noise), ..of_records(&settings) })[0];
         let sigma =
             1.2 * 10.0 * rate * (released.iter().map(|x| x * x).sum::<f64>() / 400.0).sqrt();
         for pair in [[b, other], [other, b]] {

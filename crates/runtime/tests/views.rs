@@ -10,24 +10,24 @@ use crate::common::{Job, World};
 use reticent_accountant::{Unit, View, epsilon};
 use reticent_oracle::NoiseKey;
 use reticent_runtime::{
-    Agreement, Budget, Checkpoint, Envelope, Failures, Kind, Node, Outcome, PartyId, Price, RunId,
-    SERVER, Simulation, wire,
+    Agreement, Checkpoint, Envelope, Failures, MessageKind, Node, NoisePrice, PartyBudget, PartyId,
+    RunId, SERVER, SimulatedRun, SimulationOutcome, wire,
 };
 
-const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
+const BUDGET: PartyBudget = PartyBudget { epsilon: 4.0, delta: 1e-5 };
 
 fn job(view: View, settings: &str) -> Job<'_> {
     Job {
         view,
         settings,
-        price: Price::Within(BUDGET, BTreeMap::from([(2, 2.0)])),
+        price: NoisePrice::Within(BUDGET, BTreeMap::from([(2, 2.0)])),
         ..Job::default()
     }
 }
 
 type Heard = Arc<Mutex<Vec<Envelope>>>;
 
-fn listen(simulation: &mut Simulation) -> Heard {
+fn listen(simulation: &mut SimulatedRun) -> Heard {
     let heard = Heard::default();
     let ours = Arc::clone(&heard);
     simulation.listen(Box::new(move |_, bytes| {
@@ -45,7 +45,7 @@ fn the_invited_are_not_told_who_else_is_invited() {
     let heard = listen(&mut simulation);
     simulation.step().unwrap();
     let heard = heard.lock().unwrap();
-    let asks: Vec<&Envelope> = heard.iter().filter(|e| e.kind == Kind::Ask).collect();
+    let asks: Vec<&Envelope> = heard.iter().filter(|e| e.kind == MessageKind::Ask).collect();
     assert!(asks.len() > 2);
     assert!(asks.iter().all(|ask| ask.payload == asks[0].payload), "an ask depends on the sample");
 }
@@ -70,7 +70,7 @@ fn a_user_stops_at_its_own_budget_whoever_keeps_the_books() {
         let heard = heard.lock().unwrap();
         let rounds = |party: u32| {
             let said = heard.iter().filter(|e| e.from.0 == party);
-            let said = said.filter(|e| matches!(e.kind, Kind::Answer | Kind::Masks));
+            let said = said.filter(|e| matches!(e.kind, MessageKind::Answer | MessageKind::Masks));
             said.map(|e| e.round).collect::<BTreeSet<u32>>()
         };
         let allowed = outcome.parties[2].ledger.total_events();
@@ -116,7 +116,8 @@ fn a_resumed_round_repeats_its_misfortunes_too() {
             second.resume(&Checkpoint::load(&file).unwrap()).unwrap();
             let resumed = second.complete(|_, _| {}).unwrap();
             assert_eq!(resumed.parameter, whole.parameter, "{view}, stopped at {stop}");
-            let events = |o: &Outcome| o.parties.iter().map(|p| p.answers).collect::<Vec<_>>();
+            let events =
+                |o: &SimulationOutcome| o.parties.iter().map(|p| p.answers).collect::<Vec<_>>();
             assert_eq!(events(&resumed), events(&whole), "{view}");
         }
     }
@@ -126,7 +127,7 @@ fn a_resumed_round_repeats_its_misfortunes_too() {
 #[test]
 fn a_budget_for_nobody_is_refused() {
     let world = World::even(60, 3, 6);
-    let price = Price::Within(BUDGET, BTreeMap::from([(6, 1.0)]));
+    let price = NoisePrice::Within(BUDGET, BTreeMap::from([(6, 1.0)]));
     let error = world.try_prepare(&Job { price, ..Job::default() }).err().unwrap().to_string();
     assert!(error.contains("from 0 to 5"), "{error}");
 }
@@ -156,7 +157,7 @@ fn a_person_without_records_is_refused() {
 /// The node of party 0 of a `federated` run under local trust, for who plays the server.
 fn user_alone(world: &World, noise: f64) -> Box<dyn Node> {
     let settings = r#"{"iterations": 3}"#;
-    let job = Job { settings, price: Price::Noise(noise), ..Job::default() };
+    let job = Job { settings, price: NoisePrice::Noise(noise), ..Job::default() };
     let table = world.table().split_by_user().unwrap().swap_remove(0);
     let mut agreement = world.described(&job, |setup| Agreement::new(setup, [7; 32])).unwrap();
     agreement.node(PartyId(0), table, NoiseKey::seeded(0)).unwrap()
@@ -173,7 +174,7 @@ fn a_server_that_does_as_it_likes_gets_what_is_counted() {
         attempt,
         from: SERVER,
         to: PartyId(0),
-        kind: Kind::Ask,
+        kind: MessageKind::Ask,
         payload: wire::pack(&(vec![z; 3], vec![u; 3])).unwrap(),
     };
     let entered = |user: &dyn Node| user.party().unwrap().ledger().total_events();
@@ -188,9 +189,12 @@ fn a_server_that_does_as_it_likes_gets_what_is_counted() {
     assert_eq!(user.on_message(&ask(1, 1, 0.0, 0.0)).unwrap_err().name(), "conflicting");
     assert_eq!(user.on_message(&ask(1, 1, 1e300, -1e300)).unwrap()[0].payload, huge[0].payload);
     assert_eq!(entered(&**user), 1);
-    let kinds: Vec<Kind> =
+    let kinds: Vec<MessageKind> =
         (2..6).map(|round| user.on_message(&ask(round, 0, 0.0, 0.0)).unwrap()[0].kind).collect();
-    assert_eq!(kinds, [Kind::Answer, Kind::Answer, Kind::Declined, Kind::Declined]);
+    assert_eq!(
+        kinds,
+        [MessageKind::Answer, MessageKind::Answer, MessageKind::Declined, MessageKind::Declined]
+    );
     assert_eq!(user.on_message(&ask(2, 9, 0.0, 0.0)).unwrap_err().name(), "stale");
     assert_eq!(entered(&**user), 3);
 }

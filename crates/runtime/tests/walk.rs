@@ -11,11 +11,11 @@ use reticent_accountant::{Mechanism, Taint, Unit, View, epsilon};
 use reticent_oracle::NoiseKey;
 use reticent_problem::{Penalty, Regulariser};
 use reticent_runtime::{
-    Budget, Checkpoint, Failures, Kind, Outcome, Price, Recipe, Setup, Simulation, cap, prepare,
-    wire,
+    Checkpoint, Failures, MessageKind, NoisePrice, PartyBudget, ProtocolRecipe, Setup,
+    SimulatedRun, SimulationOutcome, cap, prepare, wire,
 };
 
-const BUDGET: Budget = Budget { epsilon: 4.0, delta: 1e-5 };
+const BUDGET: PartyBudget = PartyBudget { epsilon: 4.0, delta: 1e-5 };
 
 fn walk(settings: &str, view: View) -> Job<'_> {
     Job { algorithm: "walk", settings, view, ..Job::default() }
@@ -62,8 +62,8 @@ fn seats(users: u32, view: View) -> u32 {
     users + u32::from(view == View::Network)
 }
 
-fn within(epsilon: f64) -> Price {
-    Price::Within(Budget { epsilon, ..BUDGET }, BTreeMap::from([(2, 0.3 * epsilon)]))
+fn within(epsilon: f64) -> NoisePrice {
+    NoisePrice::Within(PartyBudget { epsilon, ..BUDGET }, BTreeMap::from([(2, 0.3 * epsilon)]))
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn the_observer_has_no_data_and_the_model_is_the_token_it_saw_last() {
 fn a_peer_sees_less_than_whoever_sees_every_message() {
     let world = World::even(400, 3, 200);
     let noise = |view| {
-        let price = Price::Within(BUDGET, BTreeMap::new());
+        let price = NoisePrice::Within(BUDGET, BTreeMap::new());
         world.prepare(&Job { price, ..walk(r#"{"iterations": 4000}"#, view) }).noise()[0]
     };
     let (network, local) = (noise(View::Network), noise(View::Local));
@@ -189,12 +189,12 @@ fn as_published_the_stateful_walk_claims_theorem_4_and_is_not_certified() {
 /// Every token that was on the wire: number, and what it said and whom it was for.
 type Tokens = Arc<Mutex<BTreeMap<u32, BTreeSet<(u32, u32, Vec<u8>)>>>>;
 
-fn listen(simulation: &mut Simulation) -> Tokens {
+fn listen(simulation: &mut SimulatedRun) -> Tokens {
     let tokens = Tokens::default();
     let ours = Arc::clone(&tokens);
     simulation.listen(Box::new(move |_, bytes| {
         let envelope = wire::decode(bytes, usize::MAX).unwrap();
-        if envelope.kind == Kind::Token {
+        if envelope.kind == MessageKind::Token {
             let said = (envelope.from.0, envelope.to.0, envelope.payload);
             ours.lock().unwrap().entry(envelope.round).or_default().insert(said);
         }
@@ -271,7 +271,7 @@ fn a_lost_token_is_sent_again_and_nothing_is_spent_twice() {
 #[test]
 fn a_walk_that_is_killed_and_resumed_comes_to_the_same_bits_and_spends_once() {
     let world = World::even(60, 3, 12);
-    let ledgers = |outcome: &Outcome| -> Vec<u64> {
+    let ledgers = |outcome: &SimulationOutcome| -> Vec<u64> {
         outcome.parties.iter().map(|party| party.answers).collect()
     };
     for job in jobs() {
@@ -360,7 +360,7 @@ fn a_penalty_of_ones_own_is_not_counted_for_a_peer() {
         world.described(&walk("{}", view), |setup| {
             let regulariser =
                 Arc::new(Regulariser::plain(Arc::new(Claims) as Arc<dyn Penalty>, world.shape()));
-            let recipe = Recipe { regulariser: &regulariser, ..setup.recipe };
+            let recipe = ProtocolRecipe { regulariser: &regulariser, ..setup.recipe };
             let tables = world.table().split_by_user().unwrap();
             prepare(Setup { recipe, ..setup }, NoiseKey::seeded(1), tables).map(|_| ())
         })

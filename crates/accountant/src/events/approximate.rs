@@ -3,8 +3,8 @@
 
 use super::checked::{checked, not_negative, out_of_range};
 use super::pure::response_curve;
-use super::{Cost, Curve};
-use crate::pld::Loss;
+use super::{Curve, EventCost};
+use crate::pld::PrivacyLoss;
 use crate::vocabulary::Adjacency;
 
 checked! {
@@ -29,7 +29,7 @@ impl std::fmt::Display for ApproximateDp {
     }
 }
 
-impl Cost for ApproximateDp {
+impl EventCost for ApproximateDp {
     fn kind(&self) -> &'static str {
         Self::KIND
     }
@@ -46,8 +46,8 @@ impl Cost for ApproximateDp {
         Some(response_curve(self.epsilon))
     }
 
-    fn losses(&self, _adjacency: Adjacency) -> Option<(Loss, Loss)> {
-        let loss = Loss::response(self.epsilon, self.delta);
+    fn losses(&self, _adjacency: Adjacency) -> Option<(PrivacyLoss, PrivacyLoss)> {
+        let loss = PrivacyLoss::response(self.epsilon, self.delta);
         Some((loss.clone(), loss))
     }
 }

@@ -2,7 +2,7 @@
 //! (Bun–Steinke 2016, section 8). Proof note: `proofs/noise-distributed.md`.
 
 use super::checked::{checked, not_negative, out_of_range};
-use super::{Cost, Curve};
+use super::{Curve, EventCost};
 use crate::vocabulary::Adjacency;
 
 checked! {
@@ -31,7 +31,7 @@ impl std::fmt::Display for ApproximateZcdp {
     }
 }
 
-impl Cost for ApproximateZcdp {
+impl EventCost for ApproximateZcdp {
     fn kind(&self) -> &'static str {
         Self::KIND
     }

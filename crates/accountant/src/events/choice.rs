@@ -3,7 +3,7 @@
 //! most the largest among them. Proof note: `proofs/choice.md`.
 
 use super::checked::out_of_range;
-use super::{Cost, Curve, EventError, Mechanism};
+use super::{Curve, EventCost, EventError, Mechanism};
 use crate::outward::largest;
 use crate::tally::Tally;
 use crate::vocabulary::Adjacency;
@@ -11,22 +11,22 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Raw {
+struct RawChoice {
     runs: Vec<Vec<(Mechanism, u64)>>,
 }
 
 /// One of several runs, chosen without looking at the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Raw")]
+#[serde(try_from = "RawChoice")]
 pub struct Choice {
     runs: Vec<Vec<(Mechanism, u64)>>,
 }
 
 const KIND: &str = "choice";
 
-impl TryFrom<Raw> for Choice {
+impl TryFrom<RawChoice> for Choice {
     type Error = EventError;
-    fn try_from(raw: Raw) -> Result<Self, EventError> {
+    fn try_from(raw: RawChoice) -> Result<Self, EventError> {
         if raw.runs.is_empty() {
             return Err(out_of_range(KIND, "runs", 0, "at least one run"));
         }
@@ -40,7 +40,7 @@ impl Choice {
     /// # Errors
     /// When there is none.
     pub fn new(runs: Vec<Vec<(Mechanism, u64)>>) -> Result<Self, EventError> {
-        Self::try_from(Raw { runs })
+        Self::try_from(RawChoice { runs })
     }
 
     /// What each of the runs would do, with counts.
@@ -60,7 +60,7 @@ impl std::fmt::Display for Choice {
     }
 }
 
-impl Cost for Choice {
+impl EventCost for Choice {
     fn kind(&self) -> &'static str {
         KIND
     }

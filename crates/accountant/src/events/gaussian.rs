@@ -5,7 +5,7 @@
 //! (replace-one), in both directions alike. Proof note: `proofs/gaussian.md`.
 
 use super::checked::{checked, positive};
-use super::{Cost, Curve, Mechanism, ratio};
+use super::{Curve, EventCost, Mechanism, ratio};
 use crate::vocabulary::Adjacency;
 
 checked! {
@@ -23,7 +23,7 @@ impl std::fmt::Display for Gaussian {
     }
 }
 
-impl Cost for Gaussian {
+impl EventCost for Gaussian {
     fn kind(&self) -> &'static str {
         Self::KIND
     }

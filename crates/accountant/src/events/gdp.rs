@@ -2,7 +2,7 @@
 //! 2022). Proof note: `proofs/gdp.md`.
 
 use super::checked::{checked, positive};
-use super::{Cost, Curve, Mechanism};
+use super::{Curve, EventCost, Mechanism};
 use crate::vocabulary::Adjacency;
 
 checked! {
@@ -20,7 +20,7 @@ impl std::fmt::Display for Gdp {
     }
 }
 
-impl Cost for Gdp {
+impl EventCost for Gdp {
     fn kind(&self) -> &'static str {
         Self::KIND
     }

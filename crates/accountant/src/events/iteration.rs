@@ -14,7 +14,7 @@
 //! (erratum E12). Proof note: `proofs/iteration.md`.
 
 use super::checked::{checked, out_of_range, positive};
-use super::{Cost, Curve, EventError};
+use super::{Curve, EventCost, EventError};
 use crate::outward::Upper;
 use crate::round::up;
 use crate::vocabulary::Adjacency;
@@ -41,7 +41,7 @@ impl std::fmt::Display for Iteration {
     }
 }
 
-impl Cost for Iteration {
+impl EventCost for Iteration {
     fn kind(&self) -> &'static str {
         Self::KIND
     }

@@ -5,9 +5,9 @@
 //! `proofs/laplace.md`.
 
 use super::checked::{checked, positive};
-use super::{Cost, Curve, Mechanism, ratio};
+use super::{Curve, EventCost, Mechanism, ratio};
 use crate::outward::at_least;
-use crate::pld::Loss;
+use crate::pld::PrivacyLoss;
 use crate::special::log_add;
 use crate::vocabulary::Adjacency;
 
@@ -26,7 +26,7 @@ impl std::fmt::Display for Laplace {
     }
 }
 
-impl Cost for Laplace {
+impl EventCost for Laplace {
     fn kind(&self) -> &'static str {
         Self::KIND
     }
@@ -45,8 +45,8 @@ impl Cost for Laplace {
         }))
     }
 
-    fn losses(&self, adjacency: Adjacency) -> Option<(Loss, Loss)> {
-        let loss = Loss::laplace(ratio(self.noise_multiplier, adjacency));
+    fn losses(&self, adjacency: Adjacency) -> Option<(PrivacyLoss, PrivacyLoss)> {
+        let loss = PrivacyLoss::laplace(ratio(self.noise_multiplier, adjacency));
         Some((loss.clone(), loss))
     }
 

@@ -1,9 +1,9 @@
 //! The mechanisms an event can name, a file each. A member says what it costs to each accountant
-//! through `Cost`; repetition and sums are done in one place, by the accountants.
+//! through `EventCost`; repetition and sums are done in one place, by the accountants.
 //!
 //! To add a mechanism: one file here, one line in the `catalogue!` below, one note in `proofs/`.
 
-use crate::pld::Loss;
+use crate::pld::PrivacyLoss;
 use crate::vocabulary::Adjacency;
 
 mod approximate;
@@ -84,7 +84,7 @@ pub(crate) type Curve = Box<dyn Fn(f64) -> f64>;
 /// What one use of a mechanism costs, in the currency of each accountant. `None`: this accountant
 /// has nothing to say about it. All values are upper bounds, rounded outward by the accountant that
 /// adds them up.
-pub(crate) trait Cost {
+pub(crate) trait EventCost {
     /// The name of the mechanism in files and lists, in kebab case.
     fn kind(&self) -> &'static str;
 
@@ -115,7 +115,7 @@ pub(crate) trait Cost {
     }
 
     /// The privacy loss in the two directions, removal first; failures are part of it.
-    fn losses(&self, _adjacency: Adjacency) -> Option<(Loss, Loss)> {
+    fn losses(&self, _adjacency: Adjacency) -> Option<(PrivacyLoss, PrivacyLoss)> {
         None
     }
 
@@ -168,7 +168,7 @@ macro_rules! catalogue {
             pub const EXAMPLES: &'static [Option<&'static str>] =
                 &[$(catalogue!(@example $($example)?),)*];
 
-            pub(crate) fn cost(&self) -> &dyn Cost {
+            pub(crate) fn cost(&self) -> &dyn EventCost {
                 match self {
                     $(Mechanism::$variant(member) => member,)*
                 }

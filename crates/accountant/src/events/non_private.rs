@@ -1,8 +1,8 @@
 //! A use of the data that nothing protects: ε = ∞. Written down so that the ledger stays complete.
 
 use super::checked::checked;
-use super::{Cost, Curve, Mechanism};
-use crate::pld::Loss;
+use super::{Curve, EventCost, Mechanism};
+use crate::pld::PrivacyLoss;
 use crate::vocabulary::Adjacency;
 
 checked! {
@@ -17,7 +17,7 @@ impl std::fmt::Display for NonPrivate {
     }
 }
 
-impl Cost for NonPrivate {
+impl EventCost for NonPrivate {
     fn kind(&self) -> &'static str {
         Self::KIND
     }
@@ -30,8 +30,8 @@ impl Cost for NonPrivate {
         Some(Box::new(|_| f64::INFINITY))
     }
 
-    fn losses(&self, _adjacency: Adjacency) -> Option<(Loss, Loss)> {
-        Some((Loss::response(0.0, 1.0), Loss::response(0.0, 1.0)))
+    fn losses(&self, _adjacency: Adjacency) -> Option<(PrivacyLoss, PrivacyLoss)> {
+        Some((PrivacyLoss::response(0.0, 1.0), PrivacyLoss::response(0.0, 1.0)))
     }
 
     fn group(&self, _size: u64) -> Option<Mechanism> {

@@ -13,8 +13,8 @@
 //! another out. Proof note: `proofs/objective.md`.
 
 use super::checked::{checked, not_negative, positive};
-use super::{Cost, Mechanism};
-use crate::pld::Loss;
+use super::{EventCost, Mechanism};
+use crate::pld::PrivacyLoss;
 use crate::vocabulary::Adjacency;
 
 checked! {
@@ -45,17 +45,17 @@ impl std::fmt::Display for ObjectivePerturbation {
     }
 }
 
-impl Cost for ObjectivePerturbation {
+impl EventCost for ObjectivePerturbation {
     fn kind(&self) -> &'static str {
         Self::KIND
     }
 
-    fn losses(&self, _: Adjacency) -> Option<(Loss, Loss)> {
+    fn losses(&self, _: Adjacency) -> Option<(PrivacyLoss, PrivacyLoss)> {
         let (one, push) = (1.0 / self.noise_multiplier, self.log_determinant);
         if one > MOST {
             return None;
         }
-        let loss = Loss::pushed(2.0 * one, 2.0 * push, 2.0 * push + one * one);
+        let loss = PrivacyLoss::pushed(2.0 * one, 2.0 * push, 2.0 * push + one * one);
         Some((loss.clone(), loss))
     }
 

@@ -4,27 +4,27 @@
 //! `proofs/parallel.md`.
 
 use super::checked::out_of_range;
-use super::{Cost, Curve, EventError, Mechanism};
+use super::{Curve, EventCost, EventError, Mechanism};
 use crate::outward::{Upper, largest};
 use crate::vocabulary::Adjacency;
 use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Raw {
+struct RawParallel {
     parts: Vec<Mechanism>,
 }
 
 /// Mechanisms on disjoint parts of the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Raw")]
+#[serde(try_from = "RawParallel")]
 pub struct Parallel {
     parts: Vec<Mechanism>,
 }
 
-impl TryFrom<Raw> for Parallel {
+impl TryFrom<RawParallel> for Parallel {
     type Error = EventError;
-    fn try_from(raw: Raw) -> Result<Self, EventError> {
+    fn try_from(raw: RawParallel) -> Result<Self, EventError> {
         if raw.parts.is_empty() {
             return Err(out_of_range("parallel", "parts", 0, "at least one mechanism"));
         }
@@ -38,7 +38,7 @@ impl Parallel {
     /// # Errors
     /// When there is no part.
     pub fn new(parts: Vec<Mechanism>) -> Result<Self, EventError> {
-        Self::try_from(Raw { parts })
+        Self::try_from(RawParallel { parts })
     }
 
     /// One mechanism per part.
@@ -48,7 +48,7 @@ impl Parallel {
     }
 
     /// The largest of a cost that all parts have.
-    fn largest(&self, cost: impl Fn(&dyn Cost) -> Option<f64>) -> Option<f64> {
+    fn largest(&self, cost: impl Fn(&dyn EventCost) -> Option<f64>) -> Option<f64> {
         self.parts
             .iter()
             .try_fold(Upper::epsilon(0.0), |largest, part| {
@@ -64,7 +64,7 @@ impl std::fmt::Display for Parallel {
     }
 }
 
-impl Cost for Parallel {
+impl EventCost for Parallel {
     fn kind(&self) -> &'static str {
         "parallel"
     }

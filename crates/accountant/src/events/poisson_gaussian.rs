@@ -9,8 +9,8 @@
 //! Proof note: `proofs/poisson-gaussian.md`.
 
 use super::checked::{checked, out_of_range, positive};
-use super::{Cost, Curve, Mechanism};
-use crate::pld::Loss;
+use super::{Curve, EventCost, Mechanism};
+use crate::pld::PrivacyLoss;
 use crate::rdp;
 use crate::vocabulary::Adjacency;
 
@@ -40,7 +40,7 @@ impl std::fmt::Display for PoissonGaussian {
     }
 }
 
-impl Cost for PoissonGaussian {
+impl EventCost for PoissonGaussian {
     fn kind(&self) -> &'static str {
         Self::KIND
     }
@@ -55,11 +55,15 @@ impl Cost for PoissonGaussian {
         Some(Box::new(move |order| rdp::poisson(rate, mu, order, exchange)))
     }
 
-    fn losses(&self, adjacency: Adjacency) -> Option<(Loss, Loss)> {
+    fn losses(&self, adjacency: Adjacency) -> Option<(PrivacyLoss, PrivacyLoss)> {
         let (rate, mu) = (self.rate, 1.0 / self.noise_multiplier);
         Some(match adjacency {
-            Adjacency::AddRemove => (Loss::removal(rate, mu), Loss::addition(rate, mu)),
-            Adjacency::ReplaceOne => (Loss::exchange(rate, mu), Loss::exchange(rate, mu)),
+            Adjacency::AddRemove => {
+                (PrivacyLoss::removal(rate, mu), PrivacyLoss::addition(rate, mu))
+            }
+            Adjacency::ReplaceOne => {
+                (PrivacyLoss::exchange(rate, mu), PrivacyLoss::exchange(rate, mu))
+            }
         })
     }
 

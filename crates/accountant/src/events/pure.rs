@@ -2,9 +2,9 @@
 //! 2015). Proof note: `proofs/pure-dp.md`.
 
 use super::checked::{checked, not_negative};
-use super::{Cost, Curve, Mechanism};
+use super::{Curve, EventCost, Mechanism};
 use crate::outward::{Upper, at_least};
-use crate::pld::Loss;
+use crate::pld::PrivacyLoss;
 use crate::special::log_add;
 use crate::vocabulary::Adjacency;
 
@@ -35,7 +35,7 @@ impl std::fmt::Display for PureDp {
     }
 }
 
-impl Cost for PureDp {
+impl EventCost for PureDp {
     fn kind(&self) -> &'static str {
         Self::KIND
     }
@@ -48,8 +48,8 @@ impl Cost for PureDp {
         Some(response_curve(self.epsilon))
     }
 
-    fn losses(&self, _adjacency: Adjacency) -> Option<(Loss, Loss)> {
-        Some((Loss::response(self.epsilon, 0.0), Loss::response(self.epsilon, 0.0)))
+    fn losses(&self, _adjacency: Adjacency) -> Option<(PrivacyLoss, PrivacyLoss)> {
+        Some((PrivacyLoss::response(self.epsilon, 0.0), PrivacyLoss::response(self.epsilon, 0.0)))
     }
 
     fn group(&self, size: u64) -> Option<Mechanism> {

@@ -9,7 +9,7 @@
 //! ln(M/(1−p₀))/(α−1). Proof note: `proofs/selection.md`.
 
 use super::checked::{out_of_range, positive};
-use super::{Cost, Curve, EventError, Mechanism};
+use super::{Curve, EventCost, EventError, Mechanism};
 use crate::outward::{Upper, at_least};
 use crate::special::log_add;
 use crate::tally::Tally;
@@ -59,14 +59,14 @@ impl Repetitions {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Raw {
+struct RawSelection {
     run: Vec<(Mechanism, u64)>,
     repetitions: Repetitions,
 }
 
 /// The best of a random number of runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Raw")]
+#[serde(try_from = "RawSelection")]
 pub struct Selection {
     run: Vec<(Mechanism, u64)>,
     repetitions: Repetitions,
@@ -74,9 +74,9 @@ pub struct Selection {
 
 const KIND: &str = "selection";
 
-impl TryFrom<Raw> for Selection {
+impl TryFrom<RawSelection> for Selection {
     type Error = EventError;
-    fn try_from(raw: Raw) -> Result<Self, EventError> {
+    fn try_from(raw: RawSelection) -> Result<Self, EventError> {
         if raw.run.is_empty() {
             return Err(out_of_range(KIND, "run", 0, "at least one mechanism"));
         }
@@ -104,7 +104,7 @@ impl Selection {
     /// # Errors
     /// When the run is empty or the law's parameters are out of range.
     pub fn new(run: Vec<(Mechanism, u64)>, repetitions: Repetitions) -> Result<Self, EventError> {
-        Self::try_from(Raw { run, repetitions })
+        Self::try_from(RawSelection { run, repetitions })
     }
 
     /// The mechanisms that one run uses, each with how often.
@@ -126,7 +126,7 @@ impl std::fmt::Display for Selection {
     }
 }
 
-impl Cost for Selection {
+impl EventCost for Selection {
     fn kind(&self) -> &'static str {
         KIND
     }

@@ -11,7 +11,7 @@
 //! exactly, and the profile is q times that of the Gaussian. Proof note: `proofs/trust.md`.
 
 use super::checked::{checked, out_of_range, positive};
-use super::{Cost, Curve, Mechanism, ratio};
+use super::{Curve, EventCost, Mechanism, ratio};
 use crate::outward::at_most;
 use crate::round::up;
 use crate::vocabulary::Adjacency;
@@ -43,7 +43,7 @@ impl std::fmt::Display for ShownSample {
 /// Above it e^x is out of reach, and the Gaussian's own divergence, which is never smaller, serves.
 const LARGEST: f64 = 600.0;
 
-impl Cost for ShownSample {
+impl EventCost for ShownSample {
     fn kind(&self) -> &'static str {
         Self::KIND
     }

@@ -5,9 +5,9 @@
 //! m/n. Proof note: `proofs/without-replacement-gaussian.md`.
 
 use super::checked::{checked, out_of_range, positive};
-use super::{Cost, Curve, EventError, Mechanism, ratio};
+use super::{Curve, EventCost, EventError, Mechanism, ratio};
 use crate::outward::Upper;
-use crate::pld::Loss;
+use crate::pld::PrivacyLoss;
 use crate::rdp;
 use crate::vocabulary::Adjacency;
 
@@ -44,7 +44,7 @@ impl std::fmt::Display for WithoutReplacementGaussian {
     }
 }
 
-impl Cost for WithoutReplacementGaussian {
+impl EventCost for WithoutReplacementGaussian {
     fn kind(&self) -> &'static str {
         Self::KIND
     }
@@ -77,8 +77,8 @@ impl Cost for WithoutReplacementGaussian {
         }))
     }
 
-    fn losses(&self, adjacency: Adjacency) -> Option<(Loss, Loss)> {
-        let loss = Loss::symmetric(self.rate(), ratio(self.noise_multiplier, adjacency));
+    fn losses(&self, adjacency: Adjacency) -> Option<(PrivacyLoss, PrivacyLoss)> {
+        let loss = PrivacyLoss::symmetric(self.rate(), ratio(self.noise_multiplier, adjacency));
         Some((loss.clone(), loss))
     }
 

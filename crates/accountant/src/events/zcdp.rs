@@ -2,7 +2,7 @@
 //! `proofs/zcdp.md`.
 
 use super::checked::{checked, not_negative};
-use super::{Cost, Curve, Mechanism};
+use super::{Curve, EventCost, Mechanism};
 use crate::vocabulary::Adjacency;
 
 checked! {
@@ -20,7 +20,7 @@ impl std::fmt::Display for Zcdp {
     }
 }
 
-impl Cost for Zcdp {
+impl EventCost for Zcdp {
     fn kind(&self) -> &'static str {
         Self::KIND
     }

@@ -15,7 +15,7 @@
 //!
 //! Evaluation errors push outward: see `SLACK`.
 
-use super::loss::{Cut, Loss};
+use super::loss::{Cut, PrivacyLoss};
 use crate::outward::{at_least, at_most};
 use crate::round::UNIT;
 
@@ -57,7 +57,11 @@ fn split(p: f64, q: f64, low: f64, high: f64, doubt: f64) -> (f64, f64) {
 
 /// The pessimistic measure on the points of the grid; `snap` gives the grid's points around an
 /// atom.
-pub(crate) fn pessimistic(loss: &Loss, grid: &Grid, snap: impl Fn(f64) -> (f64, f64)) -> Dots {
+pub(crate) fn pessimistic(
+    loss: &PrivacyLoss,
+    grid: &Grid,
+    snap: impl Fn(f64) -> (f64, f64),
+) -> Dots {
     let mut points = Vec::new();
     let mut infinity = loss.infinity;
     for (segment, losses) in loss.segments.iter().zip(grid) {
@@ -102,7 +106,7 @@ const REACHES: [usize; 4] = [0, 2, 12, 64];
 
 /// The optimistic measure on the points of the grid; the tilt says which losses matter.
 pub(crate) fn optimistic(
-    loss: &Loss,
+    loss: &PrivacyLoss,
     grid: &Grid,
     snap: impl Fn(f64) -> (f64, f64),
     tilt: f64,
@@ -255,7 +259,7 @@ pub(crate) fn snap(at: f64, step: f64) -> (f64, f64) {
 
 /// A coarse pessimistic measure that follows the loss's own scale; its points are not on any
 /// lattice.
-pub(crate) fn sketch(loss: &Loss, low: f64, high: f64, points: u32) -> (Grid, Dots) {
+pub(crate) fn sketch(loss: &PrivacyLoss, low: f64, high: f64, points: u32) -> (Grid, Dots) {
     let grid: Grid =
         loss.segments.iter().map(|segment| loss.sketch(segment, low, high, points)).collect();
     let discretise = pessimistic(loss, &grid, |at| (at, at));
@@ -279,14 +283,14 @@ mod tests {
     #[test]
     fn one_event_is_bracketed_at_every_loss() {
         for loss in [
-            Loss::removal(0.1, 1.0),
-            Loss::addition(0.1, 1.0),
-            Loss::exchange(0.2, 0.8),
-            Loss::symmetric(0.05, 1.5),
-            Loss::gaussian(0.5),
-            Loss::laplace(1.2),
-            Loss::pushed(0.7, 0.2, 0.2),
-            Loss::pushed(0.6, 0.0, 0.09),
+            PrivacyLoss::removal(0.1, 1.0),
+            PrivacyLoss::addition(0.1, 1.0),
+            PrivacyLoss::exchange(0.2, 0.8),
+            PrivacyLoss::symmetric(0.05, 1.5),
+            PrivacyLoss::gaussian(0.5),
+            PrivacyLoss::laplace(1.2),
+            PrivacyLoss::pushed(0.7, 0.2, 0.2),
+            PrivacyLoss::pushed(0.6, 0.0, 0.09),
         ] {
             let step = 0.01;
             let grid: Grid = loss

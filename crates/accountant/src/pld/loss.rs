@@ -251,13 +251,13 @@ pub(crate) struct Segment {
 /// The whole loss of one event in one direction: densities, atoms (loss, P-mass), and P-mass at
 /// infinity.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Loss {
+pub(crate) struct PrivacyLoss {
     pub segments: Vec<Segment>,
     pub atoms: Vec<(f64, f64)>,
     pub infinity: f64,
 }
 
-impl Loss {
+impl PrivacyLoss {
     fn whole(pair: Pair) -> Self {
         let (from, to) = (f64::NEG_INFINITY, f64::INFINITY);
         Self { segments: vec![Segment { pair, from, to }], atoms: Vec::new(), infinity: 0.0 }
@@ -401,11 +401,11 @@ mod tests {
     #[test]
     fn masses_add_up_to_one() {
         for loss in [
-            Loss::symmetric(0.1, 2.0),
-            Loss::pushed(1.3, 0.4, 0.4),
-            Loss::pushed(1.0, 0.2, 0.45),
-            Loss::laplace(0.7),
-            Loss::response(1.5, 0.01),
+            PrivacyLoss::symmetric(0.1, 2.0),
+            PrivacyLoss::pushed(1.3, 0.4, 0.4),
+            PrivacyLoss::pushed(1.0, 0.2, 0.45),
+            PrivacyLoss::laplace(0.7),
+            PrivacyLoss::response(1.5, 0.01),
         ] {
             let mut total = loss.infinity + loss.atoms.iter().map(|atom| atom.1).sum::<f64>();
             for segment in &loss.segments {

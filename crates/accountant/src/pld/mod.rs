@@ -21,8 +21,8 @@ mod tail;
 mod tilt;
 
 use crate::outward::{Lower, Upper};
-pub(crate) use loss::Loss;
-use plan::Plan;
+pub(crate) use loss::PrivacyLoss;
+use plan::AccountingPlan;
 pub(crate) use single::floor;
 
 /// Relative precision of ε that is aimed at, and the ε below which it is absolute.
@@ -32,7 +32,7 @@ const FLOOR: f64 = 1e-3;
 
 /// What is asked.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Query {
+pub(crate) enum BoundQuery {
     /// ε at this δ.
     Epsilon(f64),
     /// δ at this ε.
@@ -54,7 +54,7 @@ impl Side {
 
 /// Both ends.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found {
+pub(crate) struct BoundEnds {
     pub lower: Lower,
     pub upper: Upper,
     /// Whether `upper` was read off the lattice. Otherwise the moments of a sketch gave it, and
@@ -64,14 +64,16 @@ pub(crate) struct Found {
 
 /// Upper bound over both directions (removal, addition) and, if asked for, a lower bound.
 pub(crate) fn bound(
-    losses: &[Vec<(Loss, u64)>; 2],
-    query: Query,
+    losses: &[Vec<(PrivacyLoss, u64)>; 2],
+    query: BoundQuery,
     precision: f64,
     lower: bool,
-) -> Option<Found> {
+) -> Option<BoundEnds> {
     let [removal, addition] = losses;
-    let plans =
-        (Plan::new(removal, query), (removal != addition).then(|| Plan::new(addition, query)));
+    let plans = (
+        AccountingPlan::new(removal, query),
+        (removal != addition).then(|| AccountingPlan::new(addition, query)),
+    );
     let (main, found) = match plans {
         (Some(main), None) => {
             let found = main.upper(precision);
@@ -100,5 +102,9 @@ pub(crate) fn bound(
     let (upper, read) = found;
     let lower = if lower { main.lower(8.0 * precision) } else { Lower::ZERO };
     // Two ends that contradict each other prove nothing.
-    (upper.value().is_finite() && !lower.contradicts(upper)).then_some(Found { lower, upper, read })
+    (upper.value().is_finite() && !lower.contradicts(upper)).then_some(BoundEnds {
+        lower,
+        upper,
+        read,
+    })
 }

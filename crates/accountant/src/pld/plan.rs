@@ -3,8 +3,8 @@
 use super::compose;
 use super::discretise::{self, Dots, Grid};
 use super::tail::Tail;
-use super::tilt::{self, Edge};
-use super::{FINE, FLOOR, Loss, Query, Side};
+use super::tilt::{self, TiltEdge};
+use super::{BoundQuery, FINE, FLOOR, PrivacyLoss, Side};
 use crate::outward::{Lower, Upper, at_least, at_most, largest};
 use crate::round::UNIT;
 
@@ -44,11 +44,11 @@ fn weighed(discretise: &Dots, tilt: f64) -> Vec<(f64, f64)> {
 
 /// What the largest losses say, all of them together, where there is nothing to plan: the losses of
 /// one direction may end far below the ε that is asked for.
-pub(super) fn crude(losses: &[(Loss, u64)], query: Query) -> Upper {
+pub(super) fn crude(losses: &[(PrivacyLoss, u64)], query: BoundQuery) -> Upper {
     let count: f64 = losses.iter().map(|(_, count)| *count as f64).sum();
     let reach = match query {
-        Query::Epsilon(delta) => delta * 1e-3 / count,
-        Query::Delta(_) => 1e-60 / count,
+        BoundQuery::Epsilon(delta) => delta * 1e-3 / count,
+        BoundQuery::Delta(_) => 1e-60 / count,
     };
     let (mut most, mut infinity) = (0.0, 0.0);
     for (loss, times) in losses {
@@ -59,24 +59,24 @@ pub(super) fn crude(losses: &[(Loss, u64)], query: Query) -> Upper {
     let (most, infinity) =
         (Upper::new(most).up(64.0 + count), Upper::delta(infinity).up(64.0 + count));
     match query {
-        Query::Epsilon(delta) if infinity.within(delta) => most,
-        Query::Epsilon(_) => Upper::INFINITE,
-        Query::Delta(epsilon) if most.within(epsilon) => infinity,
-        Query::Delta(_) => Upper::delta(1.0),
+        BoundQuery::Epsilon(delta) if infinity.within(delta) => most,
+        BoundQuery::Epsilon(_) => Upper::INFINITE,
+        BoundQuery::Delta(epsilon) if most.within(epsilon) => infinity,
+        BoundQuery::Delta(_) => Upper::delta(1.0),
     }
 }
 
 /// Everything that both sides of the bound share.
-pub(super) struct Plan<'a> {
-    losses: &'a [(Loss, u64)],
+pub(super) struct AccountingPlan<'a> {
+    losses: &'a [(PrivacyLoss, u64)],
     /// For each loss the sketch's grid and its (loss, tilted mass).
     sketches: Vec<(Grid, Vec<(f64, f64)>)>,
-    query: Query,
+    query: BoundQuery,
     /// The query's δ, or an estimate of it.
     delta: f64,
     pub tilt: f64,
-    pub right: Edge,
-    pub left: Edge,
+    pub right: TiltEdge,
+    pub left: TiltEdge,
     /// Bound by moments alone, which the sketch has already proven: ε or δ, as asked.
     pub proven: Upper,
     pub count: f64,
@@ -84,26 +84,31 @@ pub(super) struct Plan<'a> {
     farthest: f64,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> AccountingPlan<'a> {
     /// Looks at the losses coarsely; `None` when the query is out of the range of this method.
-    pub(super) fn new(losses: &'a [(Loss, u64)], query: Query) -> Option<Self> {
+    pub(super) fn new(losses: &'a [(PrivacyLoss, u64)], query: BoundQuery) -> Option<Self> {
         let count: f64 = losses.iter().map(|(_, count)| *count as f64).sum();
         // The tails must reach beyond what the answer can see.
         let reach = |delta: f64| at_least(delta * 1e-9 / count, SMALLEST_DELTA * 1e-20);
         match query {
-            Query::Epsilon(delta) => Self::draft(losses, query, count, reach(delta)),
-            Query::Delta(_) => {
+            BoundQuery::Epsilon(delta) => Self::draft(losses, query, count, reach(delta)),
+            BoundQuery::Delta(_) => {
                 let first = Self::draft(losses, query, count, 1e-60)?;
                 Self::draft(losses, query, count, reach(first.delta))
             }
         }
     }
 
-    fn draft(losses: &'a [(Loss, u64)], query: Query, count: f64, reach: f64) -> Option<Self> {
-        if matches!(query, Query::Epsilon(delta) if delta < SMALLEST_DELTA) {
+    fn draft(
+        losses: &'a [(PrivacyLoss, u64)],
+        query: BoundQuery,
+        count: f64,
+        reach: f64,
+    ) -> Option<Self> {
+        if matches!(query, BoundQuery::Epsilon(delta) if delta < SMALLEST_DELTA) {
             return None;
         }
-        let sketch = |(loss, times): &(Loss, u64)| {
+        let sketch = |(loss, times): &(PrivacyLoss, u64)| {
             let (grid, discretise) = discretise::sketch(loss, 1e-13 / count, reach, SKETCH);
             (grid, (discretise, *times))
         };
@@ -118,10 +123,12 @@ impl<'a> Plan<'a> {
         let objective = |s: f64| {
             let log = tilt::total_log(&parts, s);
             match query {
-                Query::Epsilon(delta) => {
+                BoundQuery::Epsilon(delta) => {
                     tilt::epsilon_at(log, s, at_least(delta - infinity, 0.0).ln())
                 }
-                Query::Delta(epsilon) => crate::rdp::log_delta_tight(1.0 + s, log / s, epsilon),
+                BoundQuery::Delta(epsilon) => {
+                    crate::rdp::log_delta_tight(1.0 + s, log / s, epsilon)
+                }
             }
         };
         let tilt = tilt::best_tilt(scale, objective);
@@ -133,8 +140,8 @@ impl<'a> Plan<'a> {
         let margin = NARROWEST * (1.0 + moments.mean.abs());
         (right.at, left.at) = (right.at + margin, left.at - margin);
         let delta = match query {
-            Query::Epsilon(delta) => delta,
-            Query::Delta(_) => Upper::exp(estimate).value() + infinity,
+            BoundQuery::Epsilon(delta) => delta,
+            BoundQuery::Delta(_) => Upper::exp(estimate).value() + infinity,
         };
         let points = parts.iter().flat_map(|(discretise, _)| &discretise.points);
         let edge = at_least(right.at.abs(), left.at.abs());
@@ -143,10 +150,10 @@ impl<'a> Plan<'a> {
         // that over s.
         let (per_event, exponents) = (1e-13 * count, 64.0 * UNIT * count * farthest);
         let proven = match query {
-            Query::Epsilon(_) => Upper::epsilon(
+            BoundQuery::Epsilon(_) => Upper::epsilon(
                 estimate * (1.0 + 1e-10) + per_event * (1.0 + 1.0 / tilt) + exponents,
             ),
-            Query::Delta(_) => {
+            BoundQuery::Delta(_) => {
                 Upper::delta(delta * (1e-10 + per_event * (1.0 + tilt) + exponents * tilt).exp())
             }
         };
@@ -163,8 +170,8 @@ impl<'a> Plan<'a> {
     /// The tolerance that goes with a relative precision of ε.
     pub(super) fn tolerance(&self, precision: f64) -> f64 {
         match self.query {
-            Query::Epsilon(_) => precision * at_least(self.proven.value(), FLOOR),
-            Query::Delta(epsilon) => {
+            BoundQuery::Epsilon(_) => precision * at_least(self.proven.value(), FLOOR),
+            BoundQuery::Delta(epsilon) => {
                 at_most(precision * at_least(epsilon, FLOOR), 10.0 * precision / self.tilt)
             }
         }
@@ -175,8 +182,8 @@ impl<'a> Plan<'a> {
         let per_square = self.count * (self.tilt + 1.0) / 12.0;
         let mut wanted = (tolerance / per_square).sqrt();
         let scale = match self.query {
-            Query::Epsilon(_) => self.proven.value(),
-            Query::Delta(epsilon) => epsilon,
+            BoundQuery::Epsilon(_) => self.proven.value(),
+            BoundQuery::Delta(epsilon) => epsilon,
         };
         let width = self.right.at - self.left.at;
         // Where the common step is good enough and affordable it is taken: the error is then that
@@ -271,8 +278,8 @@ impl<'a> Plan<'a> {
         let composed = compose::compose(&parts, step, self.tilt, first as i64, length);
         let tail = Tail::new(self, &parts, &composed, step, side);
         Some(match self.query {
-            Query::Epsilon(delta) => tail.epsilon(delta),
-            Query::Delta(epsilon) => tail.delta(epsilon),
+            BoundQuery::Epsilon(delta) => tail.epsilon(delta),
+            BoundQuery::Delta(epsilon) => tail.delta(epsilon),
         })
     }
 
@@ -298,9 +305,9 @@ mod tests {
     /// may be off.
     #[test]
     fn a_bound_by_moments_has_every_rounding_in_it() {
-        let losses = [(Loss::gaussian(1e-3), 1_000_000), (Loss::gaussian(3.0), 2)];
+        let losses = [(PrivacyLoss::gaussian(1e-3), 1_000_000), (PrivacyLoss::gaussian(3.0), 2)];
         for epsilon in [20.0, 60.0] {
-            let plan = Plan::new(&losses, Query::Delta(epsilon)).unwrap();
+            let plan = AccountingPlan::new(&losses, BoundQuery::Delta(epsilon)).unwrap();
             let events = 1e-13 * plan.count * (1.0 + plan.tilt);
             let exponents = 64.0 * UNIT * plan.count * plan.farthest * plan.tilt;
             assert!(exponents > 0.1 * events, "each is seen beside the other");

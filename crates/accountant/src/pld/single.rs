@@ -8,9 +8,9 @@
 //!   for every a. The best a is near ε + ΣT(p − q), where the derivative is 0. All that a draw of
 //!   one in a million in 10⁵ steps shows is of this kind.
 
-use super::Query;
+use super::BoundQuery;
 use super::discretise::SLACK;
-use super::loss::{Cut, Loss};
+use super::loss::{Cut, PrivacyLoss};
 use crate::outward::{Lower, at_least, at_most};
 
 /// From here on e^ε times a Q-mass has lost its digits.
@@ -33,7 +33,7 @@ fn doubt(a: f64, p: f64) -> f64 {
 }
 
 /// (P, Q) of a loss above ε, and what its atoms there leave of their mass.
-fn above(loss: &Loss, epsilon: f64) -> (f64, f64, f64) {
+fn above(loss: &PrivacyLoss, epsilon: f64) -> (f64, f64, f64) {
     let (mut p, mut q, mut atoms) = (0.0, 0.0, 0.0);
     for segment in loss.segments.iter().filter(|segment| segment.to > epsilon) {
         let cut = segment.pair.cut(at_least(epsilon, segment.from));
@@ -49,7 +49,7 @@ fn above(loss: &Loss, epsilon: f64) -> (f64, f64, f64) {
 }
 
 /// h(ε) of one event, from below.
-fn profile(loss: &Loss, epsilon: f64) -> Lower {
+fn profile(loss: &PrivacyLoss, epsilon: f64) -> Lower {
     let epsilon = epsilon * (1.0 + OFF);
     let (p, q, atoms) = above(loss, epsilon);
     let known = epsilon < LARGEST_EXPONENT && (p == 0.0 || q >= SMALLEST_MASS);
@@ -81,7 +81,7 @@ struct Above {
 }
 
 impl Above {
-    fn of(losses: &[(Loss, u64)], a: f64) -> Self {
+    fn of(losses: &[(PrivacyLoss, u64)], a: f64) -> Self {
         let mut found = Self::default();
         for (loss, count) in losses {
             let (mut p, mut q, _) = above(loss, a);
@@ -100,7 +100,7 @@ impl Above {
 }
 
 /// h(ε) of a list of events, from below: some loss of the list is above a.
-fn some(losses: &[(Loss, u64)], epsilon: f64) -> Lower {
+fn some(losses: &[(PrivacyLoss, u64)], epsilon: f64) -> Lower {
     let count: f64 = losses.iter().map(|(_, count)| *count as f64).sum();
     let (mut low, mut high) = (0.0, count);
     for _ in 0..HALVINGS {
@@ -125,16 +125,17 @@ fn some(losses: &[(Loss, u64)], epsilon: f64) -> Lower {
 }
 
 /// δ at ε, or ε at δ, of the dearest single event, or of some event.
-pub(crate) fn floor(losses: &[Vec<(Loss, u64)>; 2], query: Query) -> Lower {
+pub(crate) fn floor(losses: &[Vec<(PrivacyLoss, u64)>; 2], query: BoundQuery) -> Lower {
     let dearest = |epsilon: f64| {
         losses.iter().fold(Lower::ZERO, |most, list| {
-            let alone = |most: Lower, (loss, _): &(Loss, u64)| most.largest(profile(loss, epsilon));
+            let alone =
+                |most: Lower, (loss, _): &(PrivacyLoss, u64)| most.largest(profile(loss, epsilon));
             list.iter().fold(most.largest(some(list, epsilon)), alone)
         })
     };
     let delta = match query {
-        Query::Delta(epsilon) => return dearest(epsilon),
-        Query::Epsilon(delta) => delta,
+        BoundQuery::Delta(epsilon) => return dearest(epsilon),
+        BoundQuery::Epsilon(delta) => delta,
     };
     // δ falls in ε: `low` has been seen to exceed it.
     let (mut low, mut high) = (0.0, 1e-9);

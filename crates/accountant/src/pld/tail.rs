@@ -10,8 +10,8 @@
 use super::Side;
 use super::compose::Composed;
 use super::discretise::Dots;
-use super::plan::Plan;
-use super::tilt::{self, Edge};
+use super::plan::AccountingPlan;
+use super::tilt::{self, TiltEdge};
 use crate::outward::{Lower, Upper, at_least, at_most, largest};
 use crate::round::{self, UNIT};
 
@@ -35,7 +35,7 @@ pub(super) struct Tail<'a> {
 
 impl<'a> Tail<'a> {
     pub fn new(
-        plan: &Plan,
+        plan: &AccountingPlan,
         parts: &[(Dots, u64)],
         composed: &'a Composed,
         step: f64,
@@ -44,7 +44,7 @@ impl<'a> Tail<'a> {
         let tilt = plan.tilt;
         let length = composed.values.len() as f64;
         let (low, high) = (composed.first as f64 * step, (composed.first as f64 + length) * step);
-        let outside = |edge: &Edge, at: f64| {
+        let outside = |edge: &TiltEdge, at: f64| {
             let log = tilt::total_log(parts, tilt + edge.step) - composed.log_norm - edge.step * at;
             at_most(log, 0.0).exp() * (1.0 + 1e-6)
         };
@@ -73,8 +73,8 @@ impl<'a> Tail<'a> {
     /// Walks down from the right and stops at the first point for which `stop` says so; hands it
     /// the sums over the points above, and gets them back. At the end of the window the sums are
     /// those of the whole window.
-    fn walk(&self, mut stop: impl FnMut(&Sums) -> bool) -> (Sums, bool) {
-        let mut sums = Sums { loss: 0.0, a: 0.0, b: 0.0, beyond: self.beyond };
+    fn walk(&self, mut stop: impl FnMut(&TailSums) -> bool) -> (TailSums, bool) {
+        let mut sums = TailSums { loss: 0.0, a: 0.0, b: 0.0, beyond: self.beyond };
         for (k, value) in self.composed.values.iter().enumerate().rev() {
             sums.loss = (self.composed.first + k as i64) as f64 * self.step;
             sums.a *= self.decay.0;
@@ -103,7 +103,7 @@ impl<'a> Tail<'a> {
     }
 
     /// A + error or A − error, as seen from the present point.
-    fn outer(&self, sums: &Sums) -> f64 {
+    fn outer(&self, sums: &TailSums) -> f64 {
         let relative = self.relative(sums.loss);
         let rounding = self.composed.rounding * self.points;
         match self.side {
@@ -126,10 +126,10 @@ impl<'a> Tail<'a> {
 
     /// What δ leaves for the points, as seen from a loss: found anew every so many points, and
     /// carried on in between.
-    fn threshold(&self, left: f64) -> impl FnMut(&Sums) -> f64 + '_ {
+    fn threshold(&self, left: f64) -> impl FnMut(&TailSums) -> f64 + '_ {
         let log_left = left.ln();
         let (mut value, mut age) = (f64::NAN, 0);
-        move |sums: &Sums| {
+        move |sums: &TailSums| {
             if age == 0 {
                 let log = log_left - self.log_scale(sums.loss);
                 // Out of range it is no longer exact, and must then not be too large above, nor too
@@ -235,7 +235,7 @@ impl<'a> Tail<'a> {
 
 /// Sums over the points above `loss`, as seen from there, and the tilted mass beyond the window.
 #[derive(Debug, Clone, Copy)]
-struct Sums {
+struct TailSums {
     loss: f64,
     a: f64,
     b: f64,

@@ -93,7 +93,7 @@ pub(crate) fn best_tilt(scale: f64, mut of: impl FnMut(f64) -> f64) -> f64 {
 
 /// A half-line outside which little tilted mass lies, and the step from s that proves it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Edge {
+pub(crate) struct TiltEdge {
     pub at: f64,
     pub step: f64,
 }
@@ -106,9 +106,9 @@ pub(crate) fn edge(
     at_s: &Moments,
     log_mass: f64,
     sign: f64,
-) -> Edge {
+) -> TiltEdge {
     let deviation = at_least(at_s.variance.sqrt(), 1e-9 * (1.0 + at_s.mean.abs()));
-    let mut best = Edge { at: sign * f64::INFINITY, step: 0.0 };
+    let mut best = TiltEdge { at: sign * f64::INFINITY, step: 0.0 };
     // For a normal law the best step is √(2·ln(1/mass)) deviations; heavier tails want smaller
     // ones.
     let start = (-2.0 * log_mass).sqrt() / deviation;
@@ -117,7 +117,7 @@ pub(crate) fn edge(
         let step = sign * start * 0.7_f64.powi(k);
         let at = (total_log(parts, s + step) - at_s.log - log_mass) / step;
         if at * sign < best.at * sign {
-            best = Edge { at, step };
+            best = TiltEdge { at, step };
             misses = 0;
         } else {
             misses += 1;

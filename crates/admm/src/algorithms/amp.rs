@@ -23,21 +23,21 @@
 //! records; the spherical Laplace law does not. The intercept is penalised with the rest.
 //! Reference: Iyengar, Near, Song, Thakkar, Thakurta and Wang 2019, Algorithms 1 and 2.
 
-use reticent_oracle::queries::Objective;
+use reticent_oracle::queries::PerturbedObjective;
 use reticent_oracle::{Law, Oracle, Quadratic, Refusal, Refused};
 
 use super::{Algorithm, Tell, told};
-use crate::catalogue::{Entry, Kind, Recipe};
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 use crate::settings::positive;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "amp",
     about: "the minimiser of a randomly tilted objective, once; nothing to tune; for the penalties none and l2",
     reference: "Iyengar et al. 2019, Algorithms 1 and 2, counted tightly",
     takes: &["clip", "law"],
     penalty: "l2:0.1",
     needs_penalty: false,
-    kind: Kind::Private(build),
+    kind: AlgorithmKind::Private(build),
 };
 
 /// s·z₀: a tenth of ε. Eight shares were compared on a9a, with the test in view; near a tenth they
@@ -120,7 +120,7 @@ impl Algorithm for Amp {
 
     fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
         let zeros = vec![0.0; self.len];
-        let query = Objective {
+        let query = PerturbedObjective {
             row_norm: self.row_norm,
             smoothness: self.smoothness,
             public: Quadratic { ridge: self.ridge, linear: &zeros, penalty: None },

@@ -42,13 +42,13 @@ use serde::{Deserialize, Serialize};
 
 use super::Algorithm;
 use crate::average::Average;
-use crate::catalogue::{Entry, Kind, Recipe, find};
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe, find};
 use crate::precondition::whitened_steps;
 use crate::settings::Settings;
 use crate::step_size::StepSize;
 use reticent_oracle::{Refused, Sampling};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "auto",
     about: "one of the others, with settings from public quantities: nothing to tune",
     reference: "docs/auto.md",
@@ -64,7 +64,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ],
     penalty: "l2:0.1",
     needs_penalty: false,
-    kind: Kind::Private(build),
+    kind: AlgorithmKind::Private(build),
 };
 
 /// The part of the budget that a second moment gets.
@@ -92,7 +92,7 @@ const MOMENTUM: f64 = 0.97;
 
 /// A part of a run, and what it gets of the budget.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Part {
+pub struct RunPart {
     /// What is asked.
     pub what: &'static str,
     /// How often.
@@ -105,14 +105,14 @@ pub struct Part {
 /// What was chosen: typed by hand, it is the same run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Choice {
+pub struct AutoChoice {
     /// The algorithm.
     pub algorithm: String,
     /// All of its settings that matter.
     pub settings: Settings,
 }
 
-impl Choice {
+impl AutoChoice {
     /// What was chosen, as names and values: given in place of `auto`, they make the same run.
     pub fn given(&self) -> Vec<(&'static str, String)> {
         let algorithm = ("algorithm", self.algorithm.clone());
@@ -120,7 +120,7 @@ impl Choice {
     }
 
     /// What the run is made of, in its order.
-    pub fn parts(&self) -> Vec<Part> {
+    pub fn parts(&self) -> Vec<RunPart> {
         let scale = self.settings.clip_share.unwrap_or(0.0);
         let share = self.settings.precondition.unwrap_or(0.0);
         let answers = self.settings.iterations.unwrap_or(0);
@@ -130,9 +130,9 @@ impl Choice {
         let left = 1.0 - scale;
         let known = |part: f64| (alone || !sampled).then_some(left * part);
         let median = (!sampled).then_some(scale);
-        let median = Part { what: "median size of the targets", answers: 1, share: median };
-        let moment = Part { what: "second moment of the rows", answers: 1, share: known(share) };
-        let gradients = Part { what: "mean gradient", answers, share: known(1.0 - share) };
+        let median = RunPart { what: "median size of the targets", answers: 1, share: median };
+        let moment = RunPart { what: "second moment of the rows", answers: 1, share: known(share) };
+        let gradients = RunPart { what: "mean gradient", answers, share: known(1.0 - share) };
         let median = (scale > 0.0).then_some(median);
         let moment = (share > 0.0).then_some(moment);
         median.into_iter().chain(moment).chain([gradients]).collect()
@@ -140,14 +140,14 @@ impl Choice {
 }
 
 /// The choice for a problem. What the user has set stays, and the rest is chosen around it.
-pub(crate) fn choose(recipe: &Recipe<'_>) -> Result<Choice, Refused> {
+pub(crate) fn choose(recipe: &Recipe<'_>) -> Result<AutoChoice, Refused> {
     let share = recipe.clip_share()?;
     // What is chosen by the signal is chosen by what the scale of the residuals leaves of it.
     let public = recipe.public.with_share(1.0 - share.unwrap_or(0.0));
     let left = Recipe { public: &public, ..*recipe };
     let chosen = if is_whitened(&left) { whitened(&left) } else { plain(&left, share.is_some()) };
     let chosen = Settings { clip_share: share, ..chosen };
-    Ok(Choice { algorithm: "dp-sgd".to_owned(), settings: recipe.settings.clone().or(chosen) })
+    Ok(AutoChoice { algorithm: "dp-sgd".to_owned(), settings: recipe.settings.clone().or(chosen) })
 }
 
 /// Whether to take steps in coordinates of their own.

@@ -25,14 +25,14 @@
 use std::sync::Arc;
 
 use reticent_oracle::queries::{self, ConsensusTerms, Moving};
-use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
+use reticent_oracle::{PaperClaim, Oracle, Refusal, Refused, Sampling};
 use reticent_problem::Regulariser;
 
 use super::{Algorithm, Iterate, Tell, told};
-use crate::block_schedule::{BlockSchedule, Order};
-use crate::catalogue::{Entry, Kind, Recipe};
+use crate::block_schedule::{BlockSchedule, BlockOrder};
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "consensus",
     about: "a prox step on every record, the records' copies kept inside the gate, noise on their mean",
     reference: "FP23, Algorithm 2, with the noise of E2",
@@ -49,7 +49,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ],
     penalty: "l2:0.1",
     needs_penalty: false,
-    kind: Kind::Private(build),
+    kind: AlgorithmKind::Private(build),
 };
 
 /// A step moves a copy of the parameter for each record, which is slow: where there is signal for
@@ -60,10 +60,10 @@ const ITERATIONS: f64 = 100.0;
 const LAMBDA: f64 = 0.5;
 
 #[derive(Debug)]
-struct Consensus {
+struct ConsensusRun {
     iterations: u64,
     params: ConsensusTerms,
-    order: Order,
+    order: BlockOrder,
     /// The noise that Theorem 2 takes the published version to have, in bounds of the mean.
     claimed: Option<f64>,
     regulariser: Arc<Regulariser>,
@@ -106,7 +106,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     // Theorem 2 has 4γL/(nσ) for 2 over the multiplier m; the noise on a block is λσ, and its bound
     // γC or γCλ/(1 − λ).
     let on_blocks = 2.0 * relaxation.min(1.0 - relaxation) * noise_multiplier / population as f64;
-    let algorithm = Consensus {
+    let algorithm = ConsensusRun {
         iterations,
         params: ConsensusTerms {
             clip: settings.clip_or_bound(public)?,
@@ -126,7 +126,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     Ok(Box::new(algorithm))
 }
 
-impl Algorithm for Consensus {
+impl Algorithm for ConsensusRun {
     fn iterations(&self) -> u64 {
         self.iterations
     }
@@ -135,7 +135,7 @@ impl Algorithm for Consensus {
         oracle.open_consensus(&self.mean)?;
         for k in 1..=self.iterations {
             if let Some(claimed) = self.claimed {
-                oracle.claim(Claim::gaussian(1, Sampling::Full, claimed));
+                oracle.claim(PaperClaim::gaussian(1, Sampling::Full, claimed));
             }
             let z = self.z();
             let moving = self.order.next_blocks()?.map_or(Moving::All, Moving::Only);
@@ -147,7 +147,7 @@ impl Algorithm for Consensus {
     }
 }
 
-impl Iterate for Consensus {
+impl Iterate for ConsensusRun {
     fn running(&self) -> Vec<f64> {
         self.z()
     }
@@ -157,7 +157,7 @@ impl Iterate for Consensus {
     }
 }
 
-impl Consensus {
+impl ConsensusRun {
     fn z(&self) -> Vec<f64> {
         let mut z = self.mean.clone();
         self.regulariser.prox_y(&mut z, self.params.step);

@@ -27,23 +27,23 @@
 
 use std::sync::Arc;
 
-use reticent_oracle::queries::{Coordinate, Mean};
+use reticent_oracle::queries::{Coordinate, ClippedMean};
 use reticent_oracle::{Oracle, Refusal, Refused};
 use reticent_problem::Regulariser;
 
 use super::{Algorithm, Tell, told};
-use crate::catalogue::{Entry, Kind, Recipe};
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 use crate::defaults::CLIP;
 use crate::step_size::StepSize;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "dp-cd",
     about: "coordinate descent on noisy partial derivatives; a baseline",
     reference: "Mangold et al. 2022, Algorithm 1; FP23, Proposition 2",
     takes: &["iterations", "sampling", "clip", "clip_share", "step"],
     penalty: "l2:0.1",
     needs_penalty: false,
-    kind: Kind::Private(build),
+    kind: AlgorithmKind::Private(build),
 };
 
 /// The most rounds through the coordinates: each takes as long as d steps of gradient descent.
@@ -55,7 +55,7 @@ const STEP: f64 = 10.0;
 #[derive(Debug)]
 struct DpCd {
     iterations: u64,
-    params: Mean,
+    params: ClippedMean,
     step: StepSize,
     /// Steps in which each record is seen once for each coordinate.
     per_epoch: f64,
@@ -85,7 +85,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let shorter = shorter * left.min(1.0);
     let algorithm = DpCd {
         iterations,
-        params: Mean {
+        params: ClippedMean {
             clip: settings.clip_or_part(public, CLIP)?,
             noise_multiplier: *noise_multiplier,
             sampling,

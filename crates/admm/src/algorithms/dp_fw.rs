@@ -27,25 +27,25 @@
 //! Talwar, Thakurta and Zhang 2015, Algorithm 2; Bach 2015 for the generalised form; Li, Coutiño,
 //! Giannakis and Leus 2021 (a momentum-guided Frank–Wolfe algorithm) for the average.
 
-use reticent_oracle::queries::{Gradient, Mean};
+use reticent_oracle::queries::{Gradient, ClippedMean};
 use reticent_oracle::{Oracle, Refusal, Refused};
 use reticent_problem::Shape;
 
 use super::{Algorithm, Iterate, Tell, told};
 use crate::average::{Average, Running};
-use crate::catalogue::{Entry, Kind, Recipe};
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 use crate::defaults::CLIP;
 use crate::momentum::Momentum;
 use crate::settings::positive;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "dp-fw",
     about: "Frank–Wolfe over an L1 ball: one coordinate moves in each iteration; a baseline",
     reference: "Talwar, Thakurta and Zhang 2015",
     takes: &["iterations", "sampling", "clip", "clip_share", "momentum", "radius", "average"],
     penalty: "l1:0.1",
     needs_penalty: false,
-    kind: Kind::Private(build),
+    kind: AlgorithmKind::Private(build),
 };
 
 /// Steps of 2/(k + 1) are too long in fewer iterations than the first, and more than the second are
@@ -67,7 +67,7 @@ const SURE: f64 = 100.0;
 #[derive(Debug)]
 struct DpFw {
     iterations: u64,
-    params: Mean,
+    params: ClippedMean,
     shape: Shape,
     radius: f64,
     /// λ.
@@ -100,7 +100,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     };
     let algorithm = DpFw {
         iterations,
-        params: Mean {
+        params: ClippedMean {
             clip: settings.clip_or_part(public, CLIP)?,
             noise_multiplier: *noise_multiplier,
             sampling,

@@ -24,34 +24,34 @@
 //! then computed by inner steps of ADMM (see [`crate::prox`]). Reference: RDP20, section 5.2,
 //! equation 29.
 
-use reticent_oracle::queries::{Gradient, Mean};
+use reticent_oracle::queries::{Gradient, ClippedMean};
 use reticent_oracle::{Oracle, Refusal, Refused};
 
 use super::{Algorithm, Iterate, Tell, told};
 use crate::average::Running;
-use crate::catalogue::{Entry, Kind, Recipe};
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 use crate::momentum::Momentum;
 use crate::precondition::{Precondition, leave};
-use crate::prox::Prox;
+use crate::prox::ProxStep;
 use crate::step_size::StepSize;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "dp-sgd",
     about: "proximal gradient descent on noisy (sub)sampled gradients",
     reference: "RDP20, equation 29; FP23, Proposition 1",
     takes: &["iterations", "sampling", "clip", "clip_share", "step", "momentum", "average", "precondition"],
     penalty: "l2:0.1",
     needs_penalty: false,
-    kind: Kind::Private(build),
+    kind: AlgorithmKind::Private(build),
 };
 
 #[derive(Debug)]
 struct DpSgd {
     iterations: u64,
-    params: Mean,
+    params: ClippedMean,
     step: StepSize,
     per_epoch: f64,
-    prox: Prox,
+    prox: ProxStep,
     momentum: Momentum,
     u: Vec<f64>,
     average: Running,
@@ -68,14 +68,14 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let len = public.shape.len();
     let algorithm = DpSgd {
         iterations,
-        params: Mean {
+        params: ClippedMean {
             clip: settings.clip_or_bound(public)?,
             noise_multiplier: *noise_multiplier,
             sampling,
         },
         step: settings.step_or_times(public, recipe.step_length(iterations as f64, per_epoch))?,
         per_epoch,
-        prox: Prox::new(recipe, &ENTRY)?,
+        prox: ProxStep::new(recipe, &ENTRY)?,
         u: vec![0.0; len],
         momentum: Momentum::new(settings.momentum, len)?,
         average: Running::new(recipe.average(), len),
@@ -89,7 +89,7 @@ impl DpSgd {
     fn change_basis(&mut self, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
         let Some(precondition) = &self.precondition else { return Ok(()) };
         if let Some(basis) = precondition.change(oracle, &mut self.params, &mut self.step)? {
-            self.prox = Prox::Within(Box::new(basis));
+            self.prox = ProxStep::Within(Box::new(basis));
         }
         Ok(())
     }

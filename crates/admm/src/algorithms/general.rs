@@ -25,22 +25,22 @@ use std::sync::Arc;
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, MatMut, Side};
 use reticent_oracle::queries::Minimiser;
-use reticent_oracle::{Claim, Oracle, Quadratic, Refusal, Refused, Sampling};
+use reticent_oracle::{PaperClaim, Oracle, Quadratic, Refusal, Refused, Sampling};
 use reticent_problem::Regulariser;
 
 use super::{Algorithm, Iterate, Tell, told};
-use crate::catalogue::{Entry, Kind, Recipe};
-use crate::fixed_point::{Operator, Step};
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
+use crate::fixed_point::{Operator, IterationStep};
 use crate::settings::{fraction, positive};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "general",
     about: "the loss minimised exactly in every iteration, noise on the minimiser; few iterations",
     reference: "FP23, Algorithm 5, with the sensitivity of E13",
     takes: &["iterations", "rho", "gamma", "relaxation", "as_published"],
     penalty: "l2:0.1",
     needs_penalty: false,
-    kind: Kind::Private(build),
+    kind: AlgorithmKind::Private(build),
 };
 
 /// Each is a whole minimisation, and the error falls by a constant factor in each.
@@ -102,7 +102,7 @@ impl Reflections {
 impl Operator for Reflections {
     fn advance(
         &mut self,
-        step: Step,
+        step: IterationStep,
         u: &mut [f64],
         oracle: &mut dyn Oracle,
     ) -> Result<(), Refusal> {
@@ -199,7 +199,7 @@ impl Algorithm for General {
 
     fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
         for k in 1..=self.iterations {
-            let step = Step { k, relaxation: self.lambda };
+            let step = IterationStep { k, relaxation: self.lambda };
             self.operator.advance(step, &mut self.u, oracle)?;
             told(tell, k, self.iterations, self)?;
         }
@@ -242,7 +242,7 @@ impl Reflections {
             noise_multiplier: self.noise_multiplier,
         };
         if self.as_published {
-            oracle.claim(Claim::gaussian(13, Sampling::Full, self.noise_multiplier));
+            oracle.claim(PaperClaim::gaussian(13, Sampling::Full, self.noise_multiplier));
             // Its bound is ‖A‖ times ours.
             params.noise_multiplier *= regulariser.gram_norm().sqrt();
         }

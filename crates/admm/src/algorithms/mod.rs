@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use reticent_oracle::{Oracle, Refusal, Refused};
 
-use crate::catalogue::Entry;
+use crate::catalogue::AlgorithmEntry;
 
 /// A file for each algorithm, and the catalogue of them all.
 macro_rules! algorithms {
@@ -12,7 +12,7 @@ macro_rules! algorithms {
         $(pub(crate) mod $name;)*
 
         /// Every algorithm, in the order in which they are listed.
-        pub const CATALOGUE: &[Entry] = &[auto::ENTRY, crate::exact::ENTRY, $($name::ENTRY),*];
+        pub const CATALOGUE: &[AlgorithmEntry] = &[auto::ENTRY, crate::exact::ENTRY, $($name::ENTRY),*];
     };
 }
 

@@ -29,27 +29,27 @@
 //! not, with `precondition` a convex one; the identity constraint.
 //! Reference: RDP20, Algorithm 2; sensitivity as in E4.
 
-use reticent_oracle::queries::{Gradient, Mean, Perturbed};
-use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
+use reticent_oracle::queries::{Gradient, ClippedMean, Perturbed};
+use reticent_oracle::{PaperClaim, Oracle, Refusal, Refused, Sampling};
 
 use super::{Algorithm, Iterate, Tell, told};
 use crate::average::Running;
 use crate::basis::gradient;
-use crate::catalogue::{Entry, Kind, Recipe};
-use crate::linearised::Linearised;
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
+use crate::linearised::LinearisedIterates;
 use crate::precondition::{Precondition, leave};
 use crate::printed::rdp20_noise;
 use crate::settings::positive;
 use crate::step_size::StepSize;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "mpadmm",
     about: "one noisy model update from all the data in each iteration, a penalty with a prox",
     reference: "RDP20, Algorithm 2",
     takes: &["iterations", "clip", "clip_share", "step", "rho", "average", "precondition", "as_published"],
     penalty: "l2:0.1",
     needs_penalty: false,
-    kind: Kind::Private(build),
+    kind: AlgorithmKind::Private(build),
 };
 
 /// RDP20's penalty parameter.
@@ -58,11 +58,11 @@ const RHO: f64 = 0.5;
 #[derive(Debug)]
 struct MpAdmm {
     iterations: u64,
-    params: Mean,
+    params: ClippedMean,
     step: StepSize,
     /// Whether ρ was given.
     rho: bool,
-    admm: Linearised,
+    admm: LinearisedIterates,
     average: Running,
     precondition: Option<Precondition>,
     as_published: bool,
@@ -77,14 +77,14 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let iterations = settings.iterations_or(recipe.steps(1.0))?;
     let algorithm = MpAdmm {
         iterations,
-        params: Mean {
+        params: ClippedMean {
             clip: settings.clip_or_bound(public)?,
             noise_multiplier: *noise_multiplier,
             sampling: Sampling::Full,
         },
         step: settings.step_or_times(public, recipe.step_length(iterations as f64, 1.0))?,
         rho: settings.rho.is_some(),
-        admm: Linearised::new(positive("rho", settings.rho.unwrap_or(RHO))?, regulariser),
+        admm: LinearisedIterates::new(positive("rho", settings.rho.unwrap_or(RHO))?, regulariser),
         average: Running::new(recipe.average(), public.shape.len()),
         precondition: Precondition::new(recipe, (iterations, 1.0)),
         as_published: recipe.as_published(),
@@ -163,14 +163,14 @@ impl MpAdmm {
     /// times that for y.
     fn as_in_the_paper(&mut self, eta: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
         let MpAdmm { params, admm, population, .. } = self;
-        oracle.claim(Claim::nothing(4));
+        oracle.claim(PaperClaim::nothing(4));
         let g = oracle
-            .ask(&Gradient { at: admm.x(), mean: Mean { noise_multiplier: 0.0, ..*params } })?
+            .ask(&Gradient { at: admm.x(), mean: ClippedMean { noise_multiplier: 0.0, ..*params } })?
             .into_inner();
         admm.step(&g, eta);
         let bound = params.clip / (*population * (1.0 + eta * admm.rho()));
         for (vector, share) in admm.vectors() {
-            oracle.claim(Claim::gaussian(4, Sampling::Full, params.noise_multiplier / share));
+            oracle.claim(PaperClaim::gaussian(4, Sampling::Full, params.noise_multiplier / share));
             let noise_multiplier = params.noise_multiplier;
             let query = Perturbed { values: vector, scale: bound, noise_multiplier };
             *vector = oracle.ask(&query)?.into_inner();

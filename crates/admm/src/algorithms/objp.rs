@@ -20,24 +20,24 @@
 
 use std::sync::Arc;
 
-use reticent_oracle::queries::Objective;
+use reticent_oracle::queries::PerturbedObjective;
 use reticent_oracle::{Law, Oracle, Quadratic, Refusal, Refused};
 use reticent_problem::Regulariser;
 
 use super::amp::{law, least_ridge, shortened};
 use super::{Algorithm, Iterate, Tell, told};
 use crate::linearised::distance;
-use crate::catalogue::{Entry, Kind, Recipe};
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 use crate::settings::positive;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "objp",
     about: "ADMM that minimises a randomly tilted objective in every iteration; few iterations",
     reference: "RDP20, section 5.2, with the mechanism of Iyengar et al. 2019",
     takes: &["iterations", "clip", "rho", "law"],
     penalty: "l2:0.1",
     needs_penalty: false,
-    kind: Kind::Private(build),
+    kind: AlgorithmKind::Private(build),
 };
 
 /// ρ in units of the loss's largest curvature. A larger one binds x to where it was; a smaller one
@@ -112,7 +112,7 @@ impl Algorithm for ObjP {
             let mut linear = y.clone();
             let mut ridge = 0.0;
             Quadratic::pull(0.5 * *rho, z, &mut ridge, &mut linear);
-            let query = Objective {
+            let query = PerturbedObjective {
                 row_norm: self.row_norm,
                 smoothness: self.smoothness,
                 public: Quadratic { ridge, linear: &linear, penalty: None },

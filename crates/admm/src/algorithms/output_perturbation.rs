@@ -18,16 +18,16 @@ use reticent_oracle::queries::Minimiser;
 use reticent_oracle::{Oracle, Quadratic, Refusal, Refused};
 
 use super::{Algorithm, Tell, told};
-use crate::catalogue::{Entry, Kind, Recipe};
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "output-perturbation",
     about: "the ridge solution once, with noise on it; a baseline, for the penalty l2",
     reference: "Chaudhuri, Monteleoni and Sarwate 2011, Algorithm 1",
     takes: &[],
     penalty: "l2:0.1",
     needs_penalty: true,
-    kind: Kind::Private(build),
+    kind: AlgorithmKind::Private(build),
 };
 
 #[derive(Debug)]

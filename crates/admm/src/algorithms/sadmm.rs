@@ -28,18 +28,18 @@
 //! Theorems 5 and 6; privacy is counted by the accountant and not by Theorem 2 (E11). As published:
 //! counted by the closed form of Lemma 2, 20q²/z² in zCDP, wherever its conditions fail.
 
-use reticent_oracle::queries::Mean;
-use reticent_oracle::{Claim, Oracle, Refusal, Refused};
+use reticent_oracle::queries::ClippedMean;
+use reticent_oracle::{PaperClaim, Oracle, Refusal, Refused};
 
 use super::{Algorithm, Iterate, Tell, told};
 use crate::average::{Average, Running};
 use crate::basis::gradient;
-use crate::catalogue::{Entry, Kind, Recipe};
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 use crate::precondition::{Precondition, leave};
 use crate::splitting::{Schedule, Splitting};
 use crate::step_size::StepSize;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "sadmm",
     about: "noisy (sub)sampled gradients, any linear constraint; can smooth over columns in an order",
     reference: "LS22, Algorithm 2",
@@ -60,13 +60,13 @@ pub(crate) const ENTRY: Entry = Entry {
     ],
     penalty: "l2:0.1",
     needs_penalty: false,
-    kind: Kind::Private(build),
+    kind: AlgorithmKind::Private(build),
 };
 
 #[derive(Debug)]
 struct Sadmm {
     iterations: u64,
-    params: Mean,
+    params: ClippedMean,
     per_epoch: f64,
     as_published: bool,
     schedule: Schedule,
@@ -102,7 +102,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let average = settings.average.unwrap_or(usual);
     let algorithm = Sadmm {
         iterations,
-        params: Mean {
+        params: ClippedMean {
             clip: settings.clip_or_bound(public)?,
             noise_multiplier: *noise_multiplier,
             sampling,
@@ -163,7 +163,7 @@ impl Sadmm {
             if self.as_published {
                 // 5ς²Δ²/σ² per order, with Δ/σ = 2/z (LS22, Lemma 2).
                 let rho = 20.0 / (*per_epoch * params.noise_multiplier).powi(2);
-                oracle.claim(Claim::zcdp(11, rho));
+                oracle.claim(PaperClaim::zcdp(11, rho));
             }
             let mut g = gradient(oracle, admm.basis(), &admm.x, *params)?;
             admm.add_lent(&admm.x, &mut g);

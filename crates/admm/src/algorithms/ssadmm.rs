@@ -21,20 +21,20 @@
 //! Proposition 1 come to the ε that is asked for, which is more than is needed (E18); batches are
 //! of fixed size, as Lemma 2 has them.
 
-use reticent_oracle::queries::Mean;
-use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
+use reticent_oracle::queries::ClippedMean;
+use reticent_oracle::{PaperClaim, Oracle, Refusal, Refused, Sampling};
 
 use super::{Algorithm, Iterate, Tell, told};
 use crate::average::Running;
 use crate::basis::gradient;
-use crate::catalogue::{Entry, Kind, Recipe};
-use crate::linearised::Linearised;
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
+use crate::linearised::LinearisedIterates;
 use crate::precondition::{Precondition, leave};
 use crate::printed::rdp20_noise;
 use crate::settings::positive;
 use crate::step_size::StepSize;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "ssadmm",
     about: "noisy (sub)sampled gradients, a penalty with a prox",
     reference: "RDP20, Algorithm 1",
@@ -51,7 +51,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ],
     penalty: "l2:0.1",
     needs_penalty: false,
-    kind: Kind::Private(build),
+    kind: AlgorithmKind::Private(build),
 };
 
 /// RDP20's penalty parameter.
@@ -61,12 +61,12 @@ const RHO: f64 = 0.25;
 #[derive(Debug)]
 struct SsAdmm {
     iterations: u64,
-    params: Mean,
+    params: ClippedMean,
     step: StepSize,
     per_epoch: f64,
     /// Whether ρ was given.
     rho: bool,
-    admm: Linearised,
+    admm: LinearisedIterates,
     average: Running,
     precondition: Option<Precondition>,
     as_published: bool,
@@ -86,7 +86,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let iterations = settings.iterations_or(recipe.steps(per_epoch))?;
     let algorithm = SsAdmm {
         iterations,
-        params: Mean {
+        params: ClippedMean {
             clip: settings.clip_or_bound(public)?,
             noise_multiplier: *noise_multiplier,
             sampling,
@@ -94,7 +94,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         step: settings.step_or_times(public, recipe.step_length(iterations as f64, per_epoch))?,
         per_epoch,
         rho: settings.rho.is_some(),
-        admm: Linearised::new(positive("rho", settings.rho.unwrap_or(RHO))?, regulariser),
+        admm: LinearisedIterates::new(positive("rho", settings.rho.unwrap_or(RHO))?, regulariser),
         average: Running::new(recipe.average(), public.shape.len()),
         precondition: Precondition::new(recipe, (iterations, per_epoch)),
         as_published: recipe.as_published(),
@@ -154,8 +154,8 @@ impl SsAdmm {
     fn iterate(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<(), Refusal> {
         for k in 1..=self.iterations {
             if self.as_published {
-                let Mean { sampling, noise_multiplier, .. } = self.params;
-                oracle.claim(Claim::gaussian(18, sampling, noise_multiplier));
+                let ClippedMean { sampling, noise_multiplier, .. } = self.params;
+                oracle.claim(PaperClaim::gaussian(18, sampling, noise_multiplier));
             }
             let g = gradient(oracle, self.admm.basis(), self.admm.x(), self.params)?;
             self.admm.step(&g, self.step.at(k, self.per_epoch));

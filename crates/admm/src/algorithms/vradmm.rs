@@ -46,18 +46,18 @@
 //! smoothing is for one output. Reference: LS22, Algorithm 1, Theorems 1, 3 and 4, with the privacy
 //! of E5.
 
-use reticent_oracle::queries::{Correction, Gradient, Mean};
-use reticent_oracle::{Claim, Oracle, Refusal, Refused, Sampling};
+use reticent_oracle::queries::{Correction, Gradient, ClippedMean};
+use reticent_oracle::{PaperClaim, Oracle, Refusal, Refused, Sampling};
 
 use super::{Algorithm, Iterate, Tell, told};
 use crate::average::{Average, Running};
-use crate::catalogue::{Entry, Kind, Recipe};
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 use crate::printed::{divergence_of_theorem_1, theorem_1};
 use crate::pseudo_inverse::TransposedPseudoInverse;
 use crate::settings::{at_least_one, positive};
 use crate::splitting::{Schedule, Splitting};
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "vradmm",
     about: "variance-reduced gradients whose noise shrinks, any linear constraint; can smooth over columns in an order",
     reference: "LS22, Algorithm 1, with the privacy of E5",
@@ -80,7 +80,7 @@ pub(crate) const ENTRY: Entry = Entry {
     ],
     penalty: "l2:0.1",
     needs_penalty: false,
-    kind: Kind::Private(build),
+    kind: AlgorithmKind::Private(build),
 };
 
 /// A tenth: large enough that sampling adds little noise of its own, small enough that it is quick.
@@ -95,9 +95,9 @@ const LEAST_CLIP: f64 = 1e-9;
 
 #[derive(Debug)]
 struct Vradmm {
-    snapshots: Mean,
+    snapshots: ClippedMean,
     /// Its clip is 2C, the most that C_t may be.
-    corrections: Mean,
+    corrections: ClippedMean,
     /// `L`, ∞ for a loss with kinks and where nothing is to shrink.
     smooth: f64,
     published: Option<Theorem1>,
@@ -145,9 +145,9 @@ impl Theorem1 {
     }
 
     /// That a correction with noise of `z` times its clip costs what the theorem says.
-    fn claim(&self, z: f64) -> Claim {
+    fn claim(&self, z: f64) -> PaperClaim {
         let sigma = z / (self.population * self.share);
-        Claim::zcdp(16, divergence_of_theorem_1(self.constant, self.population, sigma))
+        PaperClaim::zcdp(16, divergence_of_theorem_1(self.constant, self.population, sigma))
     }
 }
 
@@ -189,8 +189,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     admm.shorten(recipe.loop_length((outer, inner), noises, per_epoch, restart.is_some()));
     let (x_len, y_len) = (admm.x.len(), admm.y.len());
     let algorithm = Vradmm {
-        snapshots: Mean { clip, noise_multiplier: snapshot_noise, sampling: Sampling::Full },
-        corrections: Mean {
+        snapshots: ClippedMean { clip, noise_multiplier: snapshot_noise, sampling: Sampling::Full },
+        corrections: ClippedMean {
             clip: 2.0 * clip,
             noise_multiplier: correction_noise,
             sampling,
@@ -284,7 +284,7 @@ impl Vradmm {
     fn snapshot(&mut self, oracle: &mut dyn Oracle) -> Result<Vec<f64>, Refusal> {
         let Vradmm { admm, snapshot, .. } = self;
         if self.published.is_some() {
-            oracle.claim(Claim::nothing(5));
+            oracle.claim(PaperClaim::nothing(5));
         }
         let p = oracle.ask(&Gradient { at: snapshot, mean: self.snapshots })?.into_inner();
         if let Some(pseudo_inverse) = &self.restart {
@@ -302,7 +302,7 @@ impl Vradmm {
     fn correction(&self, oracle: &mut dyn Oracle) -> Result<Vec<f64>, Refusal> {
         let Vradmm { corrections, admm, snapshot, .. } = self;
         let clip = shrunk(corrections.clip, self.smooth, &admm.x, snapshot);
-        let mean = Mean { clip, ..*corrections };
+        let mean = ClippedMean { clip, ..*corrections };
         if let Some(theorem) = self.published {
             oracle.claim(theorem.claim(mean.noise_multiplier));
         }

@@ -14,7 +14,7 @@
 //! together with `x`: still two blocks, `(x, w)` and `y`, so still ADMM with its guarantee.
 //!
 //! Released: the loss, its gradients and its curvature as they are; every use is a non-private
-//! event, ε = ∞. Promise: when the status is [`Status::Converged`] and the penalty is convex, the
+//! event, ε = ∞. Promise: when the status is [`SolverStatus::Converged`] and the penalty is convex, the
 //! objective is within 10⁻⁶ relative of the optimum. The solver stops at an estimate of the gap
 //! (below) that is a hundred times finer, ten times for a loss with kinks. With SCAD or MCP it is a
 //! stationary point.
@@ -31,7 +31,7 @@ use reticent_oracle::without_privacy::ExactOracle;
 use reticent_oracle::{Refusal, Refused};
 use reticent_problem::Regulariser;
 
-use crate::catalogue::{Entry, Kind};
+use crate::catalogue::{AlgorithmEntry, AlgorithmKind};
 use crate::settings::{Settings, positive};
 use newton::Newton;
 
@@ -72,14 +72,14 @@ impl Default for ExactSettings {
     }
 }
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "exact",
     about: "ADMM to convergence on the exact objective; no privacy at all (ε = ∞)",
     reference: "Boyd et al. 2011, section 3",
     takes: &["iterations", "rho"],
     penalty: "l2:0.1",
     needs_penalty: false,
-    kind: Kind::Exact,
+    kind: AlgorithmKind::Exact,
 };
 
 impl TryFrom<&Settings> for ExactSettings {
@@ -98,7 +98,7 @@ impl TryFrom<&Settings> for ExactSettings {
 
 /// Why the solver stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum SolverStatus {
     /// The estimate of the gap is below the tolerance.
     Converged,
     /// It was not, after all the iterations: the problem has no minimiser, or is very badly scaled.
@@ -115,7 +115,7 @@ pub struct ExactSolution {
     /// Iterations made.
     pub iterations: u64,
     /// Why it stopped.
-    pub status: Status,
+    pub status: SolverStatus,
 }
 
 /// Minimises the mean loss of `oracle` plus the penalty.
@@ -135,7 +135,7 @@ pub fn solve(
     let mut rho = Rho::new(settings.rho, newton.mean_curvature().max(curvature), regulariser);
     let mut at = Iterates::new(regulariser, n);
     let mut inner = f64::INFINITY;
-    let mut status = Status::IterationLimit;
+    let mut status = SolverStatus::IterationLimit;
     let mut iterations = 0;
 
     while iterations < settings.iterations {
@@ -156,7 +156,7 @@ pub fn solve(
             newton.forget();
         }
         if gap <= tolerance * (loss + regulariser.value(&at.y)) {
-            status = Status::Converged;
+            status = SolverStatus::Converged;
             break;
         }
         let (primal_size, dual_size) = at.sizes(rho.value);

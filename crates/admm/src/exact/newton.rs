@@ -28,11 +28,11 @@ pub(super) struct Newton {
     value: f64,
     gradient: Vec<f64>,
     known: bool,
-    dense: Option<Dense>,
+    dense: Option<DenseSystem>,
     curvature: f64,
 }
 
-struct Dense {
+struct DenseSystem {
     hessian: Vec<f64>,
     gram: Vec<f64>,
     stale: bool,
@@ -58,8 +58,12 @@ impl Newton {
             oracle.hessian_times(&zero, &signs, &mut image)?;
             dot(&signs, &image) / n as f64
         };
-        let dense =
-            dense.then(|| Dense { hessian, gram: gram(regulariser), stale: false, factor: None });
+        let dense = dense.then(|| DenseSystem {
+            hessian,
+            gram: gram(regulariser),
+            stale: false,
+            factor: None,
+        });
         Ok(Newton { value, gradient, known: true, dense, curvature })
     }
 
@@ -180,7 +184,7 @@ impl Newton {
     }
 }
 
-impl Dense {
+impl DenseSystem {
     /// The factor of `H + ρAᵀA`. Directions that neither loss nor penalty sees get a little
     /// curvature, so that the system has one solution; the gradient is 0 along them and nothing
     /// moves.

@@ -10,7 +10,7 @@ use reticent_oracle::queries::{Consensus, ConsensusTerms, Moving};
 use reticent_oracle::{Oracle, Refusal};
 use reticent_problem::Regulariser;
 
-use super::{Operator, Step};
+use super::{IterationStep, Operator};
 
 /// A step of every record's block, and the noisy mean of them.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ impl Operator for ConsensusStep {
 
     fn advance(
         &mut self,
-        step: Step,
+        step: IterationStep,
         u: &mut [f64],
         oracle: &mut dyn Oracle,
     ) -> Result<(), Refusal> {

@@ -3,16 +3,16 @@
 //! ρ_{k,b} is 1 for b = k mod d. Released: one partial derivative an iteration, as a Gaussian event
 //! under its sampling.
 
-use reticent_oracle::queries::{Coordinate, Mean};
+use reticent_oracle::queries::{ClippedMean, Coordinate};
 use reticent_oracle::{Oracle, Refusal, Refused};
 
-use super::{Operator, Step};
+use super::{IterationStep, Operator};
 use crate::settings::positive;
 
 /// A step along one noisy partial derivative.
 #[derive(Clone, Copy, Debug)]
 pub struct CoordinateStep {
-    mean: Mean,
+    mean: ClippedMean,
     smoothness: f64,
 }
 
@@ -21,7 +21,7 @@ impl CoordinateStep {
     ///
     /// # Errors
     /// A β that is not above 0.
-    pub fn new(mean: Mean, smoothness: f64) -> Result<Self, Refused> {
+    pub fn new(mean: ClippedMean, smoothness: f64) -> Result<Self, Refused> {
         Ok(CoordinateStep { mean, smoothness: positive("smoothness", smoothness)? })
     }
 }
@@ -29,7 +29,7 @@ impl CoordinateStep {
 impl Operator for CoordinateStep {
     fn advance(
         &mut self,
-        step: Step,
+        step: IterationStep,
         u: &mut [f64],
         oracle: &mut dyn Oracle,
     ) -> Result<(), Refusal> {

@@ -4,16 +4,16 @@
 //! η of the proposition are the sample's and the query's, and its η' = (β/2)η is the noise of that
 //! mean. Released: one mean gradient an iteration, as a Gaussian event under its sampling.
 
-use reticent_oracle::queries::{Gradient, Mean};
+use reticent_oracle::queries::{ClippedMean, Gradient};
 use reticent_oracle::{Oracle, Refusal, Refused};
 
-use super::{Operator, Step};
+use super::{IterationStep, Operator};
 use crate::settings::positive;
 
 /// A step along the noisy mean gradient.
 #[derive(Clone, Copy, Debug)]
 pub struct GradientStep {
-    mean: Mean,
+    mean: ClippedMean,
     smoothness: f64,
 }
 
@@ -22,7 +22,7 @@ impl GradientStep {
     ///
     /// # Errors
     /// A β that is not above 0.
-    pub fn new(mean: Mean, smoothness: f64) -> Result<Self, Refused> {
+    pub fn new(mean: ClippedMean, smoothness: f64) -> Result<Self, Refused> {
         Ok(GradientStep { mean, smoothness: positive("smoothness", smoothness)? })
     }
 }
@@ -30,7 +30,7 @@ impl GradientStep {
 impl Operator for GradientStep {
     fn advance(
         &mut self,
-        step: Step,
+        step: IterationStep,
         u: &mut [f64],
         oracle: &mut dyn Oracle,
     ) -> Result<(), Refusal> {

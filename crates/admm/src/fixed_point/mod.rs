@@ -11,7 +11,7 @@
 //! what was released to it: the noise η and its sensitivity are the query's, the event is in the
 //! ledger before the answer, and no operator can ask for less. The error of a sample is in the
 //! answer too; errors of evaluation that are public, as of an inner solver that stops early, are
-//! [`FixedPoint::with_errors`]. λ_k is a list, which is public ([`Relaxations`]).
+//! [`FixedPointIteration::with_errors`]. λ_k is a list, which is public ([`Relaxations`]).
 //!
 //! | operator | R(u) | is |
 //! | --- | --- | --- |
@@ -47,14 +47,14 @@ pub use relaxations::Relaxations;
 
 /// Where the iteration is: `k`, from 1, and λ_k.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
+pub struct IterationStep {
     /// The number of the iteration.
     pub k: u64,
     /// λ_k.
     pub relaxation: f64,
 }
 
-impl Step {
+impl IterationStep {
     /// `u_b ← u_b + λ_k d_b` for a block and its displacement `d_b = R_b(u) + e_b + η_b − u_b`.
     pub fn average(&self, block: &mut [f64], displacement: &[f64]) {
         block.iter_mut().zip(displacement).for_each(|(u, d)| *u += self.relaxation * d);
@@ -71,13 +71,13 @@ pub trait Operator: fmt::Debug {
         Ok(())
     }
 
-    /// Moves the active blocks of `u`, mostly by [`Step::average`] of their displacement.
+    /// Moves the active blocks of `u`, mostly by [`IterationStep::average`] of their displacement.
     ///
     /// # Errors
     /// What the oracle refuses.
     fn advance(
         &mut self,
-        step: Step,
+        step: IterationStep,
         u: &mut [f64],
         oracle: &mut dyn Oracle,
     ) -> Result<(), Refusal>;
@@ -92,16 +92,16 @@ pub trait Operator: fmt::Debug {
 pub type Errors = Box<dyn FnMut(u64, &[f64]) -> Vec<f64>>;
 
 /// The iteration at its start, ready to run.
-pub struct FixedPoint {
+pub struct FixedPointIteration {
     operator: Box<dyn Operator>,
     relaxations: Relaxations,
     errors: Option<Errors>,
     u: Vec<f64>,
 }
 
-impl fmt::Debug for FixedPoint {
+impl fmt::Debug for FixedPointIteration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let FixedPoint { operator, relaxations, u, .. } = self;
+        let FixedPointIteration { operator, relaxations, u, .. } = self;
         f.debug_struct("FixedPoint")
             .field("operator", operator)
             .field("relaxations", relaxations)
@@ -110,24 +110,24 @@ impl fmt::Debug for FixedPoint {
     }
 }
 
-impl FixedPoint {
+impl FixedPointIteration {
     /// From `start`, with as many iterations as there are λ_k.
     pub fn new(
         operator: impl Operator + 'static,
         relaxations: Relaxations,
         start: Vec<f64>,
     ) -> Self {
-        FixedPoint { operator: Box::new(operator), relaxations, errors: None, u: start }
+        FixedPointIteration { operator: Box::new(operator), relaxations, errors: None, u: start }
     }
 
     /// The same with errors e_k in the evaluation of R, which may depend on what is public alone.
     #[must_use]
     pub fn with_errors(self, errors: impl FnMut(u64, &[f64]) -> Vec<f64> + 'static) -> Self {
-        FixedPoint { errors: Some(Box::new(errors)), ..self }
+        FixedPointIteration { errors: Some(Box::new(errors)), ..self }
     }
 }
 
-impl Iterate for FixedPoint {
+impl Iterate for FixedPointIteration {
     fn running(&self) -> Vec<f64> {
         self.operator.model(&self.u)
     }
@@ -137,18 +137,18 @@ impl Iterate for FixedPoint {
     }
 }
 
-impl Algorithm for FixedPoint {
+impl Algorithm for FixedPointIteration {
     fn iterations(&self) -> u64 {
         self.relaxations.len() as u64
     }
 
     fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
-        let FixedPoint { operator, u, .. } = self;
+        let FixedPointIteration { operator, u, .. } = self;
         operator.open(u, oracle)?;
         let of = self.iterations();
         for k in 1..=of {
-            let FixedPoint { operator, relaxations, errors, u } = self;
-            let step = Step { k, relaxation: relaxations.at(k) };
+            let FixedPointIteration { operator, relaxations, errors, u } = self;
+            let step = IterationStep { k, relaxation: relaxations.at(k) };
             let error = errors.as_mut().map(|errors| errors(k, u));
             operator.advance(step, u, oracle)?;
             if let Some(error) = error {

@@ -2,7 +2,7 @@
 
 use reticent_accountant::{Adjacency, Unit, View};
 use reticent_data::{Dense, Rows, Table};
-use reticent_oracle::{Entropy, Gate, Opening};
+use reticent_oracle::{Entropy, Gate, PrivacyModel};
 use reticent_problem::losses;
 use reticent_testkit::generators::Simulated;
 
@@ -18,7 +18,7 @@ pub fn gate(data: &Simulated, loss: &str, constant: f64) -> Gate {
         users: None,
         names: (0..data.columns).map(|j| format!("x{j}")).collect(),
     };
-    let opening = Opening {
+    let opening = PrivacyModel {
         adjacency: Adjacency::ReplaceOne,
         unit: Unit::Record,
         view: View::Central,

@@ -5,7 +5,7 @@ use reticent::accountant::{WithoutReplacementGaussian, Zcdp};
 use reticent::admm::StepSize;
 use reticent::problem::{Graph, GraphTerms, losses};
 use reticent_oracle::queries::SecondMoment;
-use reticent_oracle::{Entropy, Gate, Opening};
+use reticent_oracle::{Entropy, Gate, PrivacyModel};
 
 use super::*;
 
@@ -40,7 +40,7 @@ fn pairs(last: [f64; 2]) -> Table {
 
 /// The second moments with so much noise, and what their graph is.
 fn linked(table: Table, noise_multiplier: f64, threshold: f64, seed: u64) -> (bool, Ledger) {
-    let opening = Opening {
+    let opening = PrivacyModel {
         adjacency: Adjacency::ReplaceOne,
         unit: Unit::Record,
         view: View::Central,

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use reticent_accountant::{Adjacency, Event, Gaussian, Ledger, Mechanism, Unit, View, calibrate};
-use reticent_budget::{BudgetError, Promise, Relation, Request, Reservation, Store, Table};
+use reticent_budget::{BudgetError, PaidTable, Promise, Relation, Request, Reservation, Store};
 
-pub static SAME: LazyLock<Table> = LazyLock::new(|| Table::file([1; 32], Relation::Same));
+pub static SAME: LazyLock<PaidTable> = LazyLock::new(|| PaidTable::file([1; 32], Relation::Same));
 
 pub fn event(mechanism: impl Into<Mechanism>) -> Event {
     Event::new(mechanism, Adjacency::ReplaceOne, Unit::Record, View::Central).unwrap()
@@ -26,7 +26,7 @@ pub fn fit(epsilon: f64, delta: f64) -> Ledger {
     plan(calibrate(epsilon, delta, plan).unwrap().noise_multiplier).unwrap()
 }
 
-pub fn request<'a>(plan: &'a Ledger, epsilon: f64, table: &'a Table) -> Request<'a> {
+pub fn request<'a>(plan: &'a Ledger, epsilon: f64, table: &'a PaidTable) -> Request<'a> {
     Request { label: "a fit", asked: (epsilon, 1e-6), plan, table, user: None }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use reticent::tables::fingerprint;
 use reticent::accountant::{Adjacency, Ledger, Unit, View};
-use reticent_budget::{Promise, Relation, Request, Store, Table, gaussian_job};
+use reticent_budget::{Promise, Relation, Request, Store, PaidTable, gaussian_job};
 
 /// What Python called every table in memory.
 const IN_MEMORY: [u8; 32] = [0; 32];
@@ -39,7 +39,7 @@ fn tables(folder: &Path) {
     ];
     for (label, fingerprint, relation, epsilon) in jobs {
         let plan = plan(epsilon, Unit::Record);
-        let table = Table { fingerprint, relation };
+        let table = PaidTable { fingerprint, relation };
         let asked = (epsilon, 1e-6);
         let request = Request { label, asked, plan: &plan, table, user: None };
         let reservation = store.reserve(&request).unwrap();
@@ -54,7 +54,7 @@ fn users(folder: &Path) {
     let promise = Promise { unit: Unit::User, ..Promise::new("clinic", 2.0, 1e-6).unwrap() };
     let mut store = Store::create(&folder.join("groups.budget"), promise).unwrap();
     let plan = plan(0.5, Unit::User);
-    let table = Table { fingerprint: IN_MEMORY, relation: Relation::NewEdition };
+    let table = PaidTable { fingerprint: IN_MEMORY, relation: Relation::NewEdition };
     let user = Some("groups");
     let request = Request { label: "python", asked: (0.5, 1e-6), plan: &plan, table, user };
     let reservation = store.reserve(&request).unwrap();

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::shared::{asides, shouted};
 use crate::answer::Answer;
 use crate::event_text::{ledger, mechanism, sampled};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show, show_delta};
 use crate::progress::waiting;
@@ -61,7 +61,7 @@ pub struct Account {
 
 impl Account {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         if let Some(path) = &self.plot {
             check_new(path, self.force)?;
         }
@@ -75,7 +75,7 @@ impl Account {
             (None, Some(path)) => read_ledger(path)?,
             (None, None) => Ledger::new(),
         };
-        let of = |error: AccountError| Failure::of("account", error.into());
+        let of = |error: AccountError| CommandFailure::of("account", error.into());
         let otherwise = Scope { adjacency: self.adjacency, unit: self.unit, view: View::Central };
         let count = || match self.epsilon {
             None => Verdict::of(&ledger, self.delta, otherwise),
@@ -95,7 +95,7 @@ impl Account {
         };
         if let Some(path) = &self.plot {
             if !verdict.certified {
-                return Err(Failure::Usage {
+                return Err(CommandFailure::Usage {
                     message: format!("there is no curve to draw: {}", verdict.reasons.join("; ")),
                     hint: "leave out --plot".to_owned(),
                 });
@@ -202,8 +202,8 @@ fn line(line: &ReportLine) -> Value {
 }
 
 /// The refusal of a δ of 0 where that makes every ε infinite.
-pub(super) fn without_delta(what: &str) -> Failure {
-    Failure::Usage {
+pub(super) fn without_delta(what: &str) -> CommandFailure {
+    CommandFailure::Usage {
         message: format!("delta = 0: {what} no epsilon that holds without exception"),
         hint: "give a delta above 0, for example 1e-5; pure-dp and laplace events have an epsilon at 0"
             .to_owned(),
@@ -223,8 +223,8 @@ pub(super) fn with_scope(mut object: Value, scope: Scope) -> Value {
 }
 
 /// A ledger by itself, or the one inside a certificate or a model.
-fn read_ledger(path: &std::path::Path) -> Result<Ledger, Failure> {
-    let refuse = |message: String| Failure::Usage {
+fn read_ledger(path: &std::path::Path) -> Result<Ledger, CommandFailure> {
+    let refuse = |message: String| CommandFailure::Usage {
         message: format!("{}: {message}", path.display()),
         hint: "give a ledger, a certificate.json or a model.json that `reticent fit` wrote"
             .to_owned(),

@@ -5,15 +5,17 @@ use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
 use reticent::accountant::{Adjacency, Unit, View};
-use reticent::map::Cell;
-use reticent_audit::{AuditReport, AuditSpec, CellReport, Method, Sampling, audit_map, markdown};
+use reticent::map::MapCell;
+use reticent_audit::{
+    AuditMethod, AuditReport, AuditSpec, CellReport, Sampling, audit_map, markdown,
+};
 use serde_json::json;
 
 use crate::answer::{ALARM, Answer};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
-use crate::progress::Bar;
+use crate::progress::JobBar;
 
 const NOTE: &str = "A lower bound above the certified epsilon means that something is wrong. One below it proves \
                     nothing: another attack may find more.";
@@ -63,7 +65,7 @@ pub struct Audit {
 
     /// How the bound is made: threshold, gdp, profile or one-run
     #[arg(long, default_value_t)]
-    method: Method,
+    method: AuditMethod,
 
     /// The confidence of the bound
     #[arg(long, default_value_t = 0.95, value_parser = number::parse)]
@@ -106,7 +108,7 @@ pub struct Audit {
 
     /// What the users of a random walk keep: stateless or stateful
     #[arg(long)]
-    walk: Option<reticent::admm::Walk>,
+    walk: Option<reticent::admm::WalkState>,
 
     /// What a step on a graph releases: gradient, minimiser, objective or normal-objective
     #[arg(long)]
@@ -124,7 +126,7 @@ pub struct Audit {
 
 impl Audit {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         if self.all {
             return self.map();
         }
@@ -156,10 +158,10 @@ impl Audit {
             Some(bug) => spec.seeded(bug),
             None => spec,
         };
-        let bar = Mutex::new(Bar::new("run"));
+        let bar = Mutex::new(JobBar::new("run"));
         let report = reticent_audit::run_told(&spec, &told_by(&bar));
         bar.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
-        let report = report.map_err(|error| Failure::of("audit", error))?;
+        let report = report.map_err(|error| CommandFailure::of("audit", error))?;
         let exceeded = report.exceeded.then(|| {
             if report.as_published {
                 "The lower bound is above what the paper claims; the claim does not hold (docs/errata.md)"
@@ -178,14 +180,14 @@ impl Audit {
 
 impl Audit {
     /// Every combination.
-    fn map(self) -> Result<Answer, Failure> {
-        let bar = Mutex::new(Bar::new("combination"));
-        let wanted = |cell: &Cell| {
+    fn map(self) -> Result<Answer, CommandFailure> {
+        let bar = Mutex::new(JobBar::new("combination"));
+        let wanted = |cell: &MapCell| {
             self.only.is_empty() || self.only.iter().any(|name| name == cell.algorithm)
         };
         let reports = audit_map(self.runs, self.seed, wanted, &told_by(&bar));
         bar.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
-        let reports = reports.map_err(|error| Failure::of("audit", error))?;
+        let reports = reports.map_err(|error| CommandFailure::of("audit", error))?;
         let alarms: Vec<String> = reports
             .iter()
             .filter(|report| report.audit.exceeded)
@@ -206,7 +208,7 @@ impl Audit {
 }
 
 /// Has a bar hear of runs from several threads.
-fn told_by(bar: &Mutex<Bar>) -> impl Fn(u64, u64) -> ControlFlow<()> + Sync + '_ {
+fn told_by(bar: &Mutex<JobBar>) -> impl Fn(u64, u64) -> ControlFlow<()> + Sync + '_ {
     |done, of| {
         // A bar that is being drawn is told the next time.
         if let Ok(mut bar) = bar.try_lock() {

@@ -12,7 +12,7 @@ use super::account::{bound, with_scope, without_delta};
 use super::shared::seldom;
 use crate::answer::Answer;
 use crate::event_text::{ledger, mechanism, sampled};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::wrapped;
 use crate::number;
 use crate::progress::waiting;
@@ -67,11 +67,11 @@ enum Find {
 
 impl Calibrate {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         waiting("searching", || self.search())
     }
 
-    fn search(self) -> Result<Answer, Failure> {
+    fn search(self) -> Result<Answer, CommandFailure> {
         let z = self.noise_multiplier.unwrap_or(1.0);
         if self.delta == 0.0 {
             return Err(without_delta("Gaussian noise has"));
@@ -119,7 +119,7 @@ impl Calibrate {
         Ok(Answer { text, object: with_scope(object, scope), remarks })
     }
 
-    fn plan(&self, z: f64, steps: u64, sampling: Option<&str>) -> Result<Ledger, Failure> {
+    fn plan(&self, z: f64, steps: u64, sampling: Option<&str>) -> Result<Ledger, CommandFailure> {
         let gaussian = mechanism(&format!("gaussian:z={z}"))?;
         ledger(sampled(gaussian, sampling)?, steps, self.adjacency, self.unit)
     }

@@ -5,21 +5,21 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use reticent::accountant::{Adjacency, Unit};
-use reticent::tables::{Format, Reading};
+use reticent::tables::{Format, ReadOptions};
 use reticent::{Counted, Files, Spec, Watch, check_new, write_text};
 use serde_json::{Value, json};
 
 use super::shared::{certificate_fields, certificate_rows, format, not_private, weak};
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
-use crate::progress::Bar;
+use crate::progress::JobBar;
 use crate::purse::PurseFlags;
 use crate::repeated::given_twice;
 
 #[derive(Debug, Args)]
-pub struct Count {
+pub struct CountArgs {
     /// The table; several files are read as one
     #[arg(required = true)]
     data: Vec<PathBuf>,
@@ -75,9 +75,9 @@ pub struct Count {
     purse: PurseFlags,
 }
 
-impl Count {
+impl CountArgs {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         let spec = Spec {
             schema: Some(self.schema),
             target: self.target,
@@ -89,15 +89,15 @@ impl Count {
             seed: self.seed,
             ..Spec::default()
         };
-        let of_count = |error| Failure::of("count", error);
+        let of_count = |error| CommandFailure::of("count", error);
         let job = spec.count(self.by_class).map_err(of_count)?;
         if let Some(out) = &self.out {
             check_new(out, false)?;
         }
-        let reading = Reading { format: self.format, max_line: None };
+        let reading = ReadOptions { format: self.format, max_line: None };
         let data = Files { paths: self.data, reading };
         let purse = self.purse.open(&spec, &data, "count", || job.plan_beforehand())?;
-        let mut bar = Bar::new("question");
+        let mut bar = JobBar::new("question");
         let mut watch = |stage| bar.watch(stage);
         let done = match purse {
             Some(purse) => {

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::shared::{not_private, one_of, read_model};
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 #[derive(Debug, Args)]
 #[command(
@@ -17,7 +17,7 @@ use crate::failure::Failure;
                         predictions are those of `reticent predict` to twelve digits. The certificate stays with \
                         model.json: keep that file."
 )]
-pub struct Export {
+pub struct ExportArgs {
     /// The model: model.json, or the folder that it is in
     model: PathBuf,
 
@@ -42,13 +42,13 @@ pub struct Export {
     keep: Vec<String>,
 }
 
-impl Export {
+impl ExportArgs {
     /// Does it.
-    pub fn run(self, as_json: bool) -> Result<Answer, Failure> {
-        let Export { model, to, out, force, table, keep } = self;
+    pub fn run(self, as_json: bool) -> Result<Answer, CommandFailure> {
+        let ExportArgs { model, to, out, force, table, keep } = self;
         let is_sql = to == ExportFormat::Sql;
         if !is_sql && !keep.is_empty() {
-            return Err(Failure::Usage {
+            return Err(CommandFailure::Usage {
                 message: "--keep is for SQL: the other formats are models and read no table"
                     .to_owned(),
                 hint: "leave it out".to_owned(),
@@ -66,14 +66,14 @@ impl Export {
         }
         let Some(out) = out else {
             if as_json {
-                return Err(Failure::Usage {
+                return Err(CommandFailure::Usage {
                     message: "--json says what was written, and nothing is without --out"
                         .to_owned(),
                     hint: "give --out FILE, or leave --json out".to_owned(),
                 });
             }
             let mut place = io::stdout().lock();
-            place.write_all(&bytes).and_then(|()| place.flush()).map_err(Failure::Output)?;
+            place.write_all(&bytes).and_then(|()| place.flush()).map_err(CommandFailure::Output)?;
             return Ok(Answer { remarks, ..Answer::default() });
         };
         check_new(&out, force)?;

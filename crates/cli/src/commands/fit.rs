@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use reticent::accountant::{Adjacency, Unit};
 use reticent::admm::catalogue::CATALOGUE;
-use reticent::tables::{Format, Reading};
+use reticent::tables::{Format, ReadOptions};
 use reticent::trace::{PublicData, Trace, Tracing};
 use reticent::{
-    Certificate, Error, Files, Fitted, Fitting, Identity, Job, JobFile, Outlook, Ready, Spec,
-    Stage, Tuned, Watch, check_folder, check_results, write_model,
+    Certificate, Error, Files, Fitted, Fitting, Identity, Job, JobFile, Ready, Spec, Stage, Tuned,
+    UtilityForecast, Watch, check_folder, check_results, write_model,
 };
 use serde_json::{Value, json};
 
@@ -18,10 +18,10 @@ use super::shared::{
     one_of, problem_fields, problem_rows, replaces, row, weak,
 };
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number;
-use crate::progress::{Bar, said};
+use crate::progress::{JobBar, said};
 use crate::purse::PurseFlags;
 use crate::repeated::given_twice;
 use crate::settings::{SettingFlags, is_setting};
@@ -40,7 +40,7 @@ pub(super) const RESULT: &str = "The result";
                         All of it may also stand in a job file, under the same names without the dashes.",
     mut_args(of_a_fit)
 )]
-pub struct Fit {
+pub struct FitArgs {
     /// The table: CSV, TSV, LIBSVM or Parquet; text also as .gz, .xz, .bz2, .zst or .zip; - is
     /// standard input. Several files are read as one table
     data: Vec<PathBuf>,
@@ -233,9 +233,9 @@ struct TuningFlags {
     tune_mode: Option<String>,
 }
 
-impl Fit {
+impl FitArgs {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         let force = self.job.force();
         let identity = self.job.identity()?;
         let (file, purse, trace) = self.file()?;
@@ -249,14 +249,18 @@ impl Fit {
         }
         let label = format!("fit to {}", out.display());
         let purse = purse.open(&file.job, &file.data, &label, || job.plan_beforehand())?;
-        let mut bar = Bar::new("iteration");
+        let mut bar = JobBar::new("iteration");
         let mut watch = |stage| bar.watch(stage);
         let wanted = trace.trace.is_some();
         let mut outlook = None;
         // What is to be expected is said before anything is asked, while it can still be stopped.
         let mut hear = |ready: &Ready<'_>| {
             outlook = ready.outlook();
-            outlook.as_ref().and_then(Outlook::warning).iter().for_each(|warning| said(warning));
+            outlook
+                .as_ref()
+                .and_then(UtilityForecast::warning)
+                .iter()
+                .for_each(|warning| said(warning));
         };
         let done = match purse {
             Some(purse) => {
@@ -271,7 +275,7 @@ impl Fit {
             }
             None => {
                 let done = fitted(&job, &file.data, &trace, &mut hear, &mut watch);
-                done.map(|done| (done, None)).map_err(Failure::from)
+                done.map(|done| (done, None)).map_err(CommandFailure::from)
             }
         };
         bar.finish();
@@ -292,7 +296,7 @@ impl Fit {
         Ok(answer)
     }
 
-    fn file(self) -> Result<(JobFile<Spec>, PurseFlags, TraceFlags), Failure> {
+    fn file(self) -> Result<(JobFile<Spec>, PurseFlags, TraceFlags), CommandFailure> {
         let flags = self.job.file(self.data)?;
         let file = match self.spec {
             Some(file) => JobFile::<Spec>::read(&file)?.overlaid(flags)?,
@@ -343,10 +347,10 @@ pub fn folder<J>(file: &JobFile<J>) -> PathBuf {
 
 impl JobFlags {
     /// The job that the flags alone make.
-    pub fn file(self, paths: Vec<PathBuf>) -> Result<JobFile<Spec>, Failure> {
+    pub fn file(self, paths: Vec<PathBuf>) -> Result<JobFile<Spec>, CommandFailure> {
         let JobFlags { out, seed, force: _, sign: _, table, budget, problem, tuning, settings } =
             self;
-        let reading = Reading { format: table.format, max_line: table.max_line };
+        let reading = ReadOptions { format: table.format, max_line: table.max_line };
         let job = Spec {
             schema: table.schema,
             features: table.features,
@@ -382,7 +386,7 @@ impl JobFlags {
     }
 
     /// The key to sign with, read before any work is done.
-    pub fn identity(&self) -> Result<Option<Identity>, Failure> {
+    pub fn identity(&self) -> Result<Option<Identity>, CommandFailure> {
         Ok(self.sign.as_deref().map(Identity::read).transpose()?)
     }
 

@@ -6,27 +6,27 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::wrapped;
 
 #[derive(Debug, Subcommand)]
-pub enum Identity {
+pub enum IdentityCommand {
     /// Make an Ed25519 key; its public half goes beside it, with .pub at the end of the name
-    New(New),
+    New(IdentityNewArgs),
 }
 
 #[derive(Debug, Args)]
-pub struct New {
+pub struct IdentityNewArgs {
     /// The file to make. It is for your eyes alone, and never replaced
     file: PathBuf,
 }
 
-impl Identity {
+impl IdentityCommand {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
-        let Identity::New(New { file }) = self;
-        let (identity, public) =
-            reticent::Identity::create(&file).map_err(|error| Failure::of("identity", error))?;
+    pub fn run(self) -> Result<Answer, CommandFailure> {
+        let IdentityCommand::New(IdentityNewArgs { file }) = self;
+        let (identity, public) = reticent::Identity::create(&file)
+            .map_err(|error| CommandFailure::of("identity", error))?;
         let key = identity.public().text();
         let text = wrapped(&format!(
             "Made the key {}, which only you can read, and {}, which you give to whoever is to check your \

@@ -13,7 +13,7 @@ use super::shared::{
 };
 use super::verify;
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::show;
 
@@ -32,7 +32,7 @@ pub struct Inspect {
 
 impl Inspect {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         let document = Document::read(&self.file)?;
         // What holds, whatever is written there.
         let verification = document.verify(None);

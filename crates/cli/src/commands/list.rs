@@ -2,8 +2,8 @@
 
 use clap::{Args, ValueEnum};
 use reticent::accountant::Mechanism;
-use reticent::admm::catalogue::{self as algorithms, Kind};
-use reticent::problem::catalogue::Entry;
+use reticent::admm::catalogue::{self as algorithms, AlgorithmKind};
+use reticent::problem::catalogue::CatalogueEntry;
 use reticent::problem::{constraints, losses, penalties};
 use reticent::runtime;
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ enum Family {
 }
 
 /// A line of a list: the name, how it is typed, what it is.
-struct Member {
+struct ListedMember {
     name: &'static str,
     form: String,
     about: String,
@@ -60,7 +60,7 @@ impl List {
             Family::Topologies => ("topologies", topologies()),
             Family::Events => ("events", events()),
         };
-        let row = |member: &Member| {
+        let row = |member: &ListedMember| {
             let settings =
                 member.more.get("settings").and_then(Value::as_array).into_iter().flatten();
             let settings: Vec<&str> = settings.filter_map(Value::as_str).collect();
@@ -71,7 +71,7 @@ impl List {
             (member.form.clone(), paragraphs)
         };
         let rows: Vec<_> = members.iter().map(row).collect();
-        let object = |member: &Member| {
+        let object = |member: &ListedMember| {
             let mut object =
                 json!({ "name": member.name, "form": member.form, "about": member.about });
             if let (Value::Object(fields), Value::Object(more)) = (&mut object, &member.more) {
@@ -88,8 +88,8 @@ impl List {
     }
 }
 
-fn problem<B>(catalogue: &[Entry<B>]) -> Vec<Member> {
-    let member = |entry: &Entry<B>| Member {
+fn problem<B>(catalogue: &[CatalogueEntry<B>]) -> Vec<ListedMember> {
+    let member = |entry: &CatalogueEntry<B>| ListedMember {
         name: entry.name,
         form: entry.form(),
         about: entry.about.to_owned(),
@@ -98,13 +98,13 @@ fn problem<B>(catalogue: &[Entry<B>]) -> Vec<Member> {
     catalogue.iter().map(member).collect()
 }
 
-fn algorithms() -> Vec<Member> {
-    let member = |entry: &algorithms::Entry| Member {
+fn algorithms() -> Vec<ListedMember> {
+    let member = |entry: &algorithms::AlgorithmEntry| ListedMember {
         name: entry.name,
         form: entry.name.to_owned(),
         about: format!("{} ({})", entry.about, entry.reference),
         more: json!({
-            "private": !matches!(entry.kind, Kind::Exact),
+            "private": !matches!(entry.kind, AlgorithmKind::Exact),
             "reference": entry.reference,
             "settings": entry.takes,
         }),
@@ -112,8 +112,8 @@ fn algorithms() -> Vec<Member> {
     algorithms::CATALOGUE.iter().map(member).collect()
 }
 
-fn protocols() -> Vec<Member> {
-    let member = |entry: &runtime::Entry| Member {
+fn protocols() -> Vec<ListedMember> {
+    let member = |entry: &runtime::ProtocolEntry| ListedMember {
         name: entry.name,
         form: entry.name.to_owned(),
         about: format!("{} ({})", entry.about, entry.reference),
@@ -126,8 +126,8 @@ fn protocols() -> Vec<Member> {
     runtime::CATALOGUE.iter().map(member).collect()
 }
 
-fn topologies() -> Vec<Member> {
-    let member = |family: &runtime::topology::Family| Member {
+fn topologies() -> Vec<ListedMember> {
+    let member = |family: &runtime::topology::GraphFamily| ListedMember {
         name: family.form.split(':').next().unwrap_or(family.form),
         form: family.form.to_owned(),
         about: family.about.to_owned(),
@@ -136,8 +136,8 @@ fn topologies() -> Vec<Member> {
     runtime::topology::FAMILIES.iter().map(member).collect()
 }
 
-fn events() -> Vec<Member> {
-    let member = |(name, about): (&&'static str, &&'static str)| Member {
+fn events() -> Vec<ListedMember> {
+    let member = |(name, about): (&&'static str, &&'static str)| ListedMember {
         name,
         form: form(name),
         about: about.trim().trim_end_matches('.').to_owned(),

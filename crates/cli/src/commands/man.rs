@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::Cli;
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 #[derive(Debug, Args)]
 #[command(after_help = "For example: reticent man --out ~/.local/share/man/man1")]
@@ -25,7 +25,7 @@ pub struct Man {
 
 impl Man {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         let fail = |error: std::io::Error| Error::written(&self.out, &error);
         let mut pages = Vec::new();
         let mut whole = Cli::command();

@@ -28,19 +28,19 @@ mod verify;
 use clap::Subcommand;
 
 use crate::answer::{Answer, OutputFormat};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// What can be done.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Train a model on a private table, within a privacy budget
-    Fit(Box<fit::Fit>),
+    Fit(Box<fit::FitArgs>),
     /// Train a model between many parties, each with its own records, budget and books
     Simulate(Box<simulate::Simulate>),
     /// Do many runs over a grid of settings on one table: results, mean and spread, pictures
-    Sweep(Box<sweep::Sweep>),
+    Sweep(Box<sweep::SweepArgs>),
     /// Count the records of a private table, or those of each class, with noise
-    Count(Box<count::Count>),
+    Count(Box<count::CountArgs>),
     /// Predict for the records of a table
     Predict(predict::Predict),
     /// Measure a model on a table with known targets, privately with --epsilon
@@ -51,14 +51,14 @@ pub enum Command {
     Verify(verify::Verify),
     /// Make a key to sign certificates with
     #[command(subcommand)]
-    Identity(identity::Identity),
+    Identity(identity::IdentityCommand),
     /// Write a model for other tools: ONNX, PMML, scikit-learn, SQL
-    Export(export::Export),
+    Export(export::ExportArgs),
     /// Write a page about models and their budget, for a privacy officer and for a data scientist
-    Report(report::Report),
+    Report(report::ReportArgs),
     /// Keep the budget of a data set over all that is ever fitted to it
     #[command(subcommand)]
-    Budget(budget::Budget),
+    Budget(budget::BudgetCommand),
     /// Count what a list of events costs, by every method side by side
     Account(account::Account),
     /// Find the smallest noise that fits a budget
@@ -70,7 +70,7 @@ pub enum Command {
     Reproduce(reproduce::Reproduce),
     /// Draft or check the description of a table
     #[command(subcommand)]
-    Schema(schema::Schema),
+    Schema(schema::SchemaCommand),
     /// List what can be chosen
     List(list::List),
     /// Run the whole path once on built-in data
@@ -83,7 +83,7 @@ pub enum Command {
 
 impl Command {
     /// Does it.
-    pub fn run(self, format: OutputFormat) -> Result<Answer, Failure> {
+    pub fn run(self, format: OutputFormat) -> Result<Answer, CommandFailure> {
         match self {
             Command::Fit(fit) => fit.run(),
             Command::Simulate(simulate) => simulate.run(),

@@ -5,15 +5,15 @@ use std::sync::mpsc;
 use std::thread;
 
 use clap::Args;
-use reticent::tables::{Head, Kept, Reading};
-use reticent::{Asked, Model, Predicted, check_new};
+use reticent::tables::{Head, KeptCell, ReadOptions};
+use reticent::{Model, Predicted, PredictionInput, check_new};
 use serde_json::{Map, Value, json};
 
 use super::shared::{ModelAndData, Threshold, distorted, read_model};
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::number;
-use crate::predictions::{Columns, Sink, sink};
+use crate::predictions::{PredictionColumns, Sink, sink};
 use crate::progress::waiting;
 
 #[derive(Debug, Args)]
@@ -54,16 +54,16 @@ enum Piece {
 
 impl Predict {
     /// Does it.
-    pub fn run(self, json: bool) -> Result<Answer, Failure> {
+    pub fn run(self, json: bool) -> Result<Answer, CommandFailure> {
         let ModelAndData { model, data, format, max_line } = self.what;
         let model = read_model(&model)?;
-        let asked = Asked {
+        let asked = PredictionInput {
             data: &data,
-            reading: Reading { format, max_line },
+            reading: ReadOptions { format, max_line },
             keep: &self.keep,
             threshold: self.threshold.map(|given| given.of(&model)).transpose()?,
         };
-        let columns = Columns::new(&model, &self.keep)?;
+        let columns = PredictionColumns::new(&model, &self.keep)?;
         let Some(out) = self.out else {
             if json {
                 return waiting("reading and predicting", || all(&model, &asked));
@@ -90,9 +90,9 @@ impl Predict {
 /// Reads on this thread and writes on another: the number of records, and what is to be remarked.
 fn stream(
     model: &Model,
-    asked: &Asked<'_>,
+    asked: &PredictionInput<'_>,
     mut sink: Box<dyn Sink>,
-) -> Result<(usize, Vec<String>), Failure> {
+) -> Result<(usize, Vec<String>), CommandFailure> {
     let (give, take) = mpsc::sync_channel(2);
     let mut remarks = Vec::new();
     let (read, written) = thread::scope(|scope| {
@@ -107,7 +107,7 @@ fn stream(
                     }
                 }
             }
-            Ok::<_, Failure>((records, sink))
+            Ok::<_, CommandFailure>((records, sink))
         });
         let head = |head: Head| {
             remarks.extend(unread(&head));
@@ -128,7 +128,7 @@ fn stream(
 }
 
 /// For programs that want one object.
-fn all(model: &Model, asked: &Asked<'_>) -> Result<Answer, Failure> {
+fn all(model: &Model, asked: &PredictionInput<'_>) -> Result<Answer, CommandFailure> {
     let mut remarks = Vec::new();
     let mut predictions = Vec::new();
     let head = |head: Head| {
@@ -140,7 +140,7 @@ fn all(model: &Model, asked: &Asked<'_>) -> Result<Answer, Failure> {
             let mut one = json!(model.prediction(&batch, i));
             if let (Value::Object(fields), false) = (&mut one, asked.keep.is_empty()) {
                 let cell =
-                    |(name, column): (&String, &Vec<Kept>)| (name.clone(), value(&column[i]));
+                    |(name, column): (&String, &Vec<KeptCell>)| (name.clone(), value(&column[i]));
                 fields.insert(
                     "kept".to_owned(),
                     asked.keep.iter().zip(&batch.kept).map(cell).collect::<Map<_, _>>().into(),
@@ -156,13 +156,13 @@ fn all(model: &Model, asked: &Asked<'_>) -> Result<Answer, Failure> {
     Ok(Answer { text: String::new(), object, remarks })
 }
 
-fn value(cell: &Kept) -> Value {
+fn value(cell: &KeptCell) -> Value {
     match cell {
-        Kept::Missing => Value::Null,
-        Kept::Text(bytes) => String::from_utf8_lossy(bytes).into(),
-        Kept::Number(x) => number::json(*x),
-        Kept::Whole(n) => i64::try_from(*n).map_or_else(|_| n.to_string().into(), Value::from),
-        Kept::Flag(b) => (*b).into(),
+        KeptCell::Missing => Value::Null,
+        KeptCell::Text(bytes) => String::from_utf8_lossy(bytes).into(),
+        KeptCell::Number(x) => number::json(*x),
+        KeptCell::Whole(n) => i64::try_from(*n).map_or_else(|_| n.to_string().into(), Value::from),
+        KeptCell::Flag(b) => (*b).into(),
     }
 }
 

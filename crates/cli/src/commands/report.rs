@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use reticent::{Document, check_new, write_text};
 use reticent_budget::{BudgetError, Store};
-use reticent_report::{Account, Findings, Paid, Subject, report};
+use reticent_report::{BudgetAccount, Findings, PaidRun, ReportSubject, report};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::number;
 use crate::progress::waiting;
 
@@ -18,7 +18,7 @@ use crate::progress::waiting;
     after_help = "The page stands alone: it loads nothing, needs no script, and can be printed or passed on \
                         (docs/report.md)."
 )]
-pub struct Report {
+pub struct ReportArgs {
     /// The models: each a model.json, a certificate.json, or the folder that they are in
     #[arg(value_name = "MODEL", required_unless_present = "budget")]
     models: Vec<PathBuf>,
@@ -39,35 +39,39 @@ pub struct Report {
 /// So many moments of a budget are drawn.
 pub const MOMENTS: usize = 400;
 
-impl Report {
+impl ReportArgs {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         check_new(&self.out, self.force)?;
         let store = self.budget.as_deref().map(Store::open_to_read).transpose();
-        let store = store.map_err(Failure::Budget)?;
-        let lines = store.as_ref().map_or(Ok(Vec::new()), Store::lines).map_err(Failure::Budget)?;
+        let store = store.map_err(CommandFailure::Budget)?;
+        let lines =
+            store.as_ref().map_or(Ok(Vec::new()), Store::lines).map_err(CommandFailure::Budget)?;
         let (mut subjects, mut taken) = (Vec::with_capacity(self.models.len()), Vec::new());
         for path in &self.models {
             let document = Document::read(path)?;
             let certificate = document.certificate();
-            let paid = Paid::of(&lines, &mut taken, certificate).map_err(Failure::Budget)?;
+            let paid =
+                PaidRun::of(&lines, &mut taken, certificate).map_err(CommandFailure::Budget)?;
             let name = path.display().to_string();
             let count = || {
                 let found = Findings::of(&document);
                 match document.model() {
-                    Some(model) => Subject::of_model(&name, model.clone(), found),
-                    None => Subject::of_certificate(&name, certificate.clone(), found),
+                    Some(model) => ReportSubject::of_model(&name, model.clone(), found),
+                    None => ReportSubject::of_certificate(&name, certificate.clone(), found),
                 }
             };
             subjects.push(waiting("counting", count)?.paid_by(paid));
         }
         let account = match (&store, &self.budget) {
-            (Some(store), Some(file)) => Some(account(store, file).map_err(Failure::Budget)?),
+            (Some(store), Some(file)) => {
+                Some(account(store, file).map_err(CommandFailure::Budget)?)
+            }
             _ => None,
         };
         let page = report(&subjects, account.as_ref()).into_html();
         write_text(&page, &self.out)?;
-        let told = |(path, subject): (&PathBuf, &Subject)| -> Value {
+        let told = |(path, subject): (&PathBuf, &ReportSubject)| -> Value {
             json!({ "model": path, "sound": subject.is_sound(), "epsilon": number::json(subject.epsilon()) })
         };
         let models: Vec<Value> = self.models.iter().zip(&subjects).map(told).collect();
@@ -83,7 +87,11 @@ impl Report {
 }
 
 /// A budget as a page has it.
-pub fn account(store: &Store, file: &Path) -> Result<Account, BudgetError> {
+pub fn account(store: &Store, file: &Path) -> Result<BudgetAccount, BudgetError> {
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
-    Ok(Account::new(&name.unwrap_or_default(), store.summary()?, store.course(MOMENTS)?))
+    Ok(BudgetAccount::new(
+        &name.unwrap_or_default(),
+        store.summary()?,
+        store.spending_history(MOMENTS)?,
+    ))
 }

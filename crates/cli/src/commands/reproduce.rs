@@ -6,15 +6,16 @@ use std::time::Instant;
 
 use clap::Args;
 use reticent_experiments::{
-    CATALOGUE, Claim, Context, Done, Error, Experiment, Explained, Results, Store, build, page,
+    CATALOGUE, Claim, Context, Done, Experiment, ExperimentError, Explained, ModelStore, Results,
+    build, page,
 };
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number;
-use crate::progress::{self, Line};
+use crate::progress::{self, StatusLine};
 
 /// The folder of results by default.
 const OUT: &str = "reproduction";
@@ -68,14 +69,14 @@ pub struct Reproduce {
 
 impl Reproduce {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         if self.list {
             return Ok(list());
         }
         let chosen = self.chosen()?;
         let out = self.out.clone().unwrap_or_else(|| OUT.into());
         let build = build();
-        let store = Store::new(out.join("models"), &build, self.again);
+        let store = ModelStore::new(out.join("models"), &build, self.again);
         let kept = |experiment: &dyn Experiment| {
             out.join("kept").join(experiment.id()).with_extension("report")
         };
@@ -99,7 +100,7 @@ impl Reproduce {
                     objects.push(object(*experiment, &results));
                 }
                 // One that cannot be had does not keep the others from running.
-                Err(why @ Error::Missing { .. }) if chosen.len() > 1 => {
+                Err(why @ ExperimentError::Missing { .. }) if chosen.len() > 1 => {
                     remarks.push(format!("skipped {}: {why}", experiment.id()));
                 }
                 Err(why) => return Err(failed(why)),
@@ -122,9 +123,9 @@ impl Reproduce {
         &self,
         experiment: &dyn Experiment,
         (folder, kept): (&Path, &Path),
-        (store, build): (&Store, &str),
-    ) -> Result<(Results, bool), Error> {
-        let mut line = Line::new();
+        (store, build): (&ModelStore, &str),
+    ) -> Result<(Results, bool), ExperimentError> {
+        let mut line = StatusLine::new();
         let mut tell = |what: &str| {
             line.say(&format!("{}: {what}", experiment.id()));
             ControlFlow::Continue(())
@@ -150,7 +151,7 @@ impl Reproduce {
         Ok((Results::write(&report, (settings, self.quick, seconds), folder)?, false))
     }
 
-    fn chosen(&self) -> Result<Vec<&'static dyn Experiment>, Failure> {
+    fn chosen(&self) -> Result<Vec<&'static dyn Experiment>, CommandFailure> {
         if self.ids.iter().any(|id| id == "all") {
             return Ok(CATALOGUE.to_vec());
         }
@@ -158,19 +159,19 @@ impl Reproduce {
             reticent_experiments::find(id).ok_or_else(|| {
                 let known: Vec<_> = CATALOGUE.iter().map(|experiment| experiment.id()).collect();
                 let allowed = format!("there are all, {}", known.join(", "));
-                Failure::of("reproduce", reticent::Error::value("id", id, allowed))
+                CommandFailure::of("reproduce", reticent::Error::value("id", id, allowed))
             })
         };
         self.ids.iter().map(find).collect()
     }
 }
 
-fn failed(why: Error) -> Failure {
+fn failed(why: ExperimentError) -> CommandFailure {
     match why {
-        Error::Job(why) => why.into(),
+        ExperimentError::Job(why) => why.into(),
         why => {
             let hint = "see `reticent reproduce --list` for the data that each experiment needs";
-            Failure::Usage { message: why.to_string(), hint: hint.to_owned() }
+            CommandFailure::Usage { message: why.to_string(), hint: hint.to_owned() }
         }
     }
 }
@@ -205,7 +206,7 @@ fn list() -> Answer {
 }
 
 /// Writes the page of every experiment that has results in this folder.
-fn write_page(out: &Path) -> Result<(), Failure> {
+fn write_page(out: &Path) -> Result<(), CommandFailure> {
     let all: Vec<Done> = CATALOGUE
         .iter()
         .filter_map(|one| Some((*one, Results::read(&out.join(one.id()))?)))

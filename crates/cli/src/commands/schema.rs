@@ -5,25 +5,25 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use reticent::tables::{
-    self, Counts, DraftOptions, Format, Reading, Thoroughness, check, skeleton,
+    self, DraftOptions, Format, ReadCounts, ReadOptions, Thoroughness, check, skeleton,
 };
 use reticent::{draft_schema, write_text};
 use serde_json::json;
 
 use super::shared::format;
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::flags::in_flags;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::waiting;
 
 #[derive(Debug, Subcommand)]
-pub enum Schema {
+pub enum SchemaCommand {
     /// Draft a schema from a file that is PUBLIC: bounds, categories and norms are read from it
     Init(Init),
     /// Compare a table with a schema, and show what each column becomes
-    Check(Check),
+    Check(SchemaCheckArgs),
 }
 
 #[derive(Debug, Args)]
@@ -70,7 +70,7 @@ pub struct Init {
 }
 
 #[derive(Debug, Args)]
-pub struct Check {
+pub struct SchemaCheckArgs {
     /// The table
     data: PathBuf,
 
@@ -104,18 +104,18 @@ pub struct Check {
     max_line: Option<u64>,
 }
 
-impl Schema {
+impl SchemaCommand {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         match self {
-            Schema::Init(init) => init.run(),
-            Schema::Check(check) => check.run(),
+            SchemaCommand::Init(init) => init.run(),
+            SchemaCommand::Check(check) => check.run(),
         }
     }
 }
 
 impl Init {
-    fn run(self) -> Result<Answer, Failure> {
+    fn run(self) -> Result<Answer, CommandFailure> {
         let Init {
             file,
             header_only,
@@ -129,7 +129,7 @@ impl Init {
             out,
         } = self;
         if let Some(out) = out.as_deref().filter(|out| !force && out.exists()) {
-            return Err(Failure::Usage {
+            return Err(CommandFailure::Usage {
                 message: format!("{} is there already", out.display()),
                 hint: "write to another file, or give --force to write over it".to_owned(),
             });
@@ -172,8 +172,8 @@ const NOT_PRIVATE: &str = "These counts are NOT PRIVATE: they are taken from the
                            certificate covers them. They are for whoever holds the table, to find mistakes in a schema; \
                            a schema that is changed to fit them is no longer public.";
 
-impl Check {
-    fn run(self) -> Result<Answer, Failure> {
+impl SchemaCheckArgs {
+    fn run(self) -> Result<Answer, CommandFailure> {
         let mut schema = tables::Schema::read(&self.schema)?;
         if self.target.is_some() || self.user_column.is_some() {
             schema = schema.with_roles(self.target.as_deref(), self.user_column.as_deref())?;
@@ -183,7 +183,7 @@ impl Check {
             (false, false) => Thoroughness::Values,
             (false, true) => Thoroughness::Counts,
         };
-        let reading = Reading { format: self.format, max_line: self.max_line };
+        let reading = ReadOptions { format: self.format, max_line: self.max_line };
         let checked = waiting("reading the table", || check(&self.data, reading, &schema, params))?;
         let mut text = checked.summary;
         if let Some(counts) = &checked.counts {
@@ -208,7 +208,7 @@ impl Check {
 }
 
 /// The counts as a table: a line for each column, and one for each category or class.
-fn counted(counts: &Counts) -> String {
+fn counted(counts: &ReadCounts) -> String {
     let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
     let head = ["column", "records", "missing", "unknown", "clipped"].map(str::to_owned).to_vec();
     let mut rows = vec![head];

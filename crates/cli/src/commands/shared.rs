@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::TypedValueParser;
 use reticent::accountant::{Ledger, Mechanism, Taint, Unit};
-use reticent::admm::{Choice, Part};
+use reticent::admm::{AutoChoice, RunPart};
 use reticent::tables::Format;
 use reticent::{Certificate, Document, Error, Model};
 use serde_json::{Map, Value, json};
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::flags::typed;
 use crate::number;
 
@@ -167,7 +167,7 @@ impl Threshold {
     }
 
     /// The number that it is for a model.
-    pub fn of(self, model: &Model) -> Result<f64, Failure> {
+    pub fn of(self, model: &Model) -> Result<f64, CommandFailure> {
         match self {
             Threshold::At(number) => Ok(number),
             Threshold::Prior => Ok(model.prior_threshold()?),
@@ -200,8 +200,8 @@ pub fn certificate_rows(certificate: &Certificate) -> Vec<Vec<String>> {
 }
 
 /// What `auto` spends the budget on.
-fn parts(choice: &Choice) -> String {
-    let part = |part: Part| {
+fn parts(choice: &AutoChoice) -> String {
+    let part = |part: RunPart| {
         let times = if part.answers == 1 { "once" } else { &format!("{} times", part.answers) };
         match part.share {
             Some(share) => format!("{:.0} % for the {}, {times}", 100.0 * share, part.what),

@@ -6,7 +6,7 @@ use clap::Args;
 use reticent::accountant::View;
 use reticent::runtime::{CATALOGUE, Failures, Traffic};
 use reticent::simulate::{
-    Keep, NOT_BETWEEN_PARTIES, Parties, Simulated, SimulationJob, SimulationSpec,
+    CheckpointOptions, NOT_BETWEEN_PARTIES, Parties, Simulated, SimulationJob, SimulationSpec,
 };
 use reticent::trace::{PublicData, Trace, Tracing};
 use reticent::{
@@ -21,11 +21,11 @@ use super::shared::{
     problem_rows, replaces, row, weak,
 };
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number;
-use crate::progress::Bar;
-use crate::purse::{PurseFlags, Receipt};
+use crate::progress::JobBar;
+use crate::purse::{BudgetReceipt, PurseFlags};
 use crate::repeated::given_twice;
 use crate::settings::is_setting;
 use crate::tracing::TraceFlags;
@@ -127,12 +127,12 @@ type Run = (Simulated, Option<Trace>);
 
 impl Simulate {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         let Simulate { job, data, parties, keep, node_models, purse, trace, flags } = self;
         let (party, force) = (parties.party, flags.force());
         let identity = flags.identity()?;
-        let flags = flags.file(data.into_iter().collect()).map_err(Failure::of_parties)?;
-        let file = described(job, flags, parties).map_err(Failure::of_parties)?;
+        let flags = flags.file(data.into_iter().collect()).map_err(CommandFailure::of_parties)?;
+        let file = described(job, flags, parties).map_err(CommandFailure::of_parties)?;
         if let (Some(party), Some(count)) = (party, file.job.parties.split)
             && party >= count
         {
@@ -146,7 +146,8 @@ impl Simulate {
             check_node_models(&file, nodes)?;
         }
         keep.check(force)?;
-        let keep = Keep { checkpoint: keep.checkpoint.as_deref(), resume: keep.resume };
+        let keep =
+            CheckpointOptions { checkpoint: keep.checkpoint.as_deref(), resume: keep.resume };
         let ((mut simulated, traced), receipt) = train(&file, keep, &purse, &trace)?;
         if let Some(identity) = &identity {
             simulated.model.sign(identity)?;
@@ -189,10 +190,10 @@ impl Simulate {
 
 /// Refuses, before anything is spent, what has no models of single parties, and a folder in which
 /// something else is already.
-fn check_node_models(file: &JobFile<SimulationSpec>, folder: &Path) -> Result<(), Failure> {
-    let job = file.job.check().map_err(|error| Failure::of("simulate", error))?;
+fn check_node_models(file: &JobFile<SimulationSpec>, folder: &Path) -> Result<(), CommandFailure> {
+    let job = file.job.check().map_err(|error| CommandFailure::of("simulate", error))?;
     if !job.has_node_models() {
-        return Err(Failure::Usage {
+        return Err(CommandFailure::Usage {
             message: "what a party keeps in this algorithm is its secret: there are no models of single parties"
                 .to_owned(),
             hint: "leave out --node-models, or choose an algorithm of peers, such as --algorithm r-admm"
@@ -202,7 +203,7 @@ fn check_node_models(file: &JobFile<SimulationSpec>, folder: &Path) -> Result<()
     check_folder(folder)?;
     let filled = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
     if filled {
-        return Err(Failure::Usage {
+        return Err(CommandFailure::Usage {
             message: format!("{} has files in it already", folder.display()),
             hint: "give a new folder with --node-models: models of another run would stay beside these"
                 .to_owned(),
@@ -217,7 +218,7 @@ fn write_node_models(
     folder: &Path,
     identity: Option<&Identity>,
     answer: &mut Answer,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     for party in 0..simulated.nodes.len() {
         let mut model = simulated.nodes.model(party)?;
         if let Some(identity) = identity {
@@ -241,15 +242,15 @@ fn write_node_models(
 /// The run, paid for where a budget is named.
 fn train(
     file: &JobFile<SimulationSpec>,
-    keep: Keep<'_>,
+    keep: CheckpointOptions<'_>,
     purse: &PurseFlags,
     trace: &TraceFlags,
-) -> Result<(Run, Option<Receipt>), Failure> {
-    let job = file.job.check().map_err(|error| Failure::of("simulate", error))?;
+) -> Result<(Run, Option<BudgetReceipt>), CommandFailure> {
+    let job = file.job.check().map_err(|error| CommandFailure::of("simulate", error))?;
     let label = format!("simulate to {}", folder(file).display());
     let purse = purse.open(&file.job.job, &file.data, &label, || None)?;
     if purse.is_some() && keep.resume {
-        return Err(Failure::Usage {
+        return Err(CommandFailure::Usage {
             message: "a run that goes on has reserved when it began, and is counted in full"
                 .to_owned(),
             hint:
@@ -257,7 +258,7 @@ fn train(
                     .to_owned(),
         });
     }
-    let mut bar = Bar::new("round");
+    let mut bar = JobBar::new("round");
     let mut watch = |stage| bar.watch(stage);
     let done = match purse {
         Some(purse) => {
@@ -266,11 +267,11 @@ fn train(
                 Ok(Between(job.open(table, keep, watch)?, keep, tracing))
             };
             let paid = purse.pay(job.user_column().as_deref(), open, &mut watch);
-            paid.map(|(done, paid)| (done, Some(paid))).map_err(Failure::of_parties)
+            paid.map(|(done, paid)| (done, Some(paid))).map_err(CommandFailure::of_parties)
         }
         None => {
             let done = run(&job, &file.data, keep, trace, &mut watch);
-            done.map(|done| (done, None)).map_err(|error| Failure::of("simulate", error))
+            done.map(|done| (done, None)).map_err(|error| CommandFailure::of("simulate", error))
         }
     };
     bar.finish();
@@ -281,7 +282,7 @@ fn train(
 fn run(
     job: &SimulationJob,
     data: &Files,
-    keep: Keep<'_>,
+    keep: CheckpointOptions<'_>,
     trace: &TraceFlags,
     watch: &mut Watch<'_>,
 ) -> Result<Run, Error> {
@@ -311,7 +312,7 @@ fn described(
     job: Option<PathBuf>,
     flags: JobFile<Spec>,
     parties: PartyFlags,
-) -> Result<JobFile<SimulationSpec>, Failure> {
+) -> Result<JobFile<SimulationSpec>, CommandFailure> {
     let JobFile { job: mut spec, data, out } = flags;
     let by_column = parties.users_from.is_some();
     if by_column {
@@ -346,8 +347,8 @@ fn of_parties(flag: clap::Arg) -> clap::Arg {
     if hidden { flag.hide(true) } else { flag }
 }
 
-fn no_party(party: u32, count: usize) -> Failure {
-    Failure::Usage {
+fn no_party(party: u32, count: usize) -> CommandFailure {
+    CommandFailure::Usage {
         message: format!("there is no party {party}"),
         hint: format!("they are numbered from 0 to {}", count.saturating_sub(1)),
     }

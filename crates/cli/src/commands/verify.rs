@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use reticent::{Check, Document, Outcome, PublicKey, Standing, Verification};
+use reticent::{CheckOutcome, Document, PublicKey, Standing, Verification, VerifyCheck};
 use serde_json::{Map, Value, json};
 
 use super::shared::{certificate_fields, certificate_rows};
 use crate::answer::{ALARM, Answer};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 
 #[derive(Debug, Args)]
@@ -29,19 +29,19 @@ pub struct Verify {
 
 impl Verify {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
-        let fail = |error| Failure::of("verify", error);
+    pub fn run(self) -> Result<Answer, CommandFailure> {
+        let fail = |error| CommandFailure::of("verify", error);
         let key = self.key.as_deref().map(PublicKey::read).transpose().map_err(fail)?;
         let document = Document::read(&self.file).map_err(fail)?;
         let verification = document.verify(key.as_ref());
         let file = document.path().display().to_string();
 
         let mut text = format!("{file}: {}\n\n", words(verification.standing()));
-        let row = |check: &Check| {
+        let row = |check: &VerifyCheck| {
             let outcome = match check.outcome {
-                Outcome::Holds => "holds",
-                Outcome::Fails => "FAILS",
-                Outcome::Absent => "-",
+                CheckOutcome::Holds => "holds",
+                CheckOutcome::Fails => "FAILS",
+                CheckOutcome::Absent => "-",
             };
             vec![check.name.clone(), outcome.to_owned(), check.said.clone()]
         };

@@ -4,24 +4,24 @@ use std::io::Write;
 
 use ::csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
 use reticent::Predicted;
-use reticent::tables::{Kept, KeptKind};
+use reticent::tables::{KeptCell, KeptKind};
 
-use super::{Columns, Place, Sink};
-use crate::failure::Failure;
+use super::{PredictionColumns, Sink, TextSink};
+use crate::failure::CommandFailure;
 
 /// Lines are made in memory, a batch at a time, and then written in one go.
 pub struct Csv<P> {
     place: P,
-    columns: Columns,
+    columns: PredictionColumns,
     lines: Writer<Vec<u8>>,
 }
 
-impl<P: Place> Csv<P> {
-    pub fn new(place: P, columns: Columns) -> Self {
+impl<P: TextSink> Csv<P> {
+    pub fn new(place: P, columns: PredictionColumns) -> Self {
         Csv { place, columns, lines: lines(Vec::new()) }
     }
 
-    fn hand_on(&mut self) -> Result<(), Failure> {
+    fn hand_on(&mut self) -> Result<(), CommandFailure> {
         let done = std::mem::replace(&mut self.lines, lines(Vec::new()));
         // Writing to memory does not fail.
         let mut bytes = done.into_inner().unwrap_or_default();
@@ -39,19 +39,19 @@ fn lines(buffer: Vec<u8>) -> Writer<Vec<u8>> {
         .from_writer(buffer)
 }
 
-impl<P: Place> Sink for Csv<P> {
-    fn head(&mut self, _: &[KeptKind]) -> Result<(), Failure> {
+impl<P: TextSink> Sink for Csv<P> {
+    fn head(&mut self, _: &[KeptKind]) -> Result<(), CommandFailure> {
         let _ = self.lines.write_record(self.columns.names());
         self.hand_on()
     }
 
-    fn put(&mut self, batch: Predicted) -> Result<(), Failure> {
+    fn put(&mut self, batch: Predicted) -> Result<(), CommandFailure> {
         let classes = self.columns.classes.as_deref().unwrap_or_default();
         let mut text = Vec::new();
         for i in 0..batch.records {
             for column in &batch.kept {
                 let _ = match &column[i] {
-                    Kept::Text(bytes) => self.lines.write_field(bytes),
+                    KeptCell::Text(bytes) => self.lines.write_field(bytes),
                     other => self.lines.write_field(as_text(other, &mut text)),
                 };
             }
@@ -59,29 +59,29 @@ impl<P: Place> Sink for Csv<P> {
                 let _ = self.lines.write_field(&classes[class]);
             }
             for column in &batch.numbers {
-                let _ = self.lines.write_field(as_text(&Kept::Number(column[i]), &mut text));
+                let _ = self.lines.write_field(as_text(&KeptCell::Number(column[i]), &mut text));
             }
             let _ = self.lines.write_record(None::<&[u8]>);
         }
         self.hand_on()
     }
 
-    fn finish(self: Box<Self>) -> Result<(), Failure> {
+    fn finish(self: Box<Self>) -> Result<(), CommandFailure> {
         self.place.close()
     }
 }
 
 /// A cell in its shortest form that reads back the same; very large and very small numbers with an
 /// exponent.
-fn as_text<'a>(cell: &Kept, text: &'a mut Vec<u8>) -> &'a [u8] {
+fn as_text<'a>(cell: &KeptCell, text: &'a mut Vec<u8>) -> &'a [u8] {
     text.clear();
     // Writing to memory does not fail.
     let _ = match cell {
-        Kept::Missing => Ok(()),
-        Kept::Text(bytes) => text.write_all(bytes),
-        Kept::Number(x) => write!(text, "{x:?}"),
-        Kept::Whole(n) => write!(text, "{n}"),
-        Kept::Flag(b) => write!(text, "{b}"),
+        KeptCell::Missing => Ok(()),
+        KeptCell::Text(bytes) => text.write_all(bytes),
+        KeptCell::Number(x) => write!(text, "{x:?}"),
+        KeptCell::Whole(n) => write!(text, "{n}"),
+        KeptCell::Flag(b) => write!(text, "{b}"),
     };
     text
 }

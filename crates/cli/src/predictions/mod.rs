@@ -10,36 +10,37 @@ use std::path::Path;
 use reticent::tables::KeptKind;
 use reticent::{Error, Model, NewFile, Predicted};
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// A table that is being written.
 pub trait Sink: Send {
     /// The columns that are kept hold this; told once, before the first records.
-    fn head(&mut self, kept: &[KeptKind]) -> Result<(), Failure>;
+    fn head(&mut self, kept: &[KeptKind]) -> Result<(), CommandFailure>;
     /// The next records.
-    fn put(&mut self, batch: Predicted) -> Result<(), Failure>;
+    fn put(&mut self, batch: Predicted) -> Result<(), CommandFailure>;
     /// There are no more.
-    fn finish(self: Box<Self>) -> Result<(), Failure>;
+    fn finish(self: Box<Self>) -> Result<(), CommandFailure>;
 }
 
 /// What the columns are called: those that are kept, the class, the numbers.
 #[derive(Clone, Debug)]
-pub struct Columns {
+pub struct PredictionColumns {
     keep: Vec<String>,
     classes: Option<Vec<String>>,
     numbers: Vec<String>,
 }
 
-impl Columns {
+impl PredictionColumns {
     /// Refuses names that would be there twice.
-    pub fn new(model: &Model, keep: &[String]) -> Result<Self, Failure> {
+    pub fn new(model: &Model, keep: &[String]) -> Result<Self, CommandFailure> {
         let classes = model.classes().map(|names| names.into_iter().map(str::to_owned).collect());
-        let columns = Columns { keep: keep.to_vec(), classes, numbers: model.number_columns() };
+        let columns =
+            PredictionColumns { keep: keep.to_vec(), classes, numbers: model.number_columns() };
         let names = columns.names();
         let twice = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name));
         match twice {
             None => Ok(columns),
-            Some((_, name)) => Err(Failure::Usage {
+            Some((_, name)) => Err(CommandFailure::Usage {
                 message: format!("--keep: the predictions would have two columns `{name}`"),
                 hint: "name every column once, and none that is called like a prediction"
                     .to_owned(),
@@ -57,14 +58,17 @@ impl Columns {
 const PACKED: [&str; 5] = ["gz", "xz", "bz2", "zst", "zip"];
 
 /// A file, or standard output.
-pub fn sink(out: Option<&Path>, columns: Columns) -> Result<Box<dyn Sink>, Failure> {
+pub fn sink(
+    out: Option<&Path>,
+    columns: PredictionColumns,
+) -> Result<Box<dyn Sink>, CommandFailure> {
     let Some(path) = out else {
         return Ok(Box::new(csv::Csv::new(BufWriter::new(Standard), columns)));
     };
     let extension =
         path.extension().and_then(|word| word.to_str()).unwrap_or_default().to_ascii_lowercase();
     if PACKED.contains(&extension.as_str()) {
-        return Err(Failure::Usage {
+        return Err(CommandFailure::Usage {
             message: format!(
                 "{}: predictions are written as CSV or Parquet, not packed",
                 path.display()
@@ -74,21 +78,21 @@ pub fn sink(out: Option<&Path>, columns: Columns) -> Result<Box<dyn Sink>, Failu
         });
     }
     if extension != "parquet" {
-        return Ok(Box::new(csv::Csv::new(File::new(path)?, columns)));
+        return Ok(Box::new(csv::Csv::new(PredictionFile::new(path)?, columns)));
     }
     #[cfg(feature = "parquet")]
     return Ok(Box::new(parquet::Parquet::new(NewFile::create(path)?, path, columns)));
     #[cfg(not(feature = "parquet"))]
-    Err(Failure::Usage {
+    Err(CommandFailure::Usage {
         message: format!("{}: this build writes no Parquet files", path.display()),
         hint: "build with the feature `parquet`, or give a name that ends in .csv".to_owned(),
     })
 }
 
 /// Where text goes, and what is wrong when it does not.
-trait Place: Write + Send {
-    fn failure(&self, error: io::Error) -> Failure;
-    fn close(self) -> Result<(), Failure>;
+trait TextSink: Write + Send {
+    fn failure(&self, error: io::Error) -> CommandFailure;
+    fn close(self) -> Result<(), CommandFailure>;
 }
 
 /// Standard output; locked for each write, so that it may be used from any thread.
@@ -104,31 +108,31 @@ impl Write for Standard {
     }
 }
 
-impl Place for BufWriter<Standard> {
-    fn failure(&self, error: io::Error) -> Failure {
-        Failure::Output(error)
+impl TextSink for BufWriter<Standard> {
+    fn failure(&self, error: io::Error) -> CommandFailure {
+        CommandFailure::Output(error)
     }
 
-    fn close(mut self) -> Result<(), Failure> {
-        self.flush().map_err(Failure::Output)
+    fn close(mut self) -> Result<(), CommandFailure> {
+        self.flush().map_err(CommandFailure::Output)
     }
 }
 
-struct File {
+struct PredictionFile {
     file: BufWriter<NewFile>,
     path: std::path::PathBuf,
 }
 
-impl File {
+impl PredictionFile {
     fn new(path: &Path) -> Result<Self, Error> {
-        Ok(File {
+        Ok(PredictionFile {
             file: BufWriter::with_capacity(1 << 17, NewFile::create(path)?),
             path: path.to_owned(),
         })
     }
 }
 
-impl Write for File {
+impl Write for PredictionFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write(bytes)
     }
@@ -138,17 +142,17 @@ impl Write for File {
     }
 }
 
-impl Place for File {
-    fn failure(&self, error: io::Error) -> Failure {
+impl TextSink for PredictionFile {
+    fn failure(&self, error: io::Error) -> CommandFailure {
         written(&self.path, &error)
     }
 
-    fn close(self) -> Result<(), Failure> {
+    fn close(self) -> Result<(), CommandFailure> {
         let file = self.file.into_inner().map_err(|error| written(&self.path, error.error()))?;
         Ok(file.finish()?)
     }
 }
 
-fn written(path: &Path, error: &io::Error) -> Failure {
+fn written(path: &Path, error: &io::Error) -> CommandFailure {
     Error::written(path, error).into()
 }

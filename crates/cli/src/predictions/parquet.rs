@@ -8,18 +8,18 @@ use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleT
 use ::parquet::errors::ParquetError;
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::{Type, TypePtr};
-use reticent::tables::{Kept, KeptKind};
+use reticent::tables::{KeptCell, KeptKind};
 use reticent::{Error, NewFile, Predicted};
 
-use super::{Columns, Sink};
-use crate::failure::Failure;
+use super::{PredictionColumns, Sink};
+use crate::failure::CommandFailure;
 
 /// So many records are held before they are written together.
 const GROUP: usize = 1 << 16;
 
 pub struct Parquet {
     path: PathBuf,
-    columns: Columns,
+    columns: PredictionColumns,
     state: State,
     kinds: Vec<KeptKind>,
     pending: Predicted,
@@ -33,7 +33,7 @@ enum State {
 }
 
 impl Parquet {
-    pub fn new(file: NewFile, path: &Path, columns: Columns) -> Self {
+    pub fn new(file: NewFile, path: &Path, columns: PredictionColumns) -> Self {
         let pending = Predicted::default();
         Parquet {
             path: path.to_owned(),
@@ -44,11 +44,11 @@ impl Parquet {
         }
     }
 
-    fn failure(&self, error: &ParquetError) -> Failure {
+    fn failure(&self, error: &ParquetError) -> CommandFailure {
         Error::Write { file: self.path.clone(), reason: error.to_string() }.into()
     }
 
-    fn write_group(&mut self) -> Result<(), Failure> {
+    fn write_group(&mut self) -> Result<(), CommandFailure> {
         let batch = std::mem::take(&mut self.pending);
         let State::Open(file) = &mut self.state else { return Ok(()) };
         let written = group(file, &batch, &self.kinds, self.columns.classes.as_deref());
@@ -94,7 +94,7 @@ fn field(
 }
 
 impl Sink for Parquet {
-    fn head(&mut self, kept: &[KeptKind]) -> Result<(), Failure> {
+    fn head(&mut self, kept: &[KeptKind]) -> Result<(), CommandFailure> {
         self.kinds = kept.to_vec();
         if let State::New(file) = std::mem::replace(&mut self.state, State::Done) {
             self.state = State::Open(self.open(file).map_err(|error| self.failure(&error))?);
@@ -102,7 +102,7 @@ impl Sink for Parquet {
         Ok(())
     }
 
-    fn put(&mut self, batch: Predicted) -> Result<(), Failure> {
+    fn put(&mut self, batch: Predicted) -> Result<(), CommandFailure> {
         if self.pending.records == 0 {
             self.pending = batch;
         } else {
@@ -115,7 +115,7 @@ impl Sink for Parquet {
         if self.pending.records >= GROUP { self.write_group() } else { Ok(()) }
     }
 
-    fn finish(mut self: Box<Self>) -> Result<(), Failure> {
+    fn finish(mut self: Box<Self>) -> Result<(), CommandFailure> {
         if self.pending.records > 0 {
             self.write_group()?;
         }
@@ -136,22 +136,24 @@ fn group(
     for (cells, kind) in batch.kept.iter().zip(kinds) {
         match kind {
             KeptKind::Text => optional::<ByteArrayType>(&mut group, cells, |cell| match cell {
-                Kept::Text(bytes) => Some(ByteArray::from(String::from_utf8_lossy(bytes).as_ref())),
+                KeptCell::Text(bytes) => {
+                    Some(ByteArray::from(String::from_utf8_lossy(bytes).as_ref()))
+                }
                 _ => None,
             }),
             KeptKind::Number => optional::<DoubleType>(&mut group, cells, |cell| match cell {
-                Kept::Number(x) => Some(*x),
+                KeptCell::Number(x) => Some(*x),
                 _ => None,
             }),
             // What a column of 64 bits holds fits; an unsigned one is written by its bits.
             KeptKind::Whole | KeptKind::Unsigned => {
                 optional::<Int64Type>(&mut group, cells, |cell| match cell {
-                    Kept::Whole(n) => Some(*n as i64),
+                    KeptCell::Whole(n) => Some(*n as i64),
                     _ => None,
                 })
             }
             KeptKind::Flag => optional::<BoolType>(&mut group, cells, |cell| match cell {
-                Kept::Flag(b) => Some(*b),
+                KeptCell::Flag(b) => Some(*b),
                 _ => None,
             }),
         }?;
@@ -171,8 +173,8 @@ fn group(
 
 fn optional<T: DataType>(
     group: &mut SerializedRowGroupWriter<'_, NewFile>,
-    cells: &[Kept],
-    value: impl Fn(&Kept) -> Option<T::T>,
+    cells: &[KeptCell],
+    value: impl Fn(&KeptCell) -> Option<T::T>,
 ) -> Result<(), ParquetError> {
     let cells: Vec<Option<T::T>> = cells.iter().map(value).collect();
     let levels: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();

@@ -25,14 +25,14 @@ pub(super) fn names(batches: &[RecordBatch]) -> Result<Vec<String>, String> {
 }
 
 /// The columns of all batches, by type.
-pub(super) struct Columns<'a> {
+pub(super) struct ArrowColumns<'a> {
     /// The first row of each batch.
     starts: Vec<usize>,
     /// Of each batch, the columns that are read.
-    batches: Vec<Vec<Option<Column<'a>>>>,
+    batches: Vec<Vec<Option<ArrowColumn<'a>>>>,
 }
 
-enum Column<'a> {
+enum ArrowColumn<'a> {
     F64(&'a PrimitiveArray<Float64Type>),
     F32(&'a PrimitiveArray<Float32Type>),
     I8(&'a PrimitiveArray<Int8Type>),
@@ -50,12 +50,12 @@ enum Column<'a> {
     LargeText(&'a arrow_array::LargeStringArray),
     TextView(&'a arrow_array::StringViewArray),
     /// Categories: the place of each row among them, and they.
-    Dictionary(&'a dyn Array, Vec<usize>, Box<Column<'a>>),
+    Dictionary(&'a dyn Array, Vec<usize>, Box<ArrowColumn<'a>>),
     /// Of a type that has no meaning here.
     Unreadable(String),
 }
 
-impl<'a> Columns<'a> {
+impl<'a> ArrowColumns<'a> {
     /// Those columns that `used` names by their places.
     pub(super) fn new(batches: &'a [RecordBatch], used: &[usize]) -> Self {
         let mut starts = Vec::with_capacity(batches.len());
@@ -66,9 +66,9 @@ impl<'a> Columns<'a> {
         }
         let columns = |batch: &'a RecordBatch| {
             let all = batch.columns().iter().enumerate();
-            all.map(|(i, c)| used.contains(&i).then(|| Column::of(&**c))).collect()
+            all.map(|(i, c)| used.contains(&i).then(|| ArrowColumn::of(&**c))).collect()
         };
-        Columns { starts, batches: batches.iter().map(columns).collect() }
+        ArrowColumns { starts, batches: batches.iter().map(columns).collect() }
     }
 
     /// The cell of a row, counted over all batches.
@@ -81,7 +81,7 @@ impl<'a> Columns<'a> {
     /// Refuses a column of a type that has no meaning here.
     pub(super) fn check(&self, column: usize, name: &str) -> Result<(), DataError> {
         match self.batches.first().and_then(|batch| batch[column].as_ref()) {
-            Some(Column::Unreadable(found)) => {
+            Some(ArrowColumn::Unreadable(found)) => {
                 let (column, found) = (name.to_owned(), found.clone());
                 Err(DataError::file(NAME, FileProblem::ColumnType { column, found }))
             }
@@ -90,34 +90,34 @@ impl<'a> Columns<'a> {
     }
 }
 
-impl<'a> Column<'a> {
+impl<'a> ArrowColumn<'a> {
     fn of(array: &'a dyn Array) -> Self {
         match array.data_type() {
-            DataType::Float64 => Column::F64(array.as_primitive()),
-            DataType::Float32 => Column::F32(array.as_primitive()),
-            DataType::Int8 => Column::I8(array.as_primitive()),
-            DataType::Int16 => Column::I16(array.as_primitive()),
-            DataType::Int32 => Column::I32(array.as_primitive()),
-            DataType::Int64 => Column::I64(array.as_primitive()),
-            DataType::UInt8 => Column::U8(array.as_primitive()),
-            DataType::UInt16 => Column::U16(array.as_primitive()),
-            DataType::UInt32 => Column::U32(array.as_primitive()),
-            DataType::UInt64 => Column::U64(array.as_primitive()),
-            DataType::Date32 => Column::Date32(array.as_primitive()),
-            DataType::Date64 => Column::Date64(array.as_primitive()),
-            DataType::Boolean => Column::Flag(array.as_boolean()),
-            DataType::Utf8 => Column::Text(array.as_string()),
-            DataType::LargeUtf8 => Column::LargeText(array.as_string()),
-            DataType::Utf8View => Column::TextView(array.as_string_view()),
+            DataType::Float64 => ArrowColumn::F64(array.as_primitive()),
+            DataType::Float32 => ArrowColumn::F32(array.as_primitive()),
+            DataType::Int8 => ArrowColumn::I8(array.as_primitive()),
+            DataType::Int16 => ArrowColumn::I16(array.as_primitive()),
+            DataType::Int32 => ArrowColumn::I32(array.as_primitive()),
+            DataType::Int64 => ArrowColumn::I64(array.as_primitive()),
+            DataType::UInt8 => ArrowColumn::U8(array.as_primitive()),
+            DataType::UInt16 => ArrowColumn::U16(array.as_primitive()),
+            DataType::UInt32 => ArrowColumn::U32(array.as_primitive()),
+            DataType::UInt64 => ArrowColumn::U64(array.as_primitive()),
+            DataType::Date32 => ArrowColumn::Date32(array.as_primitive()),
+            DataType::Date64 => ArrowColumn::Date64(array.as_primitive()),
+            DataType::Boolean => ArrowColumn::Flag(array.as_boolean()),
+            DataType::Utf8 => ArrowColumn::Text(array.as_string()),
+            DataType::LargeUtf8 => ArrowColumn::LargeText(array.as_string()),
+            DataType::Utf8View => ArrowColumn::TextView(array.as_string_view()),
             DataType::Dictionary(..) => {
                 let dictionary = array.as_any_dictionary();
-                let values = Column::of(&**dictionary.values());
+                let values = ArrowColumn::of(&**dictionary.values());
                 // Without categories every row is missing, and there are no places.
                 let none = dictionary.values().is_empty();
                 let places = if none { Vec::new() } else { dictionary.normalized_keys() };
-                Column::Dictionary(array, places, Box::new(values))
+                ArrowColumn::Dictionary(array, places, Box::new(values))
             }
-            other => Column::Unreadable(other.to_string()),
+            other => ArrowColumn::Unreadable(other.to_string()),
         }
     }
 
@@ -128,33 +128,33 @@ impl<'a> Column<'a> {
             };
         }
         Ok(match self {
-            Column::F64(all) => value!(all, Cell::Number),
-            Column::F32(all) => value!(all, Cell::Single),
-            Column::I8(all) => value!(all, |n| Cell::Whole(i128::from(n))),
-            Column::I16(all) => value!(all, |n| Cell::Whole(i128::from(n))),
-            Column::I32(all) => value!(all, |n| Cell::Whole(i128::from(n))),
-            Column::I64(all) => value!(all, |n| Cell::Whole(i128::from(n))),
-            Column::U8(all) => value!(all, |n| Cell::Whole(i128::from(n))),
-            Column::U16(all) => value!(all, |n| Cell::Whole(i128::from(n))),
-            Column::U32(all) => value!(all, |n| Cell::Whole(i128::from(n))),
-            Column::U64(all) => value!(all, |n| Cell::Whole(i128::from(n))),
-            Column::Date32(all) => value!(all, |day| Cell::Day(i64::from(day))),
-            Column::Date64(all) => {
+            ArrowColumn::F64(all) => value!(all, Cell::Number),
+            ArrowColumn::F32(all) => value!(all, Cell::Single),
+            ArrowColumn::I8(all) => value!(all, |n| Cell::Whole(i128::from(n))),
+            ArrowColumn::I16(all) => value!(all, |n| Cell::Whole(i128::from(n))),
+            ArrowColumn::I32(all) => value!(all, |n| Cell::Whole(i128::from(n))),
+            ArrowColumn::I64(all) => value!(all, |n| Cell::Whole(i128::from(n))),
+            ArrowColumn::U8(all) => value!(all, |n| Cell::Whole(i128::from(n))),
+            ArrowColumn::U16(all) => value!(all, |n| Cell::Whole(i128::from(n))),
+            ArrowColumn::U32(all) => value!(all, |n| Cell::Whole(i128::from(n))),
+            ArrowColumn::U64(all) => value!(all, |n| Cell::Whole(i128::from(n))),
+            ArrowColumn::Date32(all) => value!(all, |day| Cell::Day(i64::from(day))),
+            ArrowColumn::Date64(all) => {
                 value!(all, |time: i64| match time.div_euclid(DAY) {
                     day if time.rem_euclid(DAY) == 0 => Cell::Day(day),
                     day => Cell::Moment(day),
                 })
             }
-            Column::Flag(all) => value!(all, Cell::Flag),
-            Column::Text(all) => value!(all, |text: &'a str| Cell::Text(text.as_bytes())),
-            Column::LargeText(all) => value!(all, |text: &'a str| Cell::Text(text.as_bytes())),
-            Column::TextView(all) => value!(all, |text: &'a str| Cell::Text(text.as_bytes())),
-            Column::Dictionary(all, _, _) if all.is_null(i) => Cell::Missing,
-            Column::Dictionary(_, places, values) => match places.get(i) {
+            ArrowColumn::Flag(all) => value!(all, Cell::Flag),
+            ArrowColumn::Text(all) => value!(all, |text: &'a str| Cell::Text(text.as_bytes())),
+            ArrowColumn::LargeText(all) => value!(all, |text: &'a str| Cell::Text(text.as_bytes())),
+            ArrowColumn::TextView(all) => value!(all, |text: &'a str| Cell::Text(text.as_bytes())),
+            ArrowColumn::Dictionary(all, _, _) if all.is_null(i) => Cell::Missing,
+            ArrowColumn::Dictionary(_, places, values) => match places.get(i) {
                 Some(&place) => values.cell(place)?,
                 None => Cell::Missing,
             },
-            Column::Unreadable(_) => return Err(CellProblem::NotNumber),
+            ArrowColumn::Unreadable(_) => return Err(CellProblem::NotNumber),
         })
     }
 }

@@ -5,7 +5,7 @@
 //! matrix and a record batch, one batch and many have the same bytes. Names do not show either.
 
 #[cfg(feature = "arrow")]
-use super::arrow::Columns;
+use super::arrow::ArrowColumns;
 use super::{Dataset, Features, Targets};
 use crate::Cell;
 use std::io::Write;
@@ -18,7 +18,7 @@ pub fn visit_content(dataset: &Dataset<'_>, row: &mut dyn FnMut(&[u8], &[u8])) {
     let arrow = match &dataset.features {
         Features::Arrow(batches) => {
             let all: Vec<usize> = (0..dataset.columns()).collect();
-            Some(Columns::new(batches, &all))
+            Some(ArrowColumns::new(batches, &all))
         }
         _ => None,
     };

@@ -1,26 +1,26 @@
 //! From a dataset to an encoded table, or record by record to whoever asks.
 
 #[cfg(feature = "arrow")]
-use super::arrow::Columns;
+use super::arrow::ArrowColumns;
 use super::{Dataset, Features, NAME, Owner, Owners, Targets, shape};
 use crate::error::FileProblem;
 use crate::filling::Filling;
 use crate::source::{place, ready};
 use crate::{
-    Cell, CellProblem, DataError, Encoder, Purpose, Role, Row, Schema, Table, TargetKind,
+    Cell, CellProblem, DataError, EncodedRow, Encoder, Purpose, Role, Schema, Table, TargetKind,
     Undeclared,
 };
 
 /// What a cell of a record is read from.
 #[derive(Clone, Copy)]
-enum Part {
+enum CellSource {
     Column(usize),
     Target,
     Owner,
 }
 
 /// One record as it is looked at: its number, and its values where rows are sparse.
-struct Record {
+struct DatasetRecord {
     at: usize,
     /// Columns with their values, ascending.
     values: Vec<(u32, f64)>,
@@ -46,7 +46,7 @@ pub fn visit_dataset(
     dataset: &Dataset<'_>,
     schema: &Schema,
     purpose: Purpose,
-    record: &mut dyn FnMut(&Row) -> bool,
+    record: &mut dyn FnMut(&EncodedRow) -> bool,
 ) -> Result<(), DataError> {
     let schema = &Schema { undeclared: Undeclared::Ignore, ..schema.clone() };
     let mut filling = Filling::new(schema, purpose);
@@ -79,7 +79,7 @@ impl Dataset<'_> {
         let parts = self.parts(filling)?;
         #[cfg(feature = "arrow")]
         let arrow = self.arrow_columns(schema, &parts)?;
-        let mut record = Record { at: 0, values: Vec::new() };
+        let mut record = DatasetRecord { at: 0, values: Vec::new() };
         for at in 0..self.rows() {
             record.at = at;
             self.look_at(&mut record, schema.features().is_some());
@@ -87,12 +87,12 @@ impl Dataset<'_> {
             for &(slot, part) in &parts {
                 let cell = match part {
                     #[cfg(feature = "arrow")]
-                    Part::Column(column) if arrow.is_some() => {
+                    CellSource::Column(column) if arrow.is_some() => {
                         arrow.as_ref().map_or(Ok(Cell::Missing), |arrow| arrow.cell(at, column))
                     }
-                    Part::Column(column) => Ok(Cell::Number(self.value(&record, column))),
-                    Part::Target => self.target(at, schema),
-                    Part::Owner => Ok(self.owner(at)),
+                    CellSource::Column(column) => Ok(Cell::Number(self.value(&record, column))),
+                    CellSource::Target => self.target(at, schema),
+                    CellSource::Owner => Ok(self.owner(at)),
                 };
                 let name = schema.columns()[slot].name();
                 let cell = cell.map_err(|p| DataError::cell(NAME, number, name, p))?;
@@ -109,7 +109,7 @@ impl Dataset<'_> {
     }
 
     /// (schema column, where it is read from), in schema order.
-    fn parts(&self, filling: &Filling<'_>) -> Result<Vec<(usize, Part)>, DataError> {
+    fn parts(&self, filling: &Filling<'_>) -> Result<Vec<(usize, CellSource)>, DataError> {
         let schema = filling.schema;
         let is_feature =
             |role: &Role| matches!(role, Role::Numeric(_) | Role::Date(_) | Role::Categorical(_));
@@ -129,14 +129,14 @@ impl Dataset<'_> {
             let why = format!("it has {columns} columns, and the schema has {expected} features");
             return Err(shape(why));
         }
-        let mut parts: Vec<Part> = (0..names.len()).map(Part::Column).collect();
+        let mut parts: Vec<CellSource> = (0..names.len()).map(CellSource::Column).collect();
         if let (Some(_), Some((name, _))) = (&self.targets, schema.target()) {
             names.push(name);
-            parts.push(Part::Target);
+            parts.push(CellSource::Target);
         }
         if let (Some(_), Some(name)) = (&self.owners, schema.user()) {
             names.push(name);
-            parts.push(Part::Owner);
+            parts.push(CellSource::Owner);
         }
         let names: Vec<&[u8]> = names.into_iter().map(str::as_bytes).collect();
         let columns = place(&names, schema, &filling.encoder, NAME)?;
@@ -144,7 +144,7 @@ impl Dataset<'_> {
     }
 
     /// Takes the values of a record, where they are sparse, or wanted as pairs.
-    fn look_at(&self, record: &mut Record, pairs: bool) {
+    fn look_at(&self, record: &mut DatasetRecord, pairs: bool) {
         let (at, values) = (record.at, &mut record.values);
         values.clear();
         match &self.features {
@@ -157,14 +157,14 @@ impl Dataset<'_> {
             }
             _ if pairs => {
                 let columns = 0..self.columns() as u32;
-                let none = Record { at, values: Vec::new() };
+                let none = DatasetRecord { at, values: Vec::new() };
                 values.extend(columns.map(|j| (j, self.value(&none, j as usize))));
             }
             _ => {}
         }
     }
 
-    fn value(&self, record: &Record, column: usize) -> f64 {
+    fn value(&self, record: &DatasetRecord, column: usize) -> f64 {
         match &self.features {
             Features::RowMajor { values, columns, .. } => values[record.at * columns + column],
             Features::ColumnMajor { values, rows, .. } => values[column * rows + record.at],
@@ -249,18 +249,18 @@ impl Dataset<'_> {
     fn arrow_columns(
         &self,
         schema: &Schema,
-        parts: &[(usize, Part)],
-    ) -> Result<Option<Columns<'_>>, DataError> {
+        parts: &[(usize, CellSource)],
+    ) -> Result<Option<ArrowColumns<'_>>, DataError> {
         let Features::Arrow(batches) = &self.features else { return Ok(None) };
         if schema.features().is_some() {
             return Err(shape("a schema with `features` has no named columns".to_owned()));
         }
         let used = parts.iter().filter_map(|&(slot, part)| match part {
-            Part::Column(column) => Some((slot, column)),
-            Part::Target | Part::Owner => None,
+            CellSource::Column(column) => Some((slot, column)),
+            CellSource::Target | CellSource::Owner => None,
         });
         let (slots, used): (Vec<usize>, Vec<usize>) = used.unzip();
-        let columns = Columns::new(batches, &used);
+        let columns = ArrowColumns::new(batches, &used);
         for (slot, column) in slots.into_iter().zip(used) {
             columns.check(column, schema.columns()[slot].name())?;
         }
@@ -269,7 +269,7 @@ impl Dataset<'_> {
 }
 
 /// The values of a record, straight into the encoded columns of a schema with `features`.
-fn push(record: &Record, filling: &mut Filling<'_>) -> Result<(), DataError> {
+fn push(record: &DatasetRecord, filling: &mut Filling<'_>) -> Result<(), DataError> {
     for &(column, value) in &record.values {
         if !value.is_finite() {
             let (number, name) = (record.at as u64 + 1, (column + 1).to_string());

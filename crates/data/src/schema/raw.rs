@@ -1,6 +1,6 @@
 //! The schema as it is written: every key optional where a default exists, nothing believed yet.
 
-use super::words::{Bound, Kind, List, TODO, day};
+use super::words::{BoundWord, ColumnKind, ListWord, TODO, day};
 use super::{
     Categorical, Column, Drafted, MissingNumber, Numeric, Role, Scale, Schema, SchemaError, Target,
     TargetKind, Undeclared, Unknown,
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 #[serde(deny_unknown_fields)]
 pub(super) struct RawSchema {
     #[serde(alias = "row-norm")]
-    row_norm: Bound,
+    row_norm: BoundWord,
     #[serde(default, alias = "public-n", skip_serializing_if = "Option::is_none")]
     public_n: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,9 +45,9 @@ struct RawColumn {
     name: String,
     kind: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    lower: Option<Bound>,
+    lower: Option<BoundWord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    upper: Option<Bound>,
+    upper: Option<BoundWord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scale: Option<Scale>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,15 +57,15 @@ struct RawColumn {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     unknown: Option<Word>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    categories: Option<List>,
+    categories: Option<ListWord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    classes: Option<List>,
+    classes: Option<ListWord>,
     #[serde(default, rename = "as", skip_serializing_if = "Option::is_none")]
     form: Option<String>,
 }
 
 impl RawColumn {
-    fn blank(name: String, kind: Kind) -> Self {
+    fn blank(name: String, kind: ColumnKind) -> Self {
         Self {
             name,
             kind: kind.name(),
@@ -112,27 +112,27 @@ impl RawColumn {
     }
 
     fn role(self) -> Result<Role, String> {
-        let kind = Kind::read(&self.kind)?;
+        let kind = ColumnKind::read(&self.kind)?;
         self.has_only(match kind {
-            Kind::Numeric => &["lower", "upper", "scale", "quantiles", "missing"],
-            Kind::Date => &["lower", "upper", "scale", "missing"],
-            Kind::Categorical => &["categories", "missing", "unknown"],
-            Kind::Target => &["classes", "lower", "upper", "missing"],
-            Kind::User => &["as"],
-            Kind::Ignored => &[],
+            ColumnKind::Numeric => &["lower", "upper", "scale", "quantiles", "missing"],
+            ColumnKind::Date => &["lower", "upper", "scale", "missing"],
+            ColumnKind::Categorical => &["categories", "missing", "unknown"],
+            ColumnKind::Target => &["classes", "lower", "upper", "missing"],
+            ColumnKind::User => &["as"],
+            ColumnKind::Ignored => &[],
         })?;
-        let need = |value: Option<Bound>, key: &str| {
+        let need = |value: Option<BoundWord>, key: &str| {
             value.ok_or_else(|| format!("needs `{key}`, a public bound"))
         };
         match kind {
-            Kind::Numeric => Ok(Role::Numeric(Numeric {
+            ColumnKind::Numeric => Ok(Role::Numeric(Numeric {
                 lower: need(self.lower, "lower")?.number("lower")?,
                 upper: need(self.upper, "upper")?.number("upper")?,
                 scale: self.scale.unwrap_or_default(),
                 quantiles: self.quantiles.unwrap_or_default(),
                 missing: missing_number(self.missing)?,
             })),
-            Kind::Date => {
+            ColumnKind::Date => {
                 let scale = self.scale.unwrap_or_default();
                 if ![Scale::MinusOneToOne, Scale::ZeroToOne].contains(&scale) {
                     return Err(
@@ -148,7 +148,7 @@ impl RawColumn {
                     missing: missing_day(self.missing)?,
                 }))
             }
-            Kind::Categorical => {
+            ColumnKind::Categorical => {
                 let list =
                     self.categories.ok_or("needs `categories`, the public list of its values");
                 let categories = list?.labels("categories")?;
@@ -156,7 +156,7 @@ impl RawColumn {
                 let unknown = unknown(&categories, self.unknown)?;
                 Ok(Role::Categorical(Categorical { categories, missing, unknown }))
             }
-            Kind::Target => {
+            ColumnKind::Target => {
                 let kind = match (self.classes, self.lower, self.upper) {
                     (Some(list), None, None) => TargetKind::Classes(list.labels("classes")?),
                     (None, Some(lower), Some(upper)) => TargetKind::Range {
@@ -167,8 +167,8 @@ impl RawColumn {
                 };
                 Ok(Role::Target(Target { kind, missing: self.missing.map(|w| w.text()) }))
             }
-            Kind::Ignored => Ok(Role::Ignored),
-            Kind::User => Ok(Role::User(id_form(self.form)?)),
+            ColumnKind::Ignored => Ok(Role::Ignored),
+            ColumnKind::User => Ok(Role::User(id_form(self.form)?)),
         }
     }
 }
@@ -268,9 +268,9 @@ impl RawSchema {
             Some(other) => return Err(SchemaError::Decimal(other.into())),
         };
         let row_norm = match raw.row_norm {
-            Bound::Number(x) => x,
-            Bound::Text(text) if text == TODO => return Err(SchemaError::OpenRowNorm),
-            Bound::Text(text) => {
+            BoundWord::Number(x) => x,
+            BoundWord::Text(text) if text == TODO => return Err(SchemaError::OpenRowNorm),
+            BoundWord::Text(text) => {
                 return Err(SchemaError::Syntax(format!(
                     "row_norm = {text:?}: a number is needed"
                 )));
@@ -297,10 +297,10 @@ impl RawSchema {
 pub(super) fn columns(text: &str) -> Option<Vec<Column>> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Columns {
+    struct RawColumns {
         column: Vec<RawColumn>,
     }
-    let columns = toml::from_str::<Columns>(text).ok()?.column;
+    let columns = toml::from_str::<RawColumns>(text).ok()?.column;
     columns.into_iter().map(|column| column.column().ok()).collect()
 }
 
@@ -311,7 +311,7 @@ impl From<Schema> for RawSchema {
         let table = schema.features.is_none();
         let usual_tokens = matches!(&schema.missing_tokens[..], [token] if token.is_empty());
         RawSchema {
-            row_norm: Bound::Number(schema.row_norm),
+            row_norm: BoundWord::Number(schema.row_norm),
             public_n: schema.public_n,
             features: schema.features,
             header: table.then_some(schema.header),
@@ -362,30 +362,30 @@ fn raw_missing(missing: MissingNumber, value: impl FnOnce(f64) -> Word) -> Word 
 
 fn raw_user(name: String, form: IdForm) -> RawColumn {
     let form = (form == IdForm::Text).then(|| "text".to_owned());
-    RawColumn { form, ..RawColumn::blank(name, Kind::User) }
+    RawColumn { form, ..RawColumn::blank(name, ColumnKind::User) }
 }
 
 fn raw_column(column: Column) -> RawColumn {
     let name = column.name;
     match column.role {
-        Role::Ignored => RawColumn::blank(name, Kind::Ignored),
+        Role::Ignored => RawColumn::blank(name, ColumnKind::Ignored),
         Role::User(form) => raw_user(name, form),
         Role::Numeric(n) => RawColumn {
-            lower: Some(Bound::Number(n.lower)),
-            upper: Some(Bound::Number(n.upper)),
+            lower: Some(BoundWord::Number(n.lower)),
+            upper: Some(BoundWord::Number(n.upper)),
             scale: Some(n.scale),
             quantiles: Some(n.quantiles).filter(|q| !q.is_empty()),
             missing: Some(raw_missing(n.missing, Word::Number)),
-            ..RawColumn::blank(name, Kind::Numeric)
+            ..RawColumn::blank(name, ColumnKind::Numeric)
         },
         Role::Date(n) => {
             let day = |x: f64| crate::day::text(x as i64);
             RawColumn {
-                lower: Some(Bound::Text(day(n.lower))),
-                upper: Some(Bound::Text(day(n.upper))),
+                lower: Some(BoundWord::Text(day(n.lower))),
+                upper: Some(BoundWord::Text(day(n.upper))),
                 scale: Some(n.scale),
                 missing: Some(raw_missing(n.missing, |x| Word::Text(day(x)))),
-                ..RawColumn::blank(name, Kind::Date)
+                ..RawColumn::blank(name, ColumnKind::Date)
             }
         }
         Role::Categorical(c) => {
@@ -401,23 +401,23 @@ fn raw_column(column: Column) -> RawColumn {
                     Unknown::Category(i) => label(Some(i)),
                     Unknown::Zeros => label(None),
                 },
-                categories: Some(List::Known(c.categories.to_raw())),
-                ..RawColumn::blank(name, Kind::Categorical)
+                categories: Some(ListWord::Known(c.categories.to_raw())),
+                ..RawColumn::blank(name, ColumnKind::Categorical)
             }
         }
         Role::Target(Target { kind, missing }) => {
             let missing = missing.map(Word::Text);
             match kind {
                 TargetKind::Classes(labels) => RawColumn {
-                    classes: Some(List::Known(labels.to_raw())),
+                    classes: Some(ListWord::Known(labels.to_raw())),
                     missing,
-                    ..RawColumn::blank(name, Kind::Target)
+                    ..RawColumn::blank(name, ColumnKind::Target)
                 },
                 TargetKind::Range { lower, upper } => RawColumn {
-                    lower: Some(Bound::Number(lower)),
-                    upper: Some(Bound::Number(upper)),
+                    lower: Some(BoundWord::Number(lower)),
+                    upper: Some(BoundWord::Number(upper)),
                     missing,
-                    ..RawColumn::blank(name, Kind::Target)
+                    ..RawColumn::blank(name, ColumnKind::Target)
                 },
             }
         }

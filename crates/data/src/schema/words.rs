@@ -10,12 +10,12 @@ pub(super) const TODO: &str = "TODO";
 /// A number, or a word in its place: a day, or what is still to be filled in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Bound {
+pub(super) enum BoundWord {
     Number(f64),
     Text(String),
 }
 
-impl Bound {
+impl BoundWord {
     pub(super) fn number(self, key: &str) -> Result<f64, String> {
         match self {
             Self::Number(x) => Ok(x),
@@ -46,7 +46,7 @@ pub(super) fn day(key: &str, text: &str) -> Result<f64, String> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum ColumnKind {
     Numeric,
     Date,
     Categorical,
@@ -55,7 +55,7 @@ pub(super) enum Kind {
     User,
 }
 
-impl Kind {
+impl ColumnKind {
     const ALL: [(&str, Self); 6] = [
         ("numeric", Self::Numeric),
         ("date", Self::Date),
@@ -92,12 +92,12 @@ impl Kind {
 /// A list, or the word that says that it is still to be written.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(super) enum List {
+pub(super) enum ListWord {
     Known(Vec<Spelling>),
     Open(String),
 }
 
-impl List {
+impl ListWord {
     pub(super) fn labels(self, key: &str) -> Result<Labels, String> {
         match self {
             Self::Known(raw) => Labels::from_raw(raw).map_err(|what| format!("`{key}` {what}")),

@@ -11,7 +11,7 @@ const MANY: u64 = 20;
 
 /// What was seen of the values of a column, beside their bounds.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
+pub(super) struct SeenValues {
     /// Values that are present.
     present: u64,
     whole: bool,
@@ -25,7 +25,7 @@ pub(super) struct Seen {
     last: Option<Vec<u8>>,
 }
 
-impl Default for Seen {
+impl Default for SeenValues {
     fn default() -> Self {
         Self {
             present: 0,
@@ -39,7 +39,7 @@ impl Default for Seen {
     }
 }
 
-impl Seen {
+impl SeenValues {
     pub(super) fn see(&mut self, text: &[u8]) {
         self.present += 1;
         self.whole &=

@@ -2,8 +2,8 @@
 //! depends on the quotes before it, so that one thread looks for it; most blocks hold no quote, and
 //! then their last line end is found from behind.
 
-use super::Limits;
-use super::records::State;
+use super::ReadLimits;
+use super::records::FieldState;
 use crate::DataError;
 use crate::error::LineProblem;
 use std::io::{self, Read};
@@ -12,7 +12,7 @@ use std::io::{self, Read};
 const BLOCK: usize = 1 << 18;
 
 /// Some records of a file.
-pub(super) struct Block {
+pub(super) struct FileBlock {
     pub(super) bytes: Vec<u8>,
     /// Lines of the file before it.
     pub(super) before: u64,
@@ -35,7 +35,7 @@ impl Read for Rest {
 }
 
 /// The blocks of a file.
-pub(super) struct Blocks<'a, R> {
+pub(super) struct FileBlocks<'a, R> {
     reader: R,
     file: &'a str,
     limit: usize,
@@ -48,14 +48,14 @@ pub(super) struct Blocks<'a, R> {
     done: bool,
 }
 
-impl<'a, R: Read> Blocks<'a, R> {
-    pub(super) fn new(reader: R, file: &'a str, delimiter: Option<u8>, limits: Limits) -> Self {
+impl<'a, R: Read> FileBlocks<'a, R> {
+    pub(super) fn new(reader: R, file: &'a str, delimiter: Option<u8>, limits: ReadLimits) -> Self {
         let limit = limits.line;
         Self { reader, file, limit, delimiter, open: Vec::new(), lines: 0, done: false }
     }
 
     /// The next block, `None` behind the last.
-    pub(super) fn next(&mut self) -> Result<Option<Block>, DataError> {
+    pub(super) fn next(&mut self) -> Result<Option<FileBlock>, DataError> {
         if self.done {
             return Ok(None);
         }
@@ -83,7 +83,7 @@ impl<'a, R: Read> Blocks<'a, R> {
         self.open = bytes.split_off(end);
         let before = self.lines;
         self.lines += lines(&bytes);
-        Ok(Some(Block { bytes, before, rest: Rest(failure) }))
+        Ok(Some(FileBlock { bytes, before, rest: Rest(failure) }))
     }
 
     /// Reads a block's worth or, if there is one already, as much again; `false` at the end.
@@ -100,11 +100,11 @@ impl<'a, R: Read> Blocks<'a, R> {
         let mut at = 0;
         while let Some(quote) = memchr::memchr(b'"', &bytes[at..]) {
             let start = at + last_line_end(&bytes[at..at + quote]);
-            let mut state = State::Start;
+            let mut state = FieldState::Start;
             let end = bytes[start..].iter().position(|&byte| {
-                let is_end = matches!(byte, b'\n' | b'\r') && state != State::Inside;
+                let is_end = matches!(byte, b'\n' | b'\r') && state != FieldState::Inside;
                 // Whoever reads the record refuses what is behind a closed quote.
-                state = state.next(byte, delimiter).unwrap_or(State::Plain);
+                state = state.next(byte, delimiter).unwrap_or(FieldState::Plain);
                 is_end
             });
             match end.map(|end| start + end + 1) {

@@ -1,13 +1,13 @@
 //! Does this file fit this schema?
 
-use super::{Depth, Reading, read_into};
+use super::{Depth, ReadOptions, read_into};
 use crate::filling::Filling;
-use crate::{Counts, DataError, Purpose, Role, Schema, Unknown};
+use crate::{DataError, Purpose, ReadCounts, Role, Schema, Unknown};
 use std::path::Path;
 
 /// What a check of a table against its schema found.
 #[derive(Debug, Clone)]
-pub struct Checked {
+pub struct TableCheck {
     /// A summary of file and schema, for people. Nothing about the values is in it but their
     /// number.
     pub summary: String,
@@ -16,7 +16,7 @@ pub struct Checked {
     /// Records in the file, where they were read.
     pub records: Option<u64>,
     /// What was met, where it was asked for. NOT PRIVATE.
-    pub counts: Option<Counts>,
+    pub counts: Option<ReadCounts>,
 }
 
 /// How far a file is checked.
@@ -34,10 +34,10 @@ pub enum Thoroughness {
 /// asked for, even if it is an error otherwise: whoever counts wants to know of all of them.
 pub fn check(
     path: &Path,
-    reading: impl Into<Reading>,
+    reading: impl Into<ReadOptions>,
     schema: &Schema,
     params: Thoroughness,
-) -> Result<Checked, DataError> {
+) -> Result<TableCheck, DataError> {
     let purpose = if schema.target().is_some() { Purpose::Fit } else { Purpose::Predict };
     let depth = if params == Thoroughness::Header { Depth::Header } else { Depth::Values };
     let mut filling = Filling::new(schema, purpose).checking(params == Thoroughness::Counts);
@@ -56,11 +56,11 @@ pub fn check(
         None => "the header fits the schema".into(),
     };
     let summary = format!("{}: {what}.\n\n{}", super::open::name(path), schema.summary());
-    Ok(Checked { summary, fits: refused.is_empty(), records, counts })
+    Ok(TableCheck { summary, fits: refused.is_empty(), records, counts })
 }
 
 /// The columns whose counts show what is an error where nobody counts.
-fn refused(schema: &Schema, counts: &Counts) -> Vec<String> {
+fn refused(schema: &Schema, counts: &ReadCounts) -> Vec<String> {
     let columns = schema.columns().iter().zip(&counts.columns);
     let refused = columns.filter(|(column, count)| match column.role() {
         Role::Categorical(c) => c.unknown == Unknown::Refuse && count.unknown > Some(0),

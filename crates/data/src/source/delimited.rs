@@ -1,8 +1,8 @@
 //! CSV, TSV and their kin.
 
-use super::blocks::Blocks;
+use super::blocks::FileBlocks;
 use super::records::{Record, Records};
-use super::{Depth, Limits, parallel, ready};
+use super::{Depth, ReadLimits, parallel, ready};
 use crate::error::{FileProblem, LineProblem};
 use crate::filling::Filling;
 use crate::{Cell, DataError, Encoder, Purpose, Schema, Table, Undeclared};
@@ -19,7 +19,7 @@ pub fn parse_csv<R: Read>(
 ) -> Result<Table, DataError> {
     ready(schema, purpose)?;
     let mut filling = Filling::new(schema, purpose);
-    read_csv(reader, file, &mut filling, delimiter, Limits::default(), Depth::Values)?;
+    read_csv(reader, file, &mut filling, delimiter, ReadLimits::default(), Depth::Values)?;
     Ok(filling.finish())
 }
 
@@ -28,11 +28,11 @@ pub(super) fn read_csv<R: Read>(
     file: &str,
     filling: &mut Filling<'_>,
     delimiter: u8,
-    limits: Limits,
+    limits: ReadLimits,
     depth: Depth,
 ) -> Result<(), DataError> {
     let schema = filling.schema;
-    let mut blocks = Blocks::new(reader, file, Some(delimiter), limits);
+    let mut blocks = FileBlocks::new(reader, file, Some(delimiter), limits);
     let empty = || DataError::file(file, FileProblem::Empty);
     let mut records = Records::of(blocks.next()?.ok_or_else(empty)?, file, delimiter, limits);
     let mut record = Record::default();
@@ -41,9 +41,9 @@ pub(super) fn read_csv<R: Read>(
     }
     let before = filling.records();
     let layout = if schema.header() {
-        Layout::from_header(&record, schema, &filling.encoder, file)?
+        FieldLayout::from_header(&record, schema, &filling.encoder, file)?
     } else {
-        Layout::by_position(&record, filling, file, records.line())?
+        FieldLayout::by_position(&record, filling, file, records.line())?
     };
     if depth == Depth::Header {
         return Ok(());
@@ -64,14 +64,14 @@ pub(super) fn read_csv<R: Read>(
 }
 
 /// Which field of a record belongs to which schema column.
-pub(super) struct Layout {
+pub(super) struct FieldLayout {
     /// Fields per record.
     pub(super) fields: usize,
     /// (schema column, field), in schema order.
     pub(super) columns: Vec<(usize, usize)>,
 }
 
-impl Layout {
+impl FieldLayout {
     fn put_all<R: Read>(
         &self,
         mut records: Records<'_, R>,

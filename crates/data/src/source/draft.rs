@@ -1,10 +1,10 @@
 //! A first schema from data that the user declares PUBLIC.
 
-use super::ask::{self, Seen};
+use super::ask::{self, SeenValues};
 use super::lines::Lines;
-use super::reading::{Limits, Reading};
+use super::reading::{ReadLimits, ReadOptions};
 use super::records::{Record, Records};
-use super::spread::{Spread, norm_for};
+use super::spread::{ColumnSpread, norm_for};
 use super::watch::all;
 use super::{Format, load_features, open};
 use crate::error::{FileProblem, LineProblem};
@@ -36,23 +36,23 @@ pub struct DraftOptions {
     pub target: Option<String>,
     /// The column that says whose record it is.
     pub user: Option<String>,
-    /// The longest record, in bytes, as in [`Reading`].
+    /// The longest record, in bytes, as in [`ReadOptions`].
     pub max_line: Option<u64>,
 }
 
 impl DraftOptions {
-    fn reading(&self, format: Format) -> Reading {
-        Reading { format: Some(format), max_line: self.max_line }
+    fn reading(&self, format: Format) -> ReadOptions {
+        ReadOptions { format: Some(format), max_line: self.max_line }
     }
 
-    pub(super) fn limits(&self) -> Limits {
-        Reading { format: self.format, max_line: self.max_line }.limits()
+    pub(super) fn limits(&self) -> ReadLimits {
+        ReadOptions { format: self.format, max_line: self.max_line }.limits()
     }
 }
 
 /// A schema that was drafted from public data.
 #[derive(Debug, Clone)]
-pub struct Draft {
+pub struct SchemaDraft {
     /// The schema that was drafted.
     pub schema: Schema,
     /// The file to write: the schema with a comment that says where it comes from.
@@ -73,7 +73,7 @@ pub fn draft_from_public(
     path: &Path,
     options: &DraftOptions,
     key: &[u8; 32],
-) -> Result<Draft, DataError> {
+) -> Result<SchemaDraft, DataError> {
     let file = open::name(path);
     super::open::no_folder(path)?;
     if open::is_standard(path) {
@@ -124,7 +124,7 @@ pub fn draft_from_public(
         );
     }
     let toml = commented(&file, &notes, &schema.to_toml_asking(&asked));
-    Ok(Draft { schema, toml, questions: asked.into_values().collect(), remarks })
+    Ok(SchemaDraft { schema, toml, questions: asked.into_values().collect(), remarks })
 }
 
 /// What the file is known by: its contents, unpacked, whatever its name.
@@ -164,20 +164,20 @@ struct Scan {
     numeric: bool,
     lower: f64,
     upper: f64,
-    spread: Spread,
+    spread: ColumnSpread,
     /// Different values, `None` once there are too many.
     values: Option<BTreeSet<String>>,
     tokens: BTreeSet<String>,
     unreadable: bool,
-    seen: Seen,
+    seen: SeenValues,
 }
 
 impl Scan {
     fn new(name: String) -> Self {
         let values = Some(BTreeSet::new());
         let (lower, upper) = (f64::INFINITY, f64::NEG_INFINITY);
-        let (tokens, seen) = (BTreeSet::new(), Seen::default());
-        let spread = Spread::default();
+        let (tokens, seen) = (BTreeSet::new(), SeenValues::default());
+        let spread = ColumnSpread::default();
         Self { name, numeric: true, lower, upper, spread, values, tokens, unreadable: false, seen }
     }
 
@@ -377,11 +377,16 @@ fn scan_delimited(
 #[cfg(feature = "parquet")]
 fn scan_parquet(path: &Path, file: &str) -> Result<Vec<Scan>, DataError> {
     let plain = open::plain(path)?;
-    super::parquet::sound(file, || scan_source(&super::parquet::Source::open(plain, file)?, file))
+    super::parquet::sound(file, || {
+        scan_source(&super::parquet::ParquetFile::open(plain, file)?, file)
+    })
 }
 
 #[cfg(feature = "parquet")]
-fn scan_source(source: &super::parquet::Source<'_>, file: &str) -> Result<Vec<Scan>, DataError> {
+fn scan_source(
+    source: &super::parquet::ParquetFile<'_>,
+    file: &str,
+) -> Result<Vec<Scan>, DataError> {
     let mut scans: Vec<Scan> = source.names().into_iter().map(Scan::new).collect();
     let mut leaves = Vec::new();
     for (i, scan) in scans.iter_mut().enumerate() {

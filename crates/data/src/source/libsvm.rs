@@ -1,8 +1,8 @@
 //! LIBSVM: `label index:value …`, one record per line, indices from 1, `#` starts a comment.
 
-use super::blocks::Blocks;
+use super::blocks::FileBlocks;
 use super::lines::Lines;
-use super::{Limits, parallel, ready};
+use super::{ReadLimits, parallel, ready};
 use crate::error::{FileProblem, LineProblem};
 use crate::filling::Filling;
 use crate::{Cell, CellProblem, DataError, Purpose, Schema, SchemaError, Table, number};
@@ -20,7 +20,7 @@ pub fn parse_libsvm<R: Read>(
 ) -> Result<Table, DataError> {
     ready(schema, purpose)?;
     let mut filling = Filling::new(schema, purpose);
-    read_libsvm(reader, file, &mut filling, Limits::default())?;
+    read_libsvm(reader, file, &mut filling, ReadLimits::default())?;
     Ok(filling.finish())
 }
 
@@ -28,9 +28,9 @@ pub(super) fn read_libsvm<R: Read>(
     reader: R,
     file: &str,
     filling: &mut Filling<'_>,
-    limits: Limits,
+    limits: ReadLimits,
 ) -> Result<(), DataError> {
-    let mut blocks = Blocks::new(reader, file, None, limits);
+    let mut blocks = FileBlocks::new(reader, file, None, limits);
     let before = filling.records();
     let read = |block, part: &mut Filling<'_>, begun| {
         let keep = |part: &mut Filling<'_>| part.end(file).map(|()| true);

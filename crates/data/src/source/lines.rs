@@ -1,8 +1,8 @@
 //! The lines of a text, however they end, and none longer than the limit: what is not text at all,
 //! or unpacks into one endless line, is refused before it fills the memory.
 
-use super::Limits;
-use super::blocks::{Block, Rest};
+use super::ReadLimits;
+use super::blocks::{FileBlock, Rest};
 use crate::DataError;
 use crate::error::{FileProblem, LineProblem};
 use std::io::{ErrorKind, Read};
@@ -28,7 +28,7 @@ pub(super) struct Lines<'a, R> {
 
 impl<'a> Lines<'a, Rest> {
     /// The lines of a block.
-    pub(super) fn of(block: Block, file: &'a str, limits: Limits) -> Self {
+    pub(super) fn of(block: FileBlock, file: &'a str, limits: ReadLimits) -> Self {
         Self {
             done: block.rest.is_nothing(),
             reader: block.rest,
@@ -45,7 +45,7 @@ impl<'a> Lines<'a, Rest> {
 }
 
 impl<'a, R: Read> Lines<'a, R> {
-    pub(super) fn new(reader: R, file: &'a str, limits: Limits) -> Self {
+    pub(super) fn new(reader: R, file: &'a str, limits: ReadLimits) -> Self {
         Self {
             reader,
             file,

@@ -19,18 +19,18 @@ mod stream;
 mod watch;
 mod zip;
 
-pub use check::{Checked, Thoroughness, check};
+pub use check::{TableCheck, Thoroughness, check};
 pub use delimited::parse_csv;
 pub(crate) use delimited::place;
-pub use draft::{Draft, DraftOptions, draft_from_public};
+pub use draft::{DraftOptions, SchemaDraft, draft_from_public};
 pub use libsvm::parse_libsvm;
 pub use open::visit_bytes;
 #[cfg(feature = "parquet")]
 pub use parquet::parse_parquet;
-use reading::Limits;
-pub use reading::Reading;
+use reading::ReadLimits;
+pub use reading::ReadOptions;
 pub use skeleton::skeleton;
-pub use stream::{Head, Kept, KeptKind, Visitor, visit};
+pub use stream::{Head, KeptCell, KeptKind, Visitor, visit};
 
 use crate::error::FileProblem;
 use crate::filling::Filling;
@@ -105,7 +105,7 @@ impl Format {
 /// choose the roles as [`Schema::with_roles`] does.
 pub fn load(
     path: &Path,
-    reading: impl Into<Reading>,
+    reading: impl Into<ReadOptions>,
     schema: &Schema,
     target: Option<&str>,
     user_column: Option<&str>,
@@ -118,7 +118,7 @@ pub fn load(
 /// schema was drafted from, unless its owner says that it is public.
 pub fn load_and_compare(
     paths: &[PathBuf],
-    reading: impl Into<Reading>,
+    reading: impl Into<ReadOptions>,
     schema: &Schema,
 ) -> Result<(Table, bool), DataError> {
     let (reading, mut filling) = (reading.into(), Filling::new(schema, Purpose::Fit));
@@ -135,7 +135,7 @@ pub fn load_and_compare(
 /// schema. The schema must have its roles settled (a model carries it so).
 pub fn load_features(
     path: &Path,
-    reading: impl Into<Reading>,
+    reading: impl Into<ReadOptions>,
     schema: &Schema,
 ) -> Result<Table, DataError> {
     read(path, reading.into(), schema, Purpose::Predict)
@@ -152,7 +152,7 @@ enum Depth {
 
 fn read(
     path: &Path,
-    reading: Reading,
+    reading: ReadOptions,
     schema: &Schema,
     purpose: Purpose,
 ) -> Result<Table, DataError> {
@@ -163,7 +163,7 @@ fn read(
 
 fn read_into(
     path: &Path,
-    reading: Reading,
+    reading: ReadOptions,
     filling: &mut Filling<'_>,
     depth: Depth,
     watch: Option<&Watch<'_>>,

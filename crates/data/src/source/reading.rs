@@ -7,14 +7,14 @@ const LINE: usize = 64_000_000;
 
 /// How a file is to be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct ReadOptions {
     /// The format, where the name does not tell.
     pub format: Option<Format>,
     /// The longest record of a text file, in bytes; 64 MB when nothing is said.
     pub max_line: Option<u64>,
 }
 
-impl From<Option<Format>> for Reading {
+impl From<Option<Format>> for ReadOptions {
     fn from(format: Option<Format>) -> Self {
         Self { format, max_line: None }
     }
@@ -22,20 +22,20 @@ impl From<Option<Format>> for Reading {
 
 /// What may not be exceeded.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct ReadLimits {
     pub(super) line: usize,
 }
 
-impl Default for Limits {
+impl Default for ReadLimits {
     fn default() -> Self {
         Self { line: LINE }
     }
 }
 
-impl Reading {
-    pub(super) fn limits(self) -> Limits {
+impl ReadOptions {
+    pub(super) fn limits(self) -> ReadLimits {
         let most = usize::MAX / 4;
-        Limits {
+        ReadLimits {
             line: self.max_line.map_or(LINE, |n| usize::try_from(n).unwrap_or(most).min(most)),
         }
     }

@@ -6,8 +6,8 @@
 //! because another one is missing, would swallow records and is refused; so is text that is not
 //! UTF-8, and a record longer than the limit.
 
-use super::Limits;
-use super::blocks::{Block, Rest};
+use super::ReadLimits;
+use super::blocks::{FileBlock, Rest};
 use super::lines::Lines;
 use crate::DataError;
 use crate::error::LineProblem;
@@ -77,13 +77,13 @@ pub(super) struct Records<'a, R> {
 
 impl<'a> Records<'a, Rest> {
     /// The records of a block.
-    pub(super) fn of(block: Block, file: &'a str, delimiter: u8, limits: Limits) -> Self {
+    pub(super) fn of(block: FileBlock, file: &'a str, delimiter: u8, limits: ReadLimits) -> Self {
         Self { lines: Lines::of(block, file, limits), delimiter, line: 0, single: false }
     }
 }
 
 impl<'a, R: Read> Records<'a, R> {
-    pub(super) fn new(reader: R, file: &'a str, delimiter: u8, limits: Limits) -> Self {
+    pub(super) fn new(reader: R, file: &'a str, delimiter: u8, limits: ReadLimits) -> Self {
         Self { lines: Lines::new(reader, file, limits), delimiter, line: 0, single: false }
     }
 
@@ -135,7 +135,7 @@ impl<'a, R: Read> Records<'a, R> {
         record.bytes.clear();
         record.ends.clear();
         record.gap = 0;
-        let (mut state, mut length) = (State::Start, 0);
+        let (mut state, mut length) = (FieldState::Start, 0);
         loop {
             let line = self.lines.last();
             length += line.len() + 1;
@@ -144,16 +144,17 @@ impl<'a, R: Read> Records<'a, R> {
                     .next(byte, self.delimiter)
                     .ok_or_else(|| self.refuse(self.line, LineProblem::BehindQuote))?;
                 match (state, next) {
-                    (_, State::Plain) | (State::Inside | State::Closed, State::Inside) => {
+                    (_, FieldState::Plain)
+                    | (FieldState::Inside | FieldState::Closed, FieldState::Inside) => {
                         record.bytes.push(byte);
                     }
-                    (_, State::Start) => record.ends.push(record.bytes.len()),
+                    (_, FieldState::Start) => record.ends.push(record.bytes.len()),
                     // A quote that opens or closes.
-                    (_, State::Inside | State::Closed) => {}
+                    (_, FieldState::Inside | FieldState::Closed) => {}
                 }
                 state = next;
             }
-            if state != State::Inside {
+            if state != FieldState::Inside {
                 record.ends.push(record.bytes.len());
                 return Ok(());
             }
@@ -174,7 +175,7 @@ impl<'a, R: Read> Records<'a, R> {
 
 /// Where in a field.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum State {
+pub(super) enum FieldState {
     Start,
     Plain,
     Inside,
@@ -182,7 +183,7 @@ pub(super) enum State {
     Closed,
 }
 
-impl State {
+impl FieldState {
     /// Behind `byte`; `None` where it may not stand. Two quotes inside a quoted field are one.
     pub(super) fn next(self, byte: u8, delimiter: u8) -> Option<Self> {
         Some(match self {

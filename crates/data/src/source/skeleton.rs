@@ -11,7 +11,7 @@ use std::path::Path;
 /// What is known of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "text tells no types"))]
-enum Known {
+enum KnownColumn {
     Nothing,
     Number,
     Day,
@@ -46,7 +46,7 @@ fn names(
     format: Format,
     options: &DraftOptions,
     remarks: &mut Vec<String>,
-) -> Result<Vec<(String, Known)>, DataError> {
+) -> Result<Vec<(String, KnownColumn)>, DataError> {
     let usual = if format == Format::Tsv { b'\t' } else { b',' };
     let delimiter = options.delimiter.unwrap_or(usual);
     let mut records = Records::new(open::open(path)?, file, delimiter, options.limits());
@@ -55,7 +55,9 @@ fn names(
         return Err(DataError::file(file, FileProblem::Empty));
     }
     if options.no_header {
-        return Ok((1..=record.len()).map(|i| (format!("column_{i}"), Known::Nothing)).collect());
+        return Ok((1..=record.len())
+            .map(|i| (format!("column_{i}"), KnownColumn::Nothing))
+            .collect());
     }
     let names: Vec<&[u8]> = record.fields().collect();
     if ask::are_values(&names) {
@@ -68,32 +70,32 @@ fn names(
         );
     }
     let text = |name: &[u8]| String::from_utf8_lossy(name.trim_ascii()).into_owned();
-    Ok(names.into_iter().map(|name| (text(name), Known::Nothing)).collect())
+    Ok(names.into_iter().map(|name| (text(name), KnownColumn::Nothing)).collect())
 }
 
 #[cfg(feature = "parquet")]
-fn types(path: &Path, file: &str) -> Result<Vec<(String, Known)>, DataError> {
-    use super::parquet::{Shape, Source, sound};
+fn types(path: &Path, file: &str) -> Result<Vec<(String, KnownColumn)>, DataError> {
+    use super::parquet::{ColumnShape, ParquetFile, sound};
     let source = open::plain(path)?;
     sound(file, || {
-        let source = Source::open(source, file)?;
+        let source = ParquetFile::open(source, file)?;
         let known = |i| match source.shape(i) {
-            Some(Shape::Number) => Known::Number,
-            Some(Shape::Day) => Known::Day,
-            Some(Shape::Text) => Known::Text,
-            Some(Shape::Truth) => Known::Truth,
-            None => Known::Unreadable,
+            Some(ColumnShape::Number) => KnownColumn::Number,
+            Some(ColumnShape::Day) => KnownColumn::Day,
+            Some(ColumnShape::Text) => KnownColumn::Text,
+            Some(ColumnShape::Truth) => KnownColumn::Truth,
+            None => KnownColumn::Unreadable,
         };
         Ok(source.names().into_iter().enumerate().map(|(i, name)| (name, known(i))).collect())
     })
 }
 
 #[cfg(not(feature = "parquet"))]
-fn types(_: &Path, file: &str) -> Result<Vec<(String, Known)>, DataError> {
+fn types(_: &Path, file: &str) -> Result<Vec<(String, KnownColumn)>, DataError> {
     Err(DataError::file(file, FileProblem::NoParquet))
 }
 
-fn written(file: &str, columns: &[(String, Known)], options: &DraftOptions) -> String {
+fn written(file: &str, columns: &[(String, KnownColumn)], options: &DraftOptions) -> String {
     let mut out = format!(
         "# A schema to fill in for {file}. Only the names (and types) of its columns were read, no value.\n\
          # Put what you know WITHOUT looking at private data in the place of every \"TODO\"; until then no table is\n\
@@ -114,24 +116,28 @@ fn written(file: &str, columns: &[(String, Known)], options: &DraftOptions) -> S
             (options.target.as_ref() == Some(name), options.user.as_ref() == Some(name));
         let asked = match known {
             _ if target || user => None,
-            Known::Nothing | Known::Number => ask::by_name(name, true),
-            Known::Text => ask::by_name(name, false),
-            Known::Day | Known::Truth | Known::Unreadable => None,
+            KnownColumn::Nothing | KnownColumn::Number => ask::by_name(name, true),
+            KnownColumn::Text => ask::by_name(name, false),
+            KnownColumn::Day | KnownColumn::Truth | KnownColumn::Unreadable => None,
         };
         let keys = match known {
             _ if user => "kind = \"user\"",
             _ if asked.is_some() => "kind = \"TODO\"",
-            Known::Number if target => {
+            KnownColumn::Number if target => {
                 "kind = \"target\"\n# or classes\nlower = \"TODO\"\nupper = \"TODO\""
             }
-            Known::Truth if target => "kind = \"target\"\nclasses = [\"false\", \"true\"]",
+            KnownColumn::Truth if target => "kind = \"target\"\nclasses = [\"false\", \"true\"]",
             _ if target => "kind = \"target\"\nclasses = \"TODO\"",
-            Known::Nothing => "kind = \"TODO\"",
-            Known::Number => "kind = \"numeric\"\nlower = \"TODO\"\nupper = \"TODO\"",
-            Known::Day => "kind = \"date\"\nlower = \"TODO\"\nupper = \"TODO\"",
-            Known::Text => "kind = \"categorical\"\ncategories = \"TODO\"",
-            Known::Truth => "kind = \"numeric\"\nlower = 0\nupper = 1\nscale = \"zero_to_one\"",
-            Known::Unreadable => "# neither number, text, truth value nor day\nkind = \"ignored\"",
+            KnownColumn::Nothing => "kind = \"TODO\"",
+            KnownColumn::Number => "kind = \"numeric\"\nlower = \"TODO\"\nupper = \"TODO\"",
+            KnownColumn::Day => "kind = \"date\"\nlower = \"TODO\"\nupper = \"TODO\"",
+            KnownColumn::Text => "kind = \"categorical\"\ncategories = \"TODO\"",
+            KnownColumn::Truth => {
+                "kind = \"numeric\"\nlower = 0\nupper = 1\nscale = \"zero_to_one\""
+            }
+            KnownColumn::Unreadable => {
+                "# neither number, text, truth value nor day\nkind = \"ignored\""
+            }
         };
         let question = asked.map(|question| format!("# {}\n", question.replace('\n', " ")));
         let question = question.unwrap_or_default();

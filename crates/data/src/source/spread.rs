@@ -6,14 +6,14 @@ use crate::schema::Scale;
 
 /// Where the numbers of a column lie within their bounds.
 #[derive(Debug, Default)]
-pub struct Spread {
+pub struct ColumnSpread {
     count: f64,
     mean: f64,
     /// The sum of the squares of the distances from the mean.
     squares: f64,
 }
 
-impl Spread {
+impl ColumnSpread {
     /// One more number.
     pub fn see(&mut self, x: f64) {
         self.count += 1.0;
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn skewed_columns_begin_at_zero() {
         let spread = |values: &[f64]| {
-            let mut spread = Spread::default();
+            let mut spread = ColumnSpread::default();
             values.iter().for_each(|x| spread.see(*x));
             spread.scale(0.0, 10.0).0
         };

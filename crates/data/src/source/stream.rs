@@ -3,21 +3,21 @@
 //! features, and what else a table holds changes no prediction. A caller may ask for columns to be
 //! handed on as they are, declared or not.
 
-use super::delimited::Layout;
+use super::delimited::FieldLayout;
 use super::lines::Lines;
 use super::records::{Record, Records};
-use super::{Format, Reading, libsvm, open, ready};
+use super::{Format, ReadOptions, libsvm, open, ready};
 use crate::error::FileProblem;
 use crate::filling::Filling;
 #[cfg(feature = "parquet")]
 use crate::{Cell, day};
-use crate::{DataError, Purpose, Row, Schema, Undeclared};
+use crate::{DataError, EncodedRow, Purpose, Schema, Undeclared};
 use std::io::Read;
 use std::path::Path;
 
 /// A cell that is handed on as it is.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kept {
+pub enum KeptCell {
     /// A null of a Parquet file; a text file has none, and an empty field is an empty text.
     Missing,
     /// A field of text, as bytes.
@@ -60,13 +60,13 @@ pub trait Visitor {
     fn head(&mut self, head: Head) -> bool;
     /// A record: its features, its target where the purpose is [`Purpose::Fit`], and the cells to
     /// hand on.
-    fn record(&mut self, row: &Row, kept: &[Kept]) -> bool;
+    fn record(&mut self, row: &EncodedRow, kept: &[KeptCell]) -> bool;
 }
 
 /// Reads a file, or standard input under the name `-`, and keeps nothing of it.
 pub fn visit(
     path: &Path,
-    reading: impl Into<Reading>,
+    reading: impl Into<ReadOptions>,
     schema: &Schema,
     purpose: Purpose,
     keep: &[String],
@@ -130,9 +130,9 @@ fn delimited<R: Read>(
             .fields()
             .map(|n| if schema.trim() { n.trim_ascii() } else { n }.to_vec())
             .collect();
-        (Layout::from_header(&record, schema, &filling.encoder, file)?, names)
+        (FieldLayout::from_header(&record, schema, &filling.encoder, file)?, names)
     } else {
-        let layout = Layout::by_position(&record, filling, file, records.line())?;
+        let layout = FieldLayout::by_position(&record, filling, file, records.line())?;
         let names = layout.names(schema);
         (layout, names)
     };
@@ -146,7 +146,7 @@ fn delimited<R: Read>(
     if !visitor.head(head) {
         return Ok(());
     }
-    let mut kept = vec![Kept::Missing; keep.len()];
+    let mut kept = vec![KeptCell::Missing; keep.len()];
     loop {
         if !std::mem::take(&mut pending) && !records.next(&mut record)? {
             break;
@@ -163,13 +163,13 @@ fn delimited<R: Read>(
 }
 
 /// Keeps the place in memory of the text before.
-fn put_text(cell: &mut Kept, text: &[u8]) {
+fn put_text(cell: &mut KeptCell, text: &[u8]) {
     match cell {
-        Kept::Text(old) => {
+        KeptCell::Text(old) => {
             old.clear();
             old.extend_from_slice(text);
         }
-        other => *other = Kept::Text(text.to_vec()),
+        other => *other = KeptCell::Text(text.to_vec()),
     }
 }
 
@@ -207,7 +207,7 @@ fn parquet(
     visitor: &mut dyn Visitor,
 ) -> Result<(), DataError> {
     let schema = filling.schema;
-    let source = super::parquet::Source::open(source, file)?;
+    let source = super::parquet::ParquetFile::open(source, file)?;
     let names: Vec<Vec<u8>> = source.names().into_iter().map(String::into_bytes).collect();
     let heads: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
     let columns = super::delimited::place(&heads, schema, &filling.encoder, file)?;
@@ -229,7 +229,7 @@ fn parquet(
         return Ok(());
     }
     let leaves: Vec<usize> = columns.iter().map(|&(_, leaf)| leaf).chain(fields).collect();
-    let mut kept = vec![Kept::Missing; keep.len()];
+    let mut kept = vec![KeptCell::Missing; keep.len()];
     let mut goes_on = true;
     let records = source.each(&leaves, |record, column, cell| {
         if !goes_on {
@@ -260,20 +260,20 @@ fn parquet(
 }
 
 #[cfg(feature = "parquet")]
-impl Kept {
+impl KeptCell {
     fn put(&mut self, cell: Cell<'_>, kind: KeptKind) {
         match cell {
             // One of a column with decimal places that has none.
-            Cell::Whole(n) if kind == KeptKind::Number => *self = Kept::Number(n as f64),
+            Cell::Whole(n) if kind == KeptKind::Number => *self = KeptCell::Number(n as f64),
             Cell::Text(text) => put_text(self, text),
             Cell::Day(at) | Cell::Moment(at) => {
                 put_text(self, day::text(at.clamp(day::FIRST, day::LAST)).as_bytes())
             }
-            Cell::Missing => *self = Kept::Missing,
-            Cell::Number(x) | Cell::Rounded(x) => *self = Kept::Number(x),
-            Cell::Single(x) => *self = Kept::Number(f64::from(x)),
-            Cell::Whole(n) => *self = Kept::Whole(n),
-            Cell::Flag(b) => *self = Kept::Flag(b),
+            Cell::Missing => *self = KeptCell::Missing,
+            Cell::Number(x) | Cell::Rounded(x) => *self = KeptCell::Number(x),
+            Cell::Single(x) => *self = KeptCell::Number(f64::from(x)),
+            Cell::Whole(n) => *self = KeptCell::Whole(n),
+            Cell::Flag(b) => *self = KeptCell::Flag(b),
         }
     }
 }

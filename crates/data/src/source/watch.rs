@@ -24,7 +24,7 @@ impl<'a> Watch<'a> {
 
     /// `reader`, watched.
     pub(super) fn over(&self, reader: Box<dyn Read>) -> Box<dyn Read> {
-        Box::new(Watched { reader, seen: Rc::clone(&self.seen) })
+        Box::new(WatchedFile { reader, seen: Rc::clone(&self.seen) })
     }
 
     /// Reads a file that is not read in order afterwards, and goes back to its beginning.
@@ -40,12 +40,12 @@ impl<'a> Watch<'a> {
     }
 }
 
-struct Watched {
+struct WatchedFile {
     reader: Box<dyn Read>,
     seen: Rc<RefCell<Fingerprint>>,
 }
 
-impl Read for Watched {
+impl Read for WatchedFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.reader.read(buffer)?;
         self.seen.borrow_mut().update(&buffer[..count]);

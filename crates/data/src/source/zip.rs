@@ -26,15 +26,15 @@ pub(super) fn member(mut file: File, name: &str) -> std::result::Result<Box<dyn 
             FileProblem::Read { line: 0, reason: "the archive is damaged".into() },
         ),
     };
-    let entry = Entry::find(&mut file).map_err(refuse)?;
+    let entry = ZipEntry::find(&mut file).map_err(refuse)?;
     let packed = entry.packed(file).map_err(refuse)?;
     Ok(match entry.method {
-        0 => Box::new(Checked::new(packed, &entry)),
-        _ => Box::new(Checked::new(DeflateDecoder::new(BufReader::new(packed)), &entry)),
+        0 => Box::new(CheckedBytes::new(packed, &entry)),
+        _ => Box::new(CheckedBytes::new(DeflateDecoder::new(BufReader::new(packed)), &entry)),
     })
 }
 
-struct Entry {
+struct ZipEntry {
     method: u16,
     checksum: u32,
     packed: u32,
@@ -42,7 +42,7 @@ struct Entry {
     offset: u32,
 }
 
-impl Entry {
+impl ZipEntry {
     fn find(file: &mut File) -> Result<Self> {
         let length = file.seek(SeekFrom::End(0))?;
         let tail = length.min(END + COMMENT);
@@ -126,20 +126,20 @@ fn unsupported(why: &str) -> Error {
 }
 
 /// Bytes whose number and checksum are known.
-struct Checked<R> {
+struct CheckedBytes<R> {
     reader: R,
     sum: Crc,
     checksum: u32,
     length: u32,
 }
 
-impl<R: Read> Checked<R> {
-    fn new(reader: R, entry: &Entry) -> Self {
+impl<R: Read> CheckedBytes<R> {
+    fn new(reader: R, entry: &ZipEntry) -> Self {
         Self { reader, sum: Crc::new(), checksum: entry.checksum, length: entry.unpacked }
     }
 }
 
-impl<R: Read> Read for Checked<R> {
+impl<R: Read> Read for CheckedBytes<R> {
     fn read(&mut self, out: &mut [u8]) -> Result<usize> {
         let n = self.reader.read(out)?;
         self.sum.update(&out[..n]);

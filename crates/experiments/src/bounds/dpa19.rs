@@ -7,7 +7,7 @@
 
 /// What the theorems are about.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Setting {
+pub(crate) struct Dpa19Setting {
     /// d.
     pub features: usize,
     /// m, the records of a provider.
@@ -20,7 +20,7 @@ pub(crate) struct Setting {
     pub slope: f64,
 }
 
-impl Setting {
+impl Dpa19Setting {
     /// Theorem 3 (convex), with S₂ as that of the provider's own penalty:
     /// √2 D G/√t + ρD²/(2t) with G = S₁ + S₂, and d(zS₁/m)² D/(G√(2t)) for noise of z clips.
     pub fn convex(&self, t: f64, penalty_slope: f64, noise: f64) -> f64 {
@@ -52,8 +52,8 @@ impl Setting {
 mod tests {
     use super::*;
 
-    const SETTING: Setting =
-        Setting { features: 3, rows: 50.0, diameter: 2.0, rho: 0.5, slope: 1.0 };
+    const SETTING: Dpa19Setting =
+        Dpa19Setting { features: 3, rows: 50.0, diameter: 2.0, rho: 0.5, slope: 1.0 };
 
     #[test]
     fn values_by_hand() {
@@ -70,7 +70,7 @@ mod tests {
     /// With the paper's own letters and one coordinate: 4 D √ln(1.25/δ) S₁/(m ε √t) and the rest.
     #[test]
     fn one_coordinate_is_the_theorem_as_printed() {
-        let one = Setting { features: 1, ..SETTING };
+        let one = Dpa19Setting { features: 1, ..SETTING };
         let (epsilon, delta, t) = (0.5_f64, 1e-3_f64, 9.0_f64);
         let noise = 2.0 * (2.0 * (1.25 / delta).ln()).sqrt() / epsilon;
         let printed = 4.0 * 2.0 * (1.25 / delta).ln().sqrt() / (50.0 * epsilon * t.sqrt())

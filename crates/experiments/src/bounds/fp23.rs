@@ -3,7 +3,7 @@
 
 /// What the theorem is about.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Setting {
+pub(crate) struct Fp23Setting {
     /// p, the dimension.
     pub dimension: f64,
     /// τ of the operator, below 1; there is no bound without a contraction.
@@ -14,12 +14,12 @@ pub(crate) struct Setting {
     pub distance: f64,
 }
 
-impl Setting {
+impl Fp23Setting {
     /// Theorem 1 after k iterations with noise of standard deviation σ:
     /// (1 − q²(1 − τ)/8)ᵏ D + 8( √p σ/(√q(1 − τ)) + pσ²/(q³(1 − τ)³) ). It asks for √p σ > √q(1 − τ)
     /// (Remark 1), and is infinite where that does not hold.
     pub fn distance(&self, k: f64, sigma: f64) -> f64 {
-        let Setting { dimension, contraction, share: q, distance } = *self;
+        let Fp23Setting { dimension, contraction, share: q, distance } = *self;
         let (gap, noise) = (1.0 - contraction, dimension.sqrt() * sigma);
         if !(gap > 0.0 && noise > q.sqrt() * gap) {
             return f64::INFINITY;
@@ -33,7 +33,7 @@ impl Setting {
     /// divides by n once too often is erratum E1.
     pub fn centralised(&self, k: f64, (alpha, epsilon): (f64, f64), sensitivity: f64) -> f64 {
         let sigma = (8.0 * k * alpha / epsilon).sqrt() * sensitivity;
-        Setting { share: 1.0, ..*self }.distance(k, sigma)
+        Fp23Setting { share: 1.0, ..*self }.distance(k, sigma)
     }
 }
 
@@ -41,8 +41,8 @@ impl Setting {
 mod tests {
     use super::*;
 
-    const SETTING: Setting =
-        Setting { dimension: 4.0, contraction: 0.5, share: 1.0, distance: 3.0 };
+    const SETTING: Fp23Setting =
+        Fp23Setting { dimension: 4.0, contraction: 0.5, share: 1.0, distance: 3.0 };
 
     #[test]
     fn values_by_hand() {
@@ -59,9 +59,9 @@ mod tests {
     fn it_grows_with_noise_and_is_infinite_without_a_contraction() {
         assert!(SETTING.distance(10.0, 2.0) > SETTING.distance(10.0, 1.0));
         assert!(SETTING.distance(20.0, 1.0) < SETTING.distance(10.0, 1.0));
-        assert!(Setting { contraction: 1.0, ..SETTING }.distance(10.0, 1.0).is_infinite());
+        assert!(Fp23Setting { contraction: 1.0, ..SETTING }.distance(10.0, 1.0).is_infinite());
         assert!(
-            Setting { share: 0.1, ..SETTING }.distance(10.0, 1.0) > SETTING.distance(10.0, 1.0)
+            Fp23Setting { share: 0.1, ..SETTING }.distance(10.0, 1.0) > SETTING.distance(10.0, 1.0)
         );
     }
 }

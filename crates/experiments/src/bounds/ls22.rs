@@ -3,7 +3,7 @@
 
 /// What the theorems are about.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Setting {
+pub(crate) struct Ls22Setting {
     /// d₁.
     pub features: usize,
     /// n.
@@ -22,7 +22,7 @@ pub(crate) fn tau(smoothing: f64, features: usize) -> f64 {
     (1..=features).map(left).sum::<f64>() / features as f64
 }
 
-impl Setting {
+impl Ls22Setting {
     /// Theorem 3 (VRADMM) and Theorem 5 (SADMM), general convex: l√(τ d ln(1/δ))/(ε n).
     pub fn general(&self, epsilon: f64) -> f64 {
         let noise = tau(self.smoothing, self.features) * self.features as f64;
@@ -40,8 +40,8 @@ impl Setting {
 mod tests {
     use super::*;
 
-    const SETTING: Setting =
-        Setting { features: 4, rows: 1_000, slope: 1.0, smoothing: 0.0, delta: 1e-2 };
+    const SETTING: Ls22Setting =
+        Ls22Setting { features: 4, rows: 1_000, slope: 1.0, smoothing: 0.0, delta: 1e-2 };
 
     #[test]
     fn values_by_hand() {
@@ -62,9 +62,9 @@ mod tests {
         assert_eq!(SETTING.general(1.0), general / 2.0);
         assert!(SETTING.strong(1.0, 0.1) < SETTING.strong(0.5, 0.1));
         assert!(SETTING.strong(0.5, 0.2) < SETTING.strong(0.5, 0.1));
-        assert!(Setting { rows: 2_000, ..SETTING }.general(0.5) < general);
-        assert!(Setting { smoothing: 2.0, ..SETTING }.general(0.5) < general);
-        assert!(Setting { features: 8, ..SETTING }.general(0.5) > general);
+        assert!(Ls22Setting { rows: 2_000, ..SETTING }.general(0.5) < general);
+        assert!(Ls22Setting { smoothing: 2.0, ..SETTING }.general(0.5) < general);
+        assert!(Ls22Setting { features: 8, ..SETTING }.general(0.5) > general);
         assert!(SETTING.strong(0.5, 0.0).is_infinite(), "without curvature there is none");
     }
 }

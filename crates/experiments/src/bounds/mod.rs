@@ -11,11 +11,11 @@ pub(crate) mod ra18;
 pub(crate) mod rdp20;
 
 use crate::report::{Figure, Series};
-use crate::statistics::Mean;
+use crate::statistics::SampleMean;
 
 /// The bound of a theorem at several x.
 #[derive(Clone, Debug)]
-pub(crate) struct Bound {
+pub(crate) struct TheoremBound {
     /// What it is called in the picture: "Theorem 3".
     pub theorem: String,
     /// Whether it is an order alone.
@@ -23,15 +23,15 @@ pub(crate) struct Bound {
     pub points: Vec<(f64, f64)>,
 }
 
-impl Bound {
+impl TheoremBound {
     /// A bound as printed.
     pub fn new(theorem: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Bound { theorem: theorem.into(), open: false, points }
+        TheoremBound { theorem: theorem.into(), open: false, points }
     }
 
     /// One whose constant the theorem leaves open.
     pub fn open(theorem: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Bound { open: true, ..Bound::new(theorem, points) }
+        TheoremBound { open: true, ..TheoremBound::new(theorem, points) }
     }
 
     /// What came of it in the picture, in words; numbers are beside those of the picture.
@@ -51,9 +51,13 @@ impl Bound {
 /// The figure with the bounds that are within it. No axis is stretched: a bound is drawn between the
 /// least and the largest mean that the picture has. Those that are not drawn are said together, once
 /// for all figures of an experiment for which the same is to be said; their numbers are in the CSV.
-pub(crate) fn beside(mut figure: Figure, bounds: &[Bound], notes: &mut Vec<String>) -> Figure {
+pub(crate) fn beside(
+    mut figure: Figure,
+    bounds: &[TheoremBound],
+    notes: &mut Vec<String>,
+) -> Figure {
     let means = figure.series.iter().flat_map(|series| &series.points);
-    let means = means.map(|(_, values)| Mean::of(values).value);
+    let means = means.map(|(_, values)| SampleMean::of(values).value);
     let all: Vec<f64> = means.chain(figure.rules.iter().map(|rule| rule.0)).collect();
     let low = all.iter().copied().fold(f64::INFINITY, f64::min);
     let top = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -99,11 +103,11 @@ mod tests {
         };
         let mut notes = Vec::new();
         let bounds = [
-            Bound::new("Theorem 1", vec![(0.5, 9.0), (1.0, 4.0), (2.0, 3.0)]),
-            Bound::open("Theorem 2", vec![(1.0, 3.1e4)]),
-            Bound::new("Theorem 3", vec![(1.0, f64::INFINITY)]),
-            Bound::new("Theorem 4", vec![(1.0, 1.0)]),
-            Bound::new("Theorem 5", vec![(1.0, 3.0), (2.0, 9.0)]),
+            TheoremBound::new("Theorem 1", vec![(0.5, 9.0), (1.0, 4.0), (2.0, 3.0)]),
+            TheoremBound::open("Theorem 2", vec![(1.0, 3.1e4)]),
+            TheoremBound::new("Theorem 3", vec![(1.0, f64::INFINITY)]),
+            TheoremBound::new("Theorem 4", vec![(1.0, 1.0)]),
+            TheoremBound::new("Theorem 5", vec![(1.0, 3.0), (2.0, 9.0)]),
         ];
         let with = beside(figure(), &bounds, &mut notes);
         assert_eq!(with.series.len(), 2, "only the first is within the picture");

@@ -16,7 +16,7 @@ use reticent::runtime::Topology;
 
 /// What the theorem is about.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Setting<'g> {
+pub(crate) struct Ra18Setting<'g> {
     pub graph: &'g Topology,
     /// η.
     pub eta: f64,
@@ -30,7 +30,7 @@ pub(crate) struct Setting<'g> {
 const LS: std::ops::RangeInclusive<i32> = -16..=16;
 const MUS: [f64; 6] = [1.05, 1.25, 1.5, 2.0, 4.0, 16.0];
 
-impl Setting<'_> {
+impl Ra18Setting<'_> {
     /// Whether the condition holds for some L and μ of those that are tried.
     pub fn converges(&self) -> bool {
         let tried = LS.flat_map(|k| MUS.map(|mu| (10_f64.powf(f64::from(k) / 4.0), mu)));
@@ -115,7 +115,7 @@ mod tests {
         for gamma in [0.1, 1.0, 10.0, 100.0] {
             for smoothness in [0.25, 1.0, 4.0] {
                 for l in [0.1, 2.0, 30.0] {
-                    let setting = Setting { graph: &graph, eta: 0.5, gamma, smoothness };
+                    let setting = Ra18Setting { graph: &graph, eta: 0.5, gamma, smoothness };
                     let said = setting.holds(l, 2.0);
                     assert_eq!(said, by_numbers(5.0, 0.5, gamma, smoothness, (l, 2.0)));
                     held[usize::from(said)] += 1;
@@ -130,7 +130,7 @@ mod tests {
     fn a_large_gamma_is_enough_unless_the_graph_is_bipartite() {
         let of = |graph: &str, parties: u32, gamma: f64| {
             let graph = Topology::parse(graph, parties, 1).unwrap();
-            Setting { graph: &graph, eta: 0.5, gamma, smoothness: 4.0 }.converges()
+            Ra18Setting { graph: &graph, eta: 0.5, gamma, smoothness: 4.0 }.converges()
         };
         assert!(of("ring", 5, 1e4));
         assert!(!of("ring", 5, 0.1));

@@ -10,7 +10,7 @@
 
 /// What the theorem is about.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Setting {
+pub(crate) struct Rdp20Setting {
     /// p.
     pub features: usize,
     /// C, the clip.
@@ -24,7 +24,7 @@ pub(crate) struct Setting {
     pub diameter: f64,
 }
 
-impl Setting {
+impl Rdp20Setting {
     /// For η_k = η/√k and the η that makes the bound least: √2 d_X √(C² + pσ²)/√t + ρ‖x*‖²/(2t), by
     /// Σ 1/√k ≤ 2√t.
     pub fn convex(&self, t: f64, sigma: f64) -> f64 {
@@ -38,13 +38,13 @@ impl Setting {
 mod tests {
     use super::*;
 
-    const SETTING: Setting =
-        Setting { features: 3, clip: 1.0, rho: 0.5, optimum: 2.0, diameter: 4.0 };
+    const SETTING: Rdp20Setting =
+        Rdp20Setting { features: 3, clip: 1.0, rho: 0.5, optimum: 2.0, diameter: 4.0 };
 
     /// Equation 32 at one η.
     fn at(eta: f64, t: u32, sigma: f64) -> f64 {
         let n = f64::from(t);
-        let Setting { features, clip, rho, optimum, diameter } = SETTING;
+        let Rdp20Setting { features, clip, rho, optimum, diameter } = SETTING;
         let square = clip.powi(2) + features as f64 * sigma.powi(2);
         (square * eta * n.sqrt() + diameter.powi(2) * n.sqrt() / (2.0 * eta)) / n
             + rho * optimum.powi(2) / (2.0 * n)

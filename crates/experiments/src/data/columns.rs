@@ -9,8 +9,8 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 
 use super::files::scaled;
-use crate::error::Error;
-use crate::table::Table;
+use crate::error::ExperimentError;
+use crate::table::RowTable;
 
 /// The features of bio-train; before them are two identifiers and the class.
 const FEATURES: usize = 74;
@@ -20,14 +20,14 @@ const CLASS: usize = 2;
 /// bio-train (KDD Cup 2004): 74 numbers a row, the class 1 is +1. Identifiers are left out. The
 /// paper does not say how it scales them: columns are divided by their largest absolute values and
 /// rows cut to norm 1, as forest cover is.
-pub(super) fn bio_train(path: &Path) -> Result<Table, Error> {
-    let wrong = |why: ParquetError| Error::file(path, why);
-    let file = File::open(path).map_err(|why| Error::file(path, why))?;
+pub(super) fn bio_train(path: &Path) -> Result<RowTable, ExperimentError> {
+    let wrong = |why: ParquetError| ExperimentError::file(path, why);
+    let file = File::open(path).map_err(|why| ExperimentError::file(path, why))?;
     let reader = SerializedFileReader::new(file).map_err(wrong)?;
     let width = reader.metadata().file_metadata().schema_descr().num_columns();
     if width != FIRST + FEATURES {
         let why = format!("it has {width} columns, and {} were expected", FIRST + FEATURES);
-        return Err(Error::file(path, why));
+        return Err(ExperimentError::file(path, why));
     }
     let (mut values, mut targets): (Vec<f32>, Vec<f64>) = (Vec::new(), Vec::new());
     for group in 0..reader.num_row_groups() {

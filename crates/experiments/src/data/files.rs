@@ -6,11 +6,11 @@ use std::path::Path;
 
 use liblzma::bufread::XzDecoder;
 
-use crate::error::Error;
-use crate::table::Table;
+use crate::error::ExperimentError;
+use crate::table::RowTable;
 
-fn open(path: &Path) -> Result<Box<dyn BufRead>, Error> {
-    let file = BufReader::new(File::open(path).map_err(|why| Error::file(path, why))?);
+fn open(path: &Path) -> Result<Box<dyn BufRead>, ExperimentError> {
+    let file = BufReader::new(File::open(path).map_err(|why| ExperimentError::file(path, why))?);
     if path.extension().is_some_and(|end| end == "xz") {
         return Ok(Box::new(BufReader::new(XzDecoder::new(file))));
     }
@@ -21,12 +21,12 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>, Error> {
 type Labelled = (f64, Vec<(u32, f64)>);
 
 /// A LIBSVM file of two classes, rows scaled to norm 1; the larger label is +1.
-pub(super) fn libsvm(path: &Path, columns: usize) -> Result<Table, Error> {
+pub(super) fn libsvm(path: &Path, columns: usize) -> Result<RowTable, ExperimentError> {
     Ok(classes(columns, libsvm_rows(path, columns)?))
 }
 
 /// Adult in two LIBSVM files, with a column of ones behind the others, rows scaled to norm 1.
-pub(super) fn adult_whole(first: &Path, second: &Path) -> Result<Table, Error> {
+pub(super) fn adult_whole(first: &Path, second: &Path) -> Result<RowTable, ExperimentError> {
     const ONES: u32 = 123;
     let mut rows = libsvm_rows(first, ONES as usize)?;
     rows.extend(libsvm_rows(second, ONES as usize)?);
@@ -34,10 +34,10 @@ pub(super) fn adult_whole(first: &Path, second: &Path) -> Result<Table, Error> {
     Ok(classes(ONES as usize + 1, rows))
 }
 
-fn libsvm_rows(path: &Path, columns: usize) -> Result<Vec<Labelled>, Error> {
+fn libsvm_rows(path: &Path, columns: usize) -> Result<Vec<Labelled>, ExperimentError> {
     let mut text = String::new();
-    open(path)?.read_to_string(&mut text).map_err(|why| Error::file(path, why))?;
-    let wrong = || Error::file(path, "it is not a LIBSVM file of this many columns");
+    open(path)?.read_to_string(&mut text).map_err(|why| ExperimentError::file(path, why))?;
+    let wrong = || ExperimentError::file(path, "it is not a LIBSVM file of this many columns");
     let mut rows: Vec<Labelled> = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let mut words = line.split_whitespace();
@@ -53,9 +53,9 @@ fn libsvm_rows(path: &Path, columns: usize) -> Result<Vec<Labelled>, Error> {
     Ok(rows)
 }
 
-fn classes(columns: usize, rows: Vec<Labelled>) -> Table {
+fn classes(columns: usize, rows: Vec<Labelled>) -> RowTable {
     let largest = rows.iter().map(|row| row.0).fold(f64::NEG_INFINITY, f64::max);
-    let mut table = Table::new(columns, true);
+    let mut table = RowTable::new(columns, true);
     for (label, row) in rows {
         table.push(row, if label == largest { 1.0 } else { -1.0 });
     }
@@ -82,7 +82,7 @@ const ADULT: [Option<(f64, f64)>; 14] = [
 
 /// Adult: numbers scaled by their bounds to ±1, words by their place in the order of the alphabet,
 /// and all divided by √14; rows with a missing value are left out, as in DPA19.
-pub(super) fn adult(path: &Path) -> Result<Table, Error> {
+pub(super) fn adult(path: &Path) -> Result<RowTable, ExperimentError> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .trim(csv::Trim::All)
@@ -90,7 +90,7 @@ pub(super) fn adult(path: &Path) -> Result<Table, Error> {
         .from_reader(open(path)?);
     let mut rows: Vec<csv::StringRecord> = Vec::new();
     for record in reader.records() {
-        let record = record.map_err(|why| Error::file(path, why))?;
+        let record = record.map_err(|why| ExperimentError::file(path, why))?;
         if record.len() == 15 && record.iter().all(|word| word != "?") {
             rows.push(record);
         }
@@ -103,7 +103,7 @@ pub(super) fn adult(path: &Path) -> Result<Table, Error> {
             all
         })
         .collect();
-    let mut table = Table::new(14, true);
+    let mut table = RowTable::new(14, true);
     for row in &rows {
         let value = |column: usize| -> Option<f64> {
             let share = match ADULT[column] {
@@ -116,7 +116,7 @@ pub(super) fn adult(path: &Path) -> Result<Table, Error> {
             Some((2.0 * share - 1.0).clamp(-1.0, 1.0) / 14_f64.sqrt())
         };
         let values: Option<Vec<f64>> = (0..14).map(value).collect();
-        let values = values.ok_or_else(|| Error::file(path, "a number was expected"))?;
+        let values = values.ok_or_else(|| ExperimentError::file(path, "a number was expected"))?;
         let target = if row[14].starts_with(">50K") { 1.0 } else { -1.0 };
         table.push((0..).zip(values), target);
     }
@@ -125,14 +125,16 @@ pub(super) fn adult(path: &Path) -> Result<Table, Error> {
 
 /// Forest cover: columns scaled by their largest values, rows to norm 1; class 2 is +1. With `ones`
 /// there is a column of them behind the others.
-pub(super) fn covtype(path: &Path, ones: bool) -> Result<Table, Error> {
+pub(super) fn covtype(path: &Path, ones: bool) -> Result<RowTable, ExperimentError> {
     let mut reader = csv::Reader::from_reader(open(path)?);
     let mut rows: Vec<Vec<f32>> = Vec::new();
     for record in reader.records() {
-        let record = record.map_err(|why| Error::file(path, why))?;
+        let record = record.map_err(|why| ExperimentError::file(path, why))?;
         let row: Option<Vec<f32>> = record.iter().map(|word| word.parse().ok()).collect();
         let row = row.filter(|row| row.len() == 55);
-        rows.push(row.ok_or_else(|| Error::file(path, "55 numbers a row were expected"))?);
+        rows.push(
+            row.ok_or_else(|| ExperimentError::file(path, "55 numbers a row were expected"))?,
+        );
     }
     // The class is the last number, and gives its place to the ones.
     let targets: Vec<f64> =
@@ -147,12 +149,12 @@ pub(super) fn covtype(path: &Path, ones: bool) -> Result<Table, Error> {
 pub(super) fn scaled<'r>(
     columns: usize,
     rows: impl Iterator<Item = (&'r [f32], f64)> + Clone,
-) -> Table {
+) -> RowTable {
     let mut most = vec![1.0_f32; columns];
     for (row, _) in rows.clone() {
         most.iter_mut().zip(row).for_each(|(most, value)| *most = most.max(value.abs()));
     }
-    let mut table = Table::new(columns, true);
+    let mut table = RowTable::new(columns, true);
     for (row, target) in rows {
         let scaled = row.iter().zip(&most).map(|(value, most)| f64::from(value / most));
         table.push((0..).zip(scaled), target);

@@ -7,10 +7,10 @@ pub(crate) mod simulated;
 
 use std::path::{Path, PathBuf};
 
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::Context;
-use crate::report::Report;
-use crate::table::Table;
+use crate::report::ExperimentReport;
+use crate::table::RowTable;
 
 /// A public data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl DataSet {
         }
     }
 
-    fn missing(self) -> Error {
+    fn missing(self) -> ExperimentError {
         let todo = match self.file() {
             Some(_) => format!(
                 "get it from {} and put it as {} into the folder of `data_dir`",
@@ -109,7 +109,7 @@ impl DataSet {
             ),
             None => format!("it can be had from {}", self.collection()),
         };
-        Error::Missing { name: self.name(), todo }
+        ExperimentError::Missing { name: self.name(), todo }
     }
 
     /// What its file may be called: Parquet is compressed as it is.
@@ -125,14 +125,14 @@ impl DataSet {
     }
 
     /// Its file in the folder of another one.
-    fn beside(self, path: &Path) -> Result<PathBuf, Error> {
+    fn beside(self, path: &Path) -> Result<PathBuf, ExperimentError> {
         let folder = path.parent().unwrap_or(Path::new("."));
         let names = self.names();
         let found = names.iter().rev().map(|name| folder.join(name)).find(|path| path.exists());
         found.ok_or_else(|| self.missing())
     }
 
-    fn read(self, path: &Path) -> Result<Table, Error> {
+    fn read(self, path: &Path) -> Result<RowTable, ExperimentError> {
         match self {
             DataSet::Adult => files::adult(path),
             DataSet::AdultWhole => {
@@ -144,7 +144,7 @@ impl DataSet {
             #[cfg(feature = "parquet")]
             DataSet::BioTrain => columns::bio_train(path),
             #[cfg(not(feature = "parquet"))]
-            DataSet::BioTrain => Err(Error::file(
+            DataSet::BioTrain => Err(ExperimentError::file(
                 path,
                 "it is a Parquet file, and this program was built without the feature parquet",
             )),
@@ -158,8 +158,8 @@ impl DataSet {
         self,
         context: &mut Context<'_>,
         rows: usize,
-        report: &mut Report,
-    ) -> Result<Table, Error> {
+        report: &mut ExperimentReport,
+    ) -> Result<RowTable, ExperimentError> {
         let Some(path) = self.path(context) else {
             if !context.quick {
                 return Err(self.missing());
@@ -186,7 +186,7 @@ mod tests {
     fn what_is_missing_is_said_with_where_to_get_it() {
         let mut quiet = |_: &str| std::ops::ControlFlow::Continue(());
         let mut context = Context { quick: false, ..Context::quick(&mut quiet) };
-        let mut report = Report::default();
+        let mut report = ExperimentReport::default();
         let error = DataSet::W8a.load(&mut context, 10, &mut report).unwrap_err().to_string();
         assert!(error.contains("w8a") && error.contains("LIBSVM data sets"), "{error}");
         let error = DataSet::BioTrain.load(&mut context, 10, &mut report).unwrap_err().to_string();

@@ -1,15 +1,15 @@
 //! Simulated tables of the papers, and stand-ins for public sets.
 
 use crate::random::Random;
-use crate::table::Table;
+use crate::table::RowTable;
 
 /// A table of indicators: `ones` columns of each row are 1/√ones, those of low number more often,
 /// and the class depends on a tenth of the columns. What stands in for a public set of such rows.
-pub(crate) fn indicators(rows: usize, columns: usize, ones: usize) -> Table {
+pub(crate) fn indicators(rows: usize, columns: usize, ones: usize) -> RowTable {
     let mut random = Random::new(11, 1);
     let truth: Vec<f64> =
         (0..columns).map(|j| if j % 10 == 0 { 6.0 * random.normal() } else { 0.0 }).collect();
-    let mut table = Table::new(columns, true);
+    let mut table = RowTable::new(columns, true);
     for _ in 0..rows {
         let mut row = vec![0.0; columns];
         for _ in 0..ones.min(columns) {
@@ -26,10 +26,10 @@ pub(crate) fn indicators(rows: usize, columns: usize, ones: usize) -> Table {
 /// RDP20, section 5: s ~ N(0, Σ) with Σ_ij = ½^|i−j|, d = 100, coefficients ½ … 5 and −½ … −5, the
 /// rest 0, a label of probability 1/(1 + exp(−(sᵀx + N(0, 1)))). Rows are divided by 4√d/3 and cut
 /// to norm 1, as the gate's clip would.
-pub(crate) fn rdp20(rows: usize, seed: u64) -> Table {
+pub(crate) fn rdp20(rows: usize, seed: u64) -> RowTable {
     const D: usize = 100;
     let mut random = Random::new(seed, 20);
-    let mut table = Table::new(D, true);
+    let mut table = RowTable::new(D, true);
     for _ in 0..rows {
         let mut s = vec![random.normal(); D];
         // An autoregression of order 1 has these covariances.
@@ -66,10 +66,10 @@ pub(crate) fn found(x: &[f64], k: usize) -> f64 {
 /// FP23, appendix E: a uniform on the unit sphere in 64 dimensions, b = aᵀx + N(0, 0.01), 8
 /// coefficients that are not 0, drawn evenly from 0 to 1. `truth` is the seed of the coefficients and
 /// `seed` that of the rows. Targets are cut at ±1, which is more than four deviations.
-pub(crate) fn fp23(rows: usize, truth: u64, seed: u64) -> Table {
+pub(crate) fn fp23(rows: usize, truth: u64, seed: u64) -> RowTable {
     let mut random = Random::new(seed, 23);
     let truth = fp23_truth(truth);
-    let mut table = Table::new(truth.len(), false);
+    let mut table = RowTable::new(truth.len(), false);
     for _ in 0..rows {
         let a: Vec<f64> = (0..truth.len()).map(|_| random.normal()).collect();
         let norm = a.iter().map(|v| v * v).sum::<f64>().sqrt();

@@ -9,9 +9,9 @@ use reticent_plot::Axis;
 use super::accounting::{by, repeated};
 use crate::claim::Claim;
 use crate::data::DataSet;
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::{Context, Experiment};
-use crate::report::{Figure, Report, Series};
+use crate::report::{ExperimentReport, Figure, Series};
 
 #[derive(Debug)]
 pub(super) struct AcctDpa19;
@@ -29,16 +29,21 @@ pub(super) fn noise_of_iteration(epsilon: f64, delta: f64) -> f64 {
 
 /// ε̄: what the paper's moments accountant has for so many iterations of (ε, δ), to four digits as in
 /// the paper.
-pub(super) fn moments(epsilon: f64, delta: f64, iterations: u64) -> Result<f64, Error> {
+pub(super) fn moments(epsilon: f64, delta: f64, iterations: u64) -> Result<f64, ExperimentError> {
     Ok((total((epsilon, delta), iterations, Method::Moments)? * 1e4).round() / 1e4)
 }
 
 /// The total of so many iterations by a method.
-fn total((epsilon, delta): (f64, f64), iterations: u64, method: Method) -> Result<f64, Error> {
-    let step = Gaussian::new(noise_of_iteration(epsilon, delta)).map_err(Error::account)?;
+fn total(
+    (epsilon, delta): (f64, f64),
+    iterations: u64,
+    method: Method,
+) -> Result<f64, ExperimentError> {
+    let step =
+        Gaussian::new(noise_of_iteration(epsilon, delta)).map_err(ExperimentError::account)?;
     let ledger = repeated(step, iterations, (Unit::Record, View::Local))?;
     let bound = by(method, &ledger, delta)?;
-    bound.map(|(_, upper)| upper).ok_or_else(|| Error::account("no such method"))
+    bound.map(|(_, upper)| upper).ok_or_else(|| ExperimentError::account("no such method"))
 }
 
 impl Experiment for AcctDpa19 {
@@ -65,8 +70,8 @@ impl Experiment for AcctDpa19 {
         ]
     }
 
-    fn run(&self, _: &mut Context<'_>) -> Result<Report, Error> {
-        let mut report = Report::default();
+    fn run(&self, _: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError> {
+        let mut report = ExperimentReport::default();
         for (epsilon, paper, exact) in CASES {
             let moments = moments(epsilon, DELTA, 100)?;
             let ours = total((epsilon, DELTA), 100, Method::Exact)?;
@@ -85,7 +90,7 @@ impl Experiment for AcctDpa19 {
         let mut series = Vec::new();
         for (method, name) in [(Method::Moments, "moments (DPA19)"), (Method::Exact, "exact")] {
             let at = |t: u64| Ok((t as f64, total((CASES[0].0, DELTA), t, method)?));
-            let points: Result<Vec<_>, Error> = (1..=10).map(|k| at(10 * k)).collect();
+            let points: Result<Vec<_>, ExperimentError> = (1..=10).map(|k| at(10 * k)).collect();
             series.push(Series::exact(name, points?));
         }
         let (x, y) = (Axis::linear("iterations"), Axis::linear("total ε at δ = 0.001").from_zero());

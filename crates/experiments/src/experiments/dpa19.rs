@@ -2,13 +2,13 @@
 //! the iteration.
 
 use super::acct_dpa19::noise_of_iteration;
-use crate::bounds::{self, Bound};
+use crate::bounds::{self, TheoremBound};
 use crate::data::DataSet;
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::Context;
-use crate::report::Report;
-use crate::table::Table;
-use crate::train::{Among, Method, Nodes, Price, Problem, method};
+use crate::report::ExperimentReport;
+use crate::table::RowTable;
+use crate::train::{Among, Nodes, Price, TrainMethod, TrainProblem, method};
 
 /// λ of the paper; each provider has λ/N of it.
 const LAMBDA: f64 = 0.17;
@@ -34,21 +34,24 @@ pub(super) const CHANGES: &str = "The columns are scaled by declared bounds and 
                                   δ of an iteration, and is certified at less than the paper's ε̄ (acct-dpa19).";
 
 /// Training and test rows, and the providers.
-pub(super) struct Setting {
-    pub train: Table,
-    pub test: Table,
+pub(super) struct ProviderData {
+    pub train: RowTable,
+    pub test: RowTable,
     pub parties: u32,
     pub rounds: u64,
 }
 
-impl Setting {
+impl ProviderData {
     /// 21,000 rows for 100 providers of 210, and 9,000 to test on.
-    pub fn load(context: &mut Context<'_>, report: &mut Report) -> Result<Self, Error> {
+    pub fn load(
+        context: &mut Context<'_>,
+        report: &mut ExperimentReport,
+    ) -> Result<Self, ExperimentError> {
         let rows = context.rows(30_000, 1_000);
         let table = DataSet::Adult.load(context, rows, report)?;
         let (train, test) = table.split(0.7, 1);
         let parties = (train.len() / context.pick(210, 140)).max(1) as u32;
-        Ok(Setting { train, test, parties, rounds: context.pick(100, 20) })
+        Ok(ProviderData { train, test, parties, rounds: context.pick(100, 20) })
     }
 
     pub fn among(&self) -> Among {
@@ -60,18 +63,24 @@ impl Setting {
         LAMBDA / f64::from(self.parties)
     }
 
-    pub fn problem(&self, penalty: &str) -> Problem<'_> {
-        Problem::new(&self.train, "logistic", format!("{penalty}:{}", self.strength()))
+    pub fn problem(&self, penalty: &str) -> TrainProblem<'_> {
+        TrainProblem::new(&self.train, "logistic", format!("{penalty}:{}", self.strength()))
     }
 
     /// The bound of Theorem 3 (l1) or Theorem 4 (l2) on the objective, over rounds at (ε, δ) an
     /// iteration, above the optimum `best`.
-    pub fn bound(&self, penalty: &str, budget: (f64, f64), best: f64, rounds: &[u64]) -> Bound {
+    pub fn bound(
+        &self,
+        penalty: &str,
+        budget: (f64, f64),
+        best: f64,
+        rounds: &[u64],
+    ) -> TheoremBound {
         let (epsilon, delta) = budget;
         let (features, own) = (self.train.columns, self.strength());
         let rows = self.train.len() as f64 / f64::from(self.parties);
         let (diameter, rho, slope) = (DIAMETER, RHO, 1.0);
-        let theory = bounds::dpa19::Setting { features, rows, diameter, rho, slope };
+        let theory = bounds::dpa19::Dpa19Setting { features, rows, diameter, rho, slope };
         let noise = noise_of_iteration(epsilon, delta);
         // Logistic loss on rows of norm 1 has slopes of at most 1 and curvatures of at most ¼.
         let (number, at): (u8, &dyn Fn(f64) -> f64) = match penalty {
@@ -79,12 +88,16 @@ impl Setting {
             _ => (4, &|t| theory.smooth(t, 0.25 + own, noise)),
         };
         let points = rounds.iter().map(|&t| (t as f64, best + at(t as f64))).collect();
-        Bound::new(format!("Theorem {number}, ε = {epsilon}"), points)
+        TheoremBound::new(format!("Theorem {number}, ε = {epsilon}"), points)
     }
 
     /// The paper's axis: the mean over the providers of f_i(w̄_i) + ‖w̄_i − w̄‖, which is the sum over
     /// N.
-    pub fn augmented(&self, problem: &Problem<'_>, nodes: &Nodes) -> Result<f64, Error> {
+    pub fn augmented(
+        &self,
+        problem: &TrainProblem<'_>,
+        nodes: &Nodes,
+    ) -> Result<f64, ExperimentError> {
         let apart = |x: &Vec<f64>| {
             let squares = x.iter().zip(&nodes.mean).map(|(x, mean)| (x - mean).powi(2));
             squares.sum::<f64>().sqrt()
@@ -99,13 +112,13 @@ impl Setting {
     /// The averages w̄ and w̄_i after so many rounds.
     pub fn averages(
         &self,
-        problem: &Problem<'_>,
-        method: &Method,
+        problem: &TrainProblem<'_>,
+        method: &TrainMethod,
         price: Price,
         seed: u64,
-    ) -> Result<Nodes, Error> {
+    ) -> Result<Nodes, ExperimentError> {
         let settings = format!("{} average=uniform", method.settings);
-        problem.nodes(&Method { settings, ..method.clone() }, price, self.among(), seed)
+        problem.nodes(&TrainMethod { settings, ..method.clone() }, price, self.among(), seed)
     }
 
     /// Whether what the theorems ask for is so, with the optimum.
@@ -127,12 +140,12 @@ impl Setting {
 }
 
 /// DP-ADMM, Algorithm 3.
-pub(super) fn dp_admm(rounds: u64) -> Method {
+pub(super) fn dp_admm(rounds: u64) -> TrainMethod {
     method("DP-ADMM", "dp-admm", format!("iterations={rounds} rho={RHO} diameter={DIAMETER}"))
 }
 
 /// Algorithm 2, and without noise Algorithm 1.
-pub(super) fn exact_steps(rounds: u64) -> Method {
+pub(super) fn exact_steps(rounds: u64) -> TrainMethod {
     method("Algorithm 2", "dp-admm-exact", format!("iterations={rounds} rho={RHO}"))
 }
 
@@ -142,7 +155,7 @@ pub(super) fn price(epsilon: f64, delta: f64, times: f64) -> Price {
 }
 
 /// What is to be known of all of them.
-pub(super) fn notes(report: &mut Report, setting: &Setting) {
+pub(super) fn notes(report: &mut ExperimentReport, setting: &ProviderData) {
     report.notes.push(format!(
         "{} providers with {} records in all, {} to test on; λ = 0.17, ρ = 1, {} rounds.",
         setting.parties,

@@ -4,13 +4,13 @@
 use reticent_plot::Axis;
 
 use super::acct_dpa19::moments;
-use super::dpa19::{CHANGES, Setting, deltas, dp_admm, epsilons, exact_steps, notes, price};
+use super::dpa19::{CHANGES, ProviderData, deltas, dp_admm, epsilons, exact_steps, notes, price};
 use crate::claim::{Claim, Class, Reason, Version};
 use crate::data::DataSet;
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::{Context, Experiment};
-use crate::report::{Figure, Report, Series};
-use crate::train::{Method, Price};
+use crate::report::{ExperimentReport, Figure, Series};
+use crate::train::{Price, TrainMethod};
 
 #[derive(Debug)]
 pub(super) struct Dpa19Accuracy {
@@ -26,9 +26,9 @@ const CLOSE: f64 = 0.01;
 const ABOUT_HALF: f64 = 0.05;
 
 /// A method at a δ, with how many times the noise it has.
-struct Line {
+struct MethodLine {
     name: String,
-    method: Method,
+    method: TrainMethod,
     delta: f64,
     times: f64,
 }
@@ -39,10 +39,10 @@ impl Dpa19Accuracy {
     }
 
     /// DP-ADMM at every δ; for L2 then Algorithm 2 at the first, corrected and as printed.
-    fn lines(&self, setting: &Setting, deltas: &[f64]) -> Vec<Line> {
+    fn lines(&self, setting: &ProviderData, deltas: &[f64]) -> Vec<MethodLine> {
         let t = setting.rounds;
-        let line = |name: String, method, delta, times| Line { name, method, delta, times };
-        let mut all: Vec<Line> = deltas
+        let line = |name: String, method, delta, times| MethodLine { name, method, delta, times };
+        let mut all: Vec<MethodLine> = deltas
             .iter()
             .map(|&d| line(format!("DP-ADMM, δ = {d:e}"), dp_admm(t), d, 1.0))
             .collect();
@@ -101,9 +101,9 @@ impl Experiment for Dpa19Accuracy {
         }]
     }
 
-    fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
-        let mut report = Report::default();
-        let setting = Setting::load(context, &mut report)?;
+    fn run(&self, context: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError> {
+        let mut report = ExperimentReport::default();
+        let setting = ProviderData::load(context, &mut report)?;
         let problem = setting.problem(self.penalty);
         let (epsilons, deltas) = (epsilons(context), deltas(context));
         let lines = self.lines(&setting, deltas);
@@ -118,7 +118,7 @@ impl Experiment for Dpa19Accuracy {
         let named =
             |&(k, e, seed): &(usize, f64, u64)| format!("seed {seed}, ε = {e}, {}", lines[k].name);
         let found = context.each(&cells, named, |&(k, epsilon, seed)| {
-            let Line { method, delta, times, .. } = &lines[k];
+            let MethodLine { method, delta, times, .. } = &lines[k];
             let price = price(epsilon, *delta, *times);
             let x = problem.simulate(method, price, setting.among(), seed)?;
             Ok(setting.test.accuracy(&x))
@@ -153,13 +153,13 @@ impl Experiment for Dpa19Accuracy {
 impl Dpa19Accuracy {
     fn check(
         &self,
-        report: &mut Report,
-        (setting, deltas): (&Setting, &[f64]),
+        report: &mut ExperimentReport,
+        (setting, deltas): (&ProviderData, &[f64]),
         series: &[Series],
         plain: f64,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ExperimentError> {
         let smallest = deltas.len() - 1;
-        let at = |k: usize| -> Result<&[f64], Error> {
+        let at = |k: usize| -> Result<&[f64], ExperimentError> {
             Ok(series[k].at(moments(ABOUT_HALF, deltas[k], setting.rounds)?))
         };
         let half = at(smallest)?;

@@ -3,12 +3,12 @@
 
 use reticent_plot::Axis;
 
-use super::dpa19::{CHANGES, Setting, dp_admm, exact_steps, notes, price};
+use super::dpa19::{CHANGES, ProviderData, dp_admm, exact_steps, notes, price};
 use crate::claim::{Claim, Class, Reason, Version};
 use crate::data::DataSet;
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::{Context, Experiment};
-use crate::report::{Figure, Report, Series};
+use crate::report::{ExperimentReport, Figure, Series};
 
 #[derive(Debug)]
 pub(super) struct Dpa19Against {
@@ -59,9 +59,9 @@ impl Experiment for Dpa19Against {
         }]
     }
 
-    fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
-        let mut report = Report::default();
-        let setting = Setting::load(context, &mut report)?;
+    fn run(&self, context: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError> {
+        let mut report = ExperimentReport::default();
+        let setting = ProviderData::load(context, &mut report)?;
         let problem = setting.problem("l2");
         let points: Vec<u64> = context.pick(vec![2, 5, 10, 20, 50, 100], vec![2, setting.rounds]);
         let y = if self.objective { "augmented objective over N" } else { "training loss" };

@@ -3,14 +3,14 @@
 
 use reticent_plot::Axis;
 
-use super::dpa19::{CHANGES, Setting, deltas, dp_admm, epsilons, exact_steps, notes, price};
-use crate::bounds::{Bound, beside};
+use super::dpa19::{CHANGES, ProviderData, deltas, dp_admm, epsilons, exact_steps, notes, price};
+use crate::bounds::{TheoremBound, beside};
 use crate::claim::{Claim, Version};
 use crate::data::DataSet;
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::{Context, Experiment};
-use crate::report::{Figure, Report, Series};
-use crate::train::{Price, Problem};
+use crate::report::{ExperimentReport, Figure, Series};
+use crate::train::{Price, TrainProblem};
 
 #[derive(Debug)]
 pub(super) struct Dpa19Convergence {
@@ -55,9 +55,9 @@ impl Experiment for Dpa19Convergence {
         CHANGES
     }
 
-    fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
-        let mut report = Report::default();
-        let setting = Setting::load(context, &mut report)?;
+    fn run(&self, context: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError> {
+        let mut report = ExperimentReport::default();
+        let setting = ProviderData::load(context, &mut report)?;
         let problem = setting.problem(self.penalty);
         let points: Vec<u64> = context.pick(vec![2, 5, 10, 20, 50, 100], vec![2, setting.rounds]);
         let plain = || ("Algorithm 1".to_owned(), None);
@@ -85,7 +85,7 @@ impl Experiment for Dpa19Convergence {
         let optimum = problem.exact()?;
         let best = problem.objective(&optimum)?;
         let of = |e: &f64| setting.bound(self.penalty, (*e, DELTA), best, &points);
-        let bounds: Vec<Bound> = epsilons(context).iter().map(of).collect();
+        let bounds: Vec<TheoremBound> = epsilons(context).iter().map(of).collect();
         let figure = |name: &str, what: &str| {
             let title = format!("DPA19: convergence of DP-ADMM by {what}, {}", self.penalty);
             let y = Axis::log("augmented objective over N");
@@ -106,10 +106,10 @@ impl Experiment for Dpa19Convergence {
 /// run of fewer rounds is the beginning of one of more.
 fn measure(
     context: &mut Context<'_>,
-    (setting, problem): (&Setting, &Problem<'_>),
+    (setting, problem): (&ProviderData, &TrainProblem<'_>),
     curves: &Curves,
     points: &[u64],
-) -> Result<Vec<Series>, Error> {
+) -> Result<Vec<Series>, ExperimentError> {
     let mut cells = Vec::new();
     for (k, (_, budget)) in curves.iter().enumerate() {
         // No chance is in what has no noise.

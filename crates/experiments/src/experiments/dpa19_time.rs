@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use reticent_plot::Axis;
 
-use super::dpa19::{Setting, dp_admm, exact_steps, notes, price};
+use super::dpa19::{ProviderData, dp_admm, exact_steps, notes, price};
 use crate::claim::{Claim, Version};
 use crate::data::DataSet;
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::{Context, Experiment};
-use crate::report::{Figure, Report, Series};
+use crate::report::{ExperimentReport, Figure, Series};
 use crate::train::Price;
 
 #[derive(Debug)]
@@ -37,9 +37,9 @@ impl Experiment for Dpa19Time {
         &["DP-ADMM takes less time than Algorithm 1", "DP-ADMM takes less time than Algorithm 2"]
     }
 
-    fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
-        let mut report = Report::default();
-        let setting = Setting::load(context, &mut report)?;
+    fn run(&self, context: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError> {
+        let mut report = ExperimentReport::default();
+        let setting = ProviderData::load(context, &mut report)?;
         let problem = setting.problem("l2");
         let t = setting.rounds;
         let noise = price(0.05, 1e-3, 1.0);

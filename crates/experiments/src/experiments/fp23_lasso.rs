@@ -13,13 +13,13 @@ use reticent_plot::Axis;
 use crate::bounds;
 use crate::claim::{Claim, Version};
 use crate::data::{DataSet, simulated};
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::{Context, Experiment};
-use crate::report::{Figure, Report, Series};
-use crate::statistics::Mean;
-use crate::store::Store;
-use crate::table::Table;
-use crate::train::{Method, Price, Problem, method};
+use crate::report::{ExperimentReport, Figure, Series};
+use crate::statistics::SampleMean;
+use crate::store::ModelStore;
+use crate::table::RowTable;
+use crate::train::{Price, TrainMethod, TrainProblem, method};
 
 #[derive(Debug)]
 pub(super) struct Fp23Lasso;
@@ -40,7 +40,7 @@ fn theorem(epsilon: f64) -> String {
     // u has a block of 64 for each of 1,000 users; Lγ = 1, and ‖u₀ − u*‖² is that of 1,000 blocks
     // that are 1 away.
     let (users, rounds, alpha) = (1e3, 10.0, 2.0);
-    let half = bounds::fp23::Setting {
+    let half = bounds::fp23::Fp23Setting {
         dimension: 64.0 * users,
         contraction: 0.5,
         share: 1.0,
@@ -83,12 +83,12 @@ impl Experiment for Fp23Lasso {
         "The grids and K are ours, the paper prints none. Every seed has coefficients and a table of its own, and 1,000 more rows to test on."
     }
 
-    fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
+    fn run(&self, context: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError> {
         let epsilons: &[f64] =
             context.pick(&[0.01, 0.028, 0.08, 0.22, 0.63, 1.8, 5.0], &[0.05, 5.0]);
         let study = Study::new(context)?;
         let mut methods = Vec::new();
-        for grid in Grid::ALL {
+        for grid in LassoGrid::ALL {
             methods.push(study.tuned(context, grid, epsilons[0])?);
         }
         let seeds: Vec<u64> = context.seeds(10, 2).collect();
@@ -97,9 +97,9 @@ impl Experiment for Fp23Lasso {
             |seed| format!("seed {seed}, all ε"),
             |&seed| study.measured(&methods, epsilons, seed),
         )?;
-        let named = || Grid::ALL.map(|grid| Series::new(grid.name())).to_vec();
+        let named = || LassoGrid::ALL.map(|grid| Series::new(grid.name())).to_vec();
         let (mut series, mut shares, mut best) = (named(), named(), Vec::new());
-        for Measured { worth, nothing, optimum } in found {
+        for LassoFigures { worth, nothing, optimum } in found {
             best.push(optimum / nothing);
             for (e, &epsilon) in epsilons.iter().enumerate() {
                 for (k, worth) in worth.iter().enumerate() {
@@ -108,12 +108,12 @@ impl Experiment for Fp23Lasso {
                 }
             }
         }
-        let mut report = Report::default();
+        let mut report = ExperimentReport::default();
         self.check(&mut report, epsilons, &series);
         let chosen: Vec<String> = methods.iter().map(|(_, words)| words.clone()).collect();
         // Tables differ by far more than methods do: each is measured by its own zero.
         let (x, y) = (Axis::log("ε at δ = 1e-6"), Axis::linear("test objective over that of zero"));
-        let optimum = Mean::of(&best).value;
+        let optimum = SampleMean::of(&best).value;
         report.figures.extend(
             Figure::new("objective", "FP23: the lasso, private ADMM and DP-SGD", x, y)
                 .with(shares)
@@ -131,7 +131,7 @@ impl Experiment for Fp23Lasso {
 }
 
 impl Fp23Lasso {
-    fn check(&self, report: &mut Report, epsilons: &[f64], series: &[Series]) {
+    fn check(&self, report: &mut ExperimentReport, epsilons: &[f64], series: &[Series]) {
         let (small, large) = (epsilons[0], epsilons[epsilons.len() - 1]);
         let sgd = &series[2];
         for (ours, version) in
@@ -156,19 +156,19 @@ struct Study {
     rounds: u64,
     repeats: u64,
     coarse: bool,
-    store: Option<Store>,
+    store: Option<ModelStore>,
 }
 
 /// What one table comes to: for each method its objective on the test table at each ε, that of zero
 /// and that of the exact solution.
-struct Measured {
+struct LassoFigures {
     worth: Vec<Vec<f64>>,
     nothing: f64,
     optimum: f64,
 }
 
 impl Study {
-    fn new(context: &mut Context<'_>) -> Result<Self, Error> {
+    fn new(context: &mut Context<'_>) -> Result<Self, ExperimentError> {
         context.say("κ by cross-validation")?;
         let store = context.store.clone();
         let table = simulated::fp23(ROWS, TUNED_ON, TUNED_ON).kept_in(store.as_ref());
@@ -183,7 +183,7 @@ impl Study {
     }
 
     /// The table that is trained on and the one that is tested on: other rows, the same coefficients.
-    fn tables(&self, seed: u64) -> (Table, Table) {
+    fn tables(&self, seed: u64) -> (RowTable, RowTable) {
         let of = |rows: u64| simulated::fp23(ROWS, seed, rows).kept_in(self.store.as_ref());
         (of(seed), of(TEST + seed))
     }
@@ -191,25 +191,25 @@ impl Study {
     /// All methods at all ε on the table of one seed.
     fn measured(
         &self,
-        methods: &[(Method, String)],
+        methods: &[(TrainMethod, String)],
         epsilons: &[f64],
         seed: u64,
-    ) -> Result<Measured, Error> {
+    ) -> Result<LassoFigures, ExperimentError> {
         let (train, test) = self.tables(seed);
         let (problem, on_test) = (self.problem(&train), self.problem(&test));
-        let of = |(method, _): &(Method, String)| -> Result<Vec<f64>, Error> {
+        let of = |(method, _): &(TrainMethod, String)| -> Result<Vec<f64>, ExperimentError> {
             let worth = |epsilon: &f64| on_test.objective(&fit(&problem, method, *epsilon, seed)?);
             epsilons.iter().map(worth).collect()
         };
-        Ok(Measured {
+        Ok(LassoFigures {
             worth: methods.iter().map(of).collect::<Result<_, _>>()?,
             nothing: on_test.objective(&vec![0.0; train.columns])?,
             optimum: on_test.objective(&problem.exact()?)?,
         })
     }
 
-    fn problem<'t>(&self, table: &'t Table) -> Problem<'t> {
-        Problem::new(table, "squared", self.penalty.clone())
+    fn problem<'t>(&self, table: &'t RowTable) -> TrainProblem<'t> {
+        TrainProblem::new(table, "squared", self.penalty.clone())
     }
 
     /// The settings of a grid with the lowest mean objective on a test table at one ε, and the words
@@ -217,9 +217,9 @@ impl Study {
     fn tuned(
         &self,
         context: &mut Context<'_>,
-        grid: Grid,
+        grid: LassoGrid,
         epsilon: f64,
-    ) -> Result<(Method, String), Error> {
+    ) -> Result<(TrainMethod, String), ExperimentError> {
         let (train, test) = self.tables(TUNED_ON);
         let (problem, on_test) = (self.problem(&train), self.problem(&test));
         let methods = grid.methods(self.rounds, self.coarse);
@@ -229,16 +229,17 @@ impl Study {
             |method| {
                 let worth = |seed| on_test.objective(&fit(&problem, method, epsilon, seed)?);
                 let values = (1..=self.repeats).map(worth).collect::<Result<Vec<_>, _>>()?;
-                Ok(Mean::of(&values).value)
+                Ok(SampleMean::of(&values).value)
             },
         )?;
-        let mut best: Option<(f64, Method)> = None;
+        let mut best: Option<(f64, TrainMethod)> = None;
         for (value, method) in values.into_iter().zip(methods) {
             if best.as_ref().is_none_or(|(least, _)| value < *least) {
                 best = Some((value, method));
             }
         }
-        let (_, method) = best.ok_or_else(|| Error::account("there is nothing to choose from"))?;
+        let (_, method) =
+            best.ok_or_else(|| ExperimentError::account("there is nothing to choose from"))?;
         let words = format!("{} {}", grid.name(), method.settings);
         Ok((method, words))
     }
@@ -257,28 +258,28 @@ impl Study {
 
 /// What is chosen from.
 #[derive(Clone, Copy)]
-enum Grid {
+enum LassoGrid {
     Certified,
     Published,
     DpSgd,
 }
 
-impl Grid {
-    const ALL: [Grid; 3] = [Grid::Certified, Grid::Published, Grid::DpSgd];
+impl LassoGrid {
+    const ALL: [LassoGrid; 3] = [LassoGrid::Certified, LassoGrid::Published, LassoGrid::DpSgd];
 
     fn name(self) -> &'static str {
         match self {
-            Grid::Certified => "private ADMM",
-            Grid::Published => "private ADMM (published)",
-            Grid::DpSgd => "DP-SGD",
+            LassoGrid::Certified => "private ADMM",
+            LassoGrid::Published => "private ADMM (published)",
+            LassoGrid::DpSgd => "DP-SGD",
         }
     }
 
-    fn methods(self, rounds: u64, coarse: bool) -> Vec<Method> {
+    fn methods(self, rounds: u64, coarse: bool) -> Vec<TrainMethod> {
         let clips: &[f64] = if coarse { &[0.2] } else { &[0.05, 0.2, 1.0] };
         let steps: &[f64] = if coarse { &[0.1, 1.0] } else { &[0.01, 0.1, 1.0, 10.0] };
         let lambdas: &[f64] = match (self, coarse) {
-            (Grid::DpSgd, _) => &[1.0],
+            (LassoGrid::DpSgd, _) => &[1.0],
             (_, true) => &[0.5],
             (_, false) => &[0.1, 0.5, 0.9],
         };
@@ -288,14 +289,14 @@ impl Grid {
             for lambda in lambdas {
                 let common = format!("iterations={rounds} sampling=poisson:0.1 clip={clip}");
                 let (algorithm, settings) = match self {
-                    Grid::Certified => {
+                    LassoGrid::Certified => {
                         ("federated", format!("{common} gamma={step} relaxation={lambda}"))
                     }
-                    Grid::Published => (
+                    LassoGrid::Published => (
                         "federated",
                         format!("{common} gamma={step} relaxation={lambda} as_published"),
                     ),
-                    Grid::DpSgd => ("dp-sgd", format!("{common} step=constant:{step}")),
+                    LassoGrid::DpSgd => ("dp-sgd", format!("{common} step=constant:{step}")),
                 };
                 methods.push(method(self.name(), algorithm, settings));
             }
@@ -304,7 +305,12 @@ impl Grid {
     }
 }
 
-fn fit(problem: &Problem<'_>, method: &Method, epsilon: f64, seed: u64) -> Result<Vec<f64>, Error> {
+fn fit(
+    problem: &TrainProblem<'_>,
+    method: &TrainMethod,
+    epsilon: f64,
+    seed: u64,
+) -> Result<Vec<f64>, ExperimentError> {
     let price = Price::Budget(epsilon, DELTA);
     match method.algorithm {
         "federated" => problem.users(method, price, seed),
@@ -313,13 +319,13 @@ fn fit(problem: &Problem<'_>, method: &Method, epsilon: f64, seed: u64) -> Resul
 }
 
 /// κ with the least squared error on folds that are held out.
-fn cross_validated(table: &Table, coarse: bool) -> Result<f64, Error> {
+fn cross_validated(table: &RowTable, coarse: bool) -> Result<f64, ExperimentError> {
     let powers = if coarse { -12..=-10 } else { -16..=-4 };
     let mut best = (f64::INFINITY, 0.0);
     for kappa in powers.map(|k| 10_f64.powf(f64::from(k) / 4.0)) {
         let mut error = 0.0;
         for (train, test) in table.folds(5, 1) {
-            let x = Problem::new(&train, "squared", format!("l1:{kappa:e}")).exact()?;
+            let x = TrainProblem::new(&train, "squared", format!("l1:{kappa:e}")).exact()?;
             error += test.mean_square(&x);
         }
         if error < best.0 {

@@ -6,9 +6,9 @@ use reticent_plot::Axis;
 use super::fp23_walk::{BUDGET, CONTRIBUTIONS, local, network};
 use crate::claim::Claim;
 use crate::data::DataSet;
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::{Context, Experiment};
-use crate::report::{Figure, Report, Series};
+use crate::report::{ExperimentReport, Figure, Series};
 
 #[derive(Debug)]
 pub(super) struct Fp23Tab;
@@ -40,7 +40,7 @@ impl Experiment for Fp23Tab {
         ]
     }
 
-    fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
+    fn run(&self, context: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError> {
         let users: &[u64] = context.pick(&[10, 30, 100, 300, 1_000, 3_000, 10_000], &[10, 1_000]);
         let one = local()?;
         let names = ["central", "masked, half honest", "network (walk)", "local"];
@@ -49,7 +49,7 @@ impl Experiment for Fp23Tab {
         for &n in users {
             context.say(&format!("{n} users"))?;
             let users = n as f64;
-            let share = share_of_noise(one, n, HONEST).map_err(Error::account)?;
+            let share = share_of_noise(one, n, HONEST).map_err(ExperimentError::account)?;
             // The noise of one, of the shares of all, and of all, on an average of n.
             let noise =
                 [one / users, share / users.sqrt(), network(n)? / users.sqrt(), one / users.sqrt()];
@@ -66,7 +66,7 @@ impl Experiment for Fp23Tab {
             at(2),
             at(3)
         );
-        let mut report = Report::default();
+        let mut report = ExperimentReport::default();
         report.claims.push(Claim::fact(self.claims()[0], ordered, numbers));
         let numbers = format!("ratio {:.1}", at(3) / at(0));
         report.claims.push(Claim::fact(self.claims()[1], root, numbers));

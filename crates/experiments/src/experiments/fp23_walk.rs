@@ -7,9 +7,9 @@ use reticent_plot::Axis;
 use super::accounting::{noise, repeated};
 use crate::claim::{Claim, Class, Reason};
 use crate::data::DataSet;
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::{Context, Experiment};
-use crate::report::{Figure, Report, Series};
+use crate::report::{ExperimentReport, Figure, Series};
 use crate::statistics::slope;
 
 #[derive(Debug)]
@@ -22,17 +22,17 @@ pub(super) const BUDGET: (f64, f64) = (1.0, 1e-6);
 pub(super) const CONTRIBUTIONS: u64 = 20;
 
 /// The noise over the sensitivity that whoever sees every message asks for.
-pub(super) fn local() -> Result<f64, Error> {
+pub(super) fn local() -> Result<f64, ExperimentError> {
     noise(BUDGET, |noise| {
-        let event = Gdp::new(1.0 / noise).map_err(Error::account)?;
+        let event = Gdp::new(1.0 / noise).map_err(ExperimentError::account)?;
         repeated(event, CONTRIBUTIONS, (Unit::User, View::Local))
     })
 }
 
 /// The same against one other user of the walk.
-pub(super) fn network(users: u64) -> Result<f64, Error> {
+pub(super) fn network(users: u64) -> Result<f64, ExperimentError> {
     noise(BUDGET, |noise| {
-        let event = Iteration::new(1.0 / noise, users).map_err(Error::account)?;
+        let event = Iteration::new(1.0 / noise, users).map_err(ExperimentError::account)?;
         repeated(event, CONTRIBUTIONS, (Unit::User, View::Network))
     })
 }
@@ -43,15 +43,15 @@ const REGIME: (f64, f64) = (2.0, 0.01);
 
 /// The noise that gives the same Rényi divergence, over that of local privacy, in the regime of the
 /// theorem: divergences are in proportion to 1/noise².
-fn ratio_in_regime(users: u64) -> Result<f64, Error> {
+fn ratio_in_regime(users: u64) -> Result<f64, ExperimentError> {
     let (order, mu) = REGIME;
     let at = |ledger: &Ledger| {
         let curve = rdp_curve(ledger);
         let near = |point: &&(f64, f64)| (point.0 - order).abs();
         curve.iter().min_by(|a, b| near(a).total_cmp(&near(b))).map_or(f64::NAN, |point| point.1)
     };
-    let local = Gdp::new(mu).map_err(Error::account)?;
-    let seen = Iteration::new(mu, users).map_err(Error::account)?;
+    let local = Gdp::new(mu).map_err(ExperimentError::account)?;
+    let seen = Iteration::new(mu, users).map_err(ExperimentError::account)?;
     let local = at(&repeated(local, 1, (Unit::User, View::Local))?);
     Ok((at(&repeated(seen, 1, (Unit::User, View::Network))?) / local).sqrt())
 }
@@ -95,7 +95,7 @@ impl Experiment for Fp23Walk {
         }]
     }
 
-    fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
+    fn run(&self, context: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError> {
         let users: &[u64] =
             context.pick(&[10, 30, 100, 300, 1_000, 3_000, 10_000], &[10, 100, 1_000, 10_000]);
         let local = local()?;
@@ -105,7 +105,7 @@ impl Experiment for Fp23Walk {
             theorem.push((n as f64, ratio_in_regime(n)?));
             points.push((n as f64, network(n)? / local));
         }
-        let mut report = Report::default();
+        let mut report = ExperimentReport::default();
         for (claim, points) in self.claims().iter().zip([&theorem, &points]) {
             let logs: Vec<_> = points.iter().map(|(n, r)| (shape(*n).ln(), r.ln())).collect();
             let steep = slope(&logs);

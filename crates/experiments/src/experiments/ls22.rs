@@ -3,15 +3,15 @@
 use reticent::Constraint;
 use reticent_plot::Axis;
 
-use crate::bounds::{self, Bound};
+use crate::bounds::{self, TheoremBound};
 
 use crate::data::DataSet;
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::Context;
 use crate::penalty::GraphRidge;
-use crate::report::Report;
-use crate::table::Table;
-use crate::train::Problem;
+use crate::report::ExperimentReport;
+use crate::table::RowTable;
+use crate::train::TrainProblem;
 
 pub(super) const DELTA: f64 = 5e-4;
 
@@ -52,7 +52,11 @@ impl Case {
         if context.quick { &all[all.len() - 1..] } else { all }
     }
 
-    pub fn load(&self, context: &mut Context<'_>, report: &mut Report) -> Result<Table, Error> {
+    pub fn load(
+        &self,
+        context: &mut Context<'_>,
+        report: &mut ExperimentReport,
+    ) -> Result<RowTable, ExperimentError> {
         let rows = context.rows(usize::MAX, 800);
         self.data.load(context, rows, report)
     }
@@ -75,18 +79,18 @@ impl Case {
     /// VRADMM with smoothing ν: as published with the paper's loops, γ = 1 and c₂ = 1, and the
     /// longest step that Theorem 3 or 4 allows, which the paper leaves open; certified with loops
     /// and step of its own.
-    pub fn vradmm(&self, rows: usize, kind: Kind, nu: f64, published: bool) -> String {
+    pub fn vradmm(&self, rows: usize, kind: PaperProblem, nu: f64, published: bool) -> String {
         let (batch, strong) = (self.batch, self.strong(kind));
         if !published {
             return format!("sampling=wor:{batch} smoothing={nu}{strong}");
         }
         // 1/(2g) and 1/(16g): the loss has g = ¼ on rows of norm 1.
-        let step = if kind == Kind::Strong { 0.249 } else { 2.0 };
+        let step = if kind == PaperProblem::Strong { 0.249 } else { 2.0 };
         format!("{} smoothing={nu} gamma=1 step={step}{strong} as_published", self.loops(rows))
     }
 
     /// SADMM likewise: as published with γ = 1 and η_k = 1/√k, or 2γ‖Q‖/(μk).
-    pub fn sadmm(&self, rows: usize, kind: Kind, published: bool) -> String {
+    pub fn sadmm(&self, rows: usize, kind: PaperProblem, published: bool) -> String {
         let (batch, strong) = (self.batch, self.strong(kind));
         if !published {
             return format!("sampling=wor:{batch} smoothing={SMOOTHING}{strong}");
@@ -95,8 +99,8 @@ impl Case {
     }
 
     /// The strong convexity that is counted on.
-    fn strong(&self, kind: Kind) -> String {
-        if kind == Kind::Strong {
+    fn strong(&self, kind: PaperProblem) -> String {
+        if kind == PaperProblem::Strong {
             format!(" strong_convexity={}", self.ridge)
         } else {
             String::new()
@@ -117,7 +121,7 @@ pub(super) fn axis() -> Axis {
 
 /// Which of the paper's problems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PaperProblem {
     /// ℓ₁ along a graph and on the coefficients.
     General,
     /// The same with a ridge.
@@ -126,20 +130,20 @@ pub(super) enum Kind {
     Lasso,
 }
 
-impl Kind {
+impl PaperProblem {
     /// The problem on `train`; the graph is that of the rows to test on, which is public.
     pub fn problem<'t>(
         self,
         case: &Case,
-        train: &'t Table,
-        test: &Table,
-    ) -> Result<Problem<'t>, Error> {
-        let lasso = if self == Kind::Lasso { LASSO } else { case.lasso };
-        let mut problem = Problem::new(train, "logistic", format!("l1:{lasso}"));
-        if self != Kind::Lasso {
+        train: &'t RowTable,
+        test: &RowTable,
+    ) -> Result<TrainProblem<'t>, ExperimentError> {
+        let lasso = if self == PaperProblem::Lasso { LASSO } else { case.lasso };
+        let mut problem = TrainProblem::new(train, "logistic", format!("l1:{lasso}"));
+        if self != PaperProblem::Lasso {
             problem.constraint = Some(Constraint::graph(&test.graph()?));
         }
-        if self == Kind::Strong {
+        if self == PaperProblem::Strong {
             let (features, lasso, ridge) = (train.columns, case.lasso, case.ridge);
             problem.own = Some(GraphRidge { features, lasso, ridge });
         }
@@ -147,21 +151,29 @@ impl Kind {
     }
 
     /// The theorems' bounds with smoothing ν over these ε. VRADMM and SADMM have the same.
-    pub fn bound(self, case: &Case, train: (usize, usize), nu: f64, epsilons: &[f64]) -> Bound {
+    pub fn bound(
+        self,
+        case: &Case,
+        train: (usize, usize),
+        nu: f64,
+        epsilons: &[f64],
+    ) -> TheoremBound {
         let (rows, features) = train;
         let theory =
-            bounds::ls22::Setting { features, rows, slope: 1.0, smoothing: nu, delta: DELTA };
+            bounds::ls22::Ls22Setting { features, rows, slope: 1.0, smoothing: nu, delta: DELTA };
         let at = |f: &dyn Fn(f64) -> f64| epsilons.iter().map(|&e| (e, f(e))).collect();
         match self {
-            Kind::Strong => Bound::open("Theorems 4 and 6", at(&|e| theory.strong(e, case.ridge))),
-            _ => Bound::open("Theorems 3 and 5", at(&|e| theory.general(e))),
+            PaperProblem::Strong => {
+                TheoremBound::open("Theorems 4 and 6", at(&|e| theory.strong(e, case.ridge)))
+            }
+            _ => TheoremBound::open("Theorems 3 and 5", at(&|e| theory.general(e))),
         }
     }
 
     /// Whether what the theorems ask for is so.
     pub fn conditions(self) -> &'static str {
         match self {
-            Kind::Strong => {
+            PaperProblem::Strong => {
                 "What the theorems ask for: rows of A that are independent (Theorem 4): not held, those of [φ; I] are not (E17). \
                  Steps of 2γ‖Q‖/(μk) (Theorem 6): held but for the first, which are cut at 1/g, as longer ones do not converge. \
                  They bound R, the gap less its linear part, and leave a constant open."

@@ -4,21 +4,22 @@
 use reticent_plot::Axis;
 
 use super::ls22::{
-    BIO_TRAIN, CHANGES, COVTYPE, Case, DELTA, Kind, MUSHROOMS, SMOOTHING, W8A, axis, epsilons,
+    BIO_TRAIN, CHANGES, COVTYPE, Case, DELTA, MUSHROOMS, PaperProblem, SMOOTHING, W8A, axis,
+    epsilons,
 };
-use crate::bounds::{Bound, beside};
+use crate::bounds::{TheoremBound, beside};
 use crate::claim::{Claim, Class, Reason, Version};
 use crate::data::DataSet;
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::{Context, Experiment};
-use crate::report::{Figure, Report, Series};
-use crate::train::{Calibrations, Method, Price, method};
+use crate::report::{ExperimentReport, Figure, Series};
+use crate::train::{Calibrations, Price, TrainMethod, method};
 
 #[derive(Debug)]
 pub(super) struct Ls22Methods {
     pub id: &'static str,
     pub about: &'static str,
-    pub kind: Kind,
+    pub kind: PaperProblem,
 }
 
 /// Why claims do not hold; the first that is about a claim counts.
@@ -54,7 +55,7 @@ const REASONS: &[Reason] = &[
 ];
 
 /// The private methods: certified, then as published, in the same order.
-fn private(case: &Case, rows: usize, kind: Kind) -> Vec<Method> {
+fn private(case: &Case, rows: usize, kind: PaperProblem) -> Vec<TrainMethod> {
     let mut all = Vec::new();
     for published in [false, true] {
         let named =
@@ -69,7 +70,7 @@ fn private(case: &Case, rows: usize, kind: Kind) -> Vec<Method> {
             "sadmm",
             case.sadmm(rows, kind, published),
         ));
-        if kind == Kind::Lasso {
+        if kind == PaperProblem::Lasso {
             // RDP20's own steps and accountant.
             let settings = match published {
                 false => format!("sampling=wor:{}", case.batch),
@@ -100,7 +101,7 @@ impl Experiment for Ls22Methods {
 
     fn claims(&self) -> &'static [&'static str] {
         match self.kind {
-            Kind::Lasso => &[
+            PaperProblem::Lasso => &[
                 "VRADMM has a smaller gap than SADMM",
                 "VRADMM is more accurate than SADMM",
                 "VRADMM has a smaller gap than ssADMM",
@@ -120,8 +121,8 @@ impl Experiment for Ls22Methods {
         REASONS
     }
 
-    fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
-        let mut report = Report::default();
+    fn run(&self, context: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError> {
+        let mut report = ExperimentReport::default();
         for case in Case::of(context, &[COVTYPE, W8A, BIO_TRAIN, MUSHROOMS]) {
             self.on(case, context, &mut report)?;
         }
@@ -131,7 +132,12 @@ impl Experiment for Ls22Methods {
 }
 
 impl Ls22Methods {
-    fn on(&self, case: &Case, context: &mut Context<'_>, report: &mut Report) -> Result<(), Error> {
+    fn on(
+        &self,
+        case: &Case,
+        context: &mut Context<'_>,
+        report: &mut ExperimentReport,
+    ) -> Result<(), ExperimentError> {
         let epsilons = epsilons(context);
         let table = case.load(context, report)?;
         let name = case.data.name();
@@ -141,7 +147,7 @@ impl Ls22Methods {
             method("SVRG-ADMM", "vradmm", case.loops(rows)),
             method("STOC-ADMM", "sadmm", case.steps(rows)),
         ];
-        let curves = |methods: &[Method]| -> Vec<Series> {
+        let curves = |methods: &[TrainMethod]| -> Vec<Series> {
             methods.iter().map(|method| Series::new(method.name)).collect()
         };
         let (mut gaps, mut accuracy, mut without) = (curves(&all), curves(&all), curves(&plain));
@@ -191,7 +197,13 @@ impl Ls22Methods {
         Ok(())
     }
 
-    fn check(&self, report: &mut Report, name: &str, gaps: &[Series], accuracy: &[Series]) {
+    fn check(
+        &self,
+        report: &mut ExperimentReport,
+        name: &str,
+        gaps: &[Series],
+        accuracy: &[Series],
+    ) {
         // VRADMM, SADMM and perhaps ssADMM: each pair that the paper compares.
         let pairs: &[(usize, usize)] = &[(0, 1), (0, 2), (1, 2)];
         let count = gaps.len() / 2;
@@ -212,10 +224,10 @@ impl Ls22Methods {
 }
 
 fn draw(
-    report: &mut Report,
+    report: &mut ExperimentReport,
     name: &str,
     [gaps, accuracy]: [Vec<Series>; 2],
-    (without, bound): (&[Series], Bound),
+    (without, bound): (&[Series], TheoremBound),
 ) {
     let title = format!("LS22: objective gap, {name}");
     let figure = Figure::new(&format!("gap-{name}"), &title, axis(), Axis::log("objective gap"));

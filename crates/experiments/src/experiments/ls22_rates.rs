@@ -3,13 +3,13 @@
 
 use reticent_plot::Axis;
 
-use crate::bounds::{self, Bound, beside};
+use crate::bounds::{self, TheoremBound, beside};
 use crate::claim::Version;
 use crate::data::{DataSet, simulated};
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::{Context, Experiment};
-use crate::report::{Figure, Report, Series};
-use crate::train::{Method, Price, Problem, method};
+use crate::report::{ExperimentReport, Figure, Series};
+use crate::train::{Price, TrainMethod, TrainProblem, method};
 
 #[derive(Debug)]
 pub(super) struct Ls22Rates;
@@ -21,7 +21,7 @@ const BUDGET: (f64, f64) = (1.0, 1e-5);
 const RIDGE: f64 = 0.1;
 
 /// The methods after so many steps; batches of a tenth.
-fn methods(steps: u64) -> [Method; 3] {
+fn methods(steps: u64) -> [TrainMethod; 3] {
     let inner = 10;
     [
         method(
@@ -60,11 +60,11 @@ impl Experiment for Ls22Rates {
         &[]
     }
 
-    fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
+    fn run(&self, context: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError> {
         let steps: &[u64] = context.pick(&[20, 40, 80, 160, 320, 640], &[20, 80]);
         let table = simulated::indicators(context.pick(5_000, 400), 30, 5);
-        let l1 = Problem::new(&table, "logistic", "l1:1e-3");
-        let l2 = Problem::new(&table, "logistic", format!("l2:{RIDGE}"));
+        let l1 = TrainProblem::new(&table, "logistic", "l1:1e-3");
+        let l2 = TrainProblem::new(&table, "logistic", format!("l2:{RIDGE}"));
         let problems = [&l1, &l2, &l1];
         let mut gaps = [Vec::new(), Vec::new()];
         for series in &mut gaps {
@@ -85,7 +85,7 @@ impl Experiment for Ls22Rates {
                 }
             }
         }
-        let mut report = Report::default();
+        let mut report = ExperimentReport::default();
         draw(&mut report, gaps, &theorems((table.len(), table.columns), steps));
         report.notes.push(
             "Simulated logistic regression: l1:1e-3 in the general case, l2:0.1 in the strongly convex one. The theorems have no T \
@@ -98,17 +98,21 @@ impl Experiment for Ls22Rates {
 }
 
 /// Theorems 3, 5 and 6 at the budget of this experiment, whatever the number of steps.
-fn theorems((rows, features): (usize, usize), steps: &[u64]) -> [Bound; 2] {
+fn theorems((rows, features): (usize, usize), steps: &[u64]) -> [TheoremBound; 2] {
     let (epsilon, delta) = BUDGET;
-    let theory = bounds::ls22::Setting { features, rows, slope: 1.0, smoothing: 0.0, delta };
+    let theory = bounds::ls22::Ls22Setting { features, rows, slope: 1.0, smoothing: 0.0, delta };
     let level = |bound: f64| steps.iter().map(|&t| (t as f64, bound)).collect();
     [
-        Bound::open("Theorems 3 and 5", level(theory.general(epsilon))),
-        Bound::open("Theorem 6", level(theory.strong(epsilon, RIDGE))),
+        TheoremBound::open("Theorems 3 and 5", level(theory.general(epsilon))),
+        TheoremBound::open("Theorem 6", level(theory.strong(epsilon, RIDGE))),
     ]
 }
 
-fn draw(report: &mut Report, [free, private]: [Vec<Series>; 2], theorems: &[Bound]) {
+fn draw(
+    report: &mut ExperimentReport,
+    [free, private]: [Vec<Series>; 2],
+    theorems: &[TheoremBound],
+) {
     let figure = |file: &str, series: Vec<Series>| {
         let (x, y) = (Axis::log("steps"), Axis::log("objective gap"));
         Figure::new(file, "LS22: how fast the gap falls", x, y).with(series)

@@ -3,15 +3,15 @@
 
 use reticent_plot::Axis;
 
-use super::ls22::{CHANGES, COVTYPE, Case, DELTA, Kind, W8A, axis, epsilons};
-use crate::bounds::{Bound, beside};
+use super::ls22::{CHANGES, COVTYPE, Case, DELTA, PaperProblem, W8A, axis, epsilons};
+use crate::bounds::{TheoremBound, beside};
 use crate::claim::{Claim, Class, Reason, Version};
 use crate::data::DataSet;
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::{Context, Experiment};
-use crate::report::{Figure, Report, Series};
-use crate::table::Table;
-use crate::train::{Calibrations, Method, Price, method};
+use crate::report::{ExperimentReport, Figure, Series};
+use crate::table::RowTable;
+use crate::train::{Calibrations, Price, TrainMethod, method};
 
 #[derive(Debug)]
 pub(super) struct Ls22Smoothing;
@@ -19,10 +19,10 @@ pub(super) struct Ls22Smoothing;
 const SMOOTHING: [f64; 3] = [0.0, 2.0, 3.0];
 
 /// Theorem 3 on half of the rows.
-fn bound(case: &Case, table: &Table, nu: f64, epsilons: &[f64]) -> Bound {
+fn bound(case: &Case, table: &RowTable, nu: f64, epsilons: &[f64]) -> TheoremBound {
     let half = (table.len() / 2, table.columns);
     let theorem = format!("Theorem 3, ν = {nu}");
-    Bound { theorem, ..Kind::General.bound(case, half, nu, epsilons) }
+    TheoremBound { theorem, ..PaperProblem::General.bound(case, half, nu, epsilons) }
 }
 
 impl Experiment for Ls22Smoothing {
@@ -81,28 +81,33 @@ impl Experiment for Ls22Smoothing {
         ]
     }
 
-    fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
-        let mut report = Report::default();
+    fn run(&self, context: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError> {
+        let mut report = ExperimentReport::default();
         for case in Case::of(context, &[COVTYPE, W8A]) {
             self.on(case, context, &mut report)?;
         }
-        report.notes.push(Kind::General.conditions().to_owned());
+        report.notes.push(PaperProblem::General.conditions().to_owned());
         Ok(report)
     }
 }
 
 impl Ls22Smoothing {
-    fn on(&self, case: &Case, context: &mut Context<'_>, report: &mut Report) -> Result<(), Error> {
+    fn on(
+        &self,
+        case: &Case,
+        context: &mut Context<'_>,
+        report: &mut ExperimentReport,
+    ) -> Result<(), ExperimentError> {
         let epsilons = epsilons(context);
         let table = case.load(context, report)?;
         let name = case.data.name();
         let rows = table.len() / 2;
         // Certified, and then as published.
-        let all: Vec<Method> = [false, true]
+        let all: Vec<TrainMethod> = [false, true]
             .into_iter()
             .flat_map(|published| SMOOTHING.map(|nu| (nu, published)))
             .map(|(nu, published)| {
-                let settings = case.vradmm(rows, Kind::General, nu, published);
+                let settings = case.vradmm(rows, PaperProblem::General, nu, published);
                 method("VRADMM", "vradmm", settings)
             })
             .collect();
@@ -114,7 +119,7 @@ impl Ls22Smoothing {
         let calibrations = Calibrations::default();
         for seed in context.seeds(5, 2) {
             let (train, test) = table.split(0.5, seed);
-            let problem = Kind::General.problem(case, &train, &test)?;
+            let problem = PaperProblem::General.problem(case, &train, &test)?;
             let best = problem.objective(&problem.exact()?)?;
             let cells: Vec<(usize, f64)> =
                 epsilons.iter().flat_map(|&e| (0..all.len()).map(move |k| (k, e))).collect();
@@ -132,7 +137,7 @@ impl Ls22Smoothing {
             }
         }
         self.check(report, name, &gaps, &accuracy);
-        let bounds: Vec<Bound> =
+        let bounds: Vec<TheoremBound> =
             SMOOTHING.iter().map(|nu| bound(case, &table, *nu, epsilons)).collect();
         let title = format!("LS22: objective gap by smoothing, {name}");
         let figure =
@@ -145,7 +150,13 @@ impl Ls22Smoothing {
         Ok(())
     }
 
-    fn check(&self, report: &mut Report, name: &str, gaps: &[Series], accuracy: &[Series]) {
+    fn check(
+        &self,
+        report: &mut ExperimentReport,
+        name: &str,
+        gaps: &[Series],
+        accuracy: &[Series],
+    ) {
         let count = SMOOTHING.len();
         for (first, version) in [(0, Version::Certified), (count, Version::AsPublished)] {
             for k in [1, 2] {

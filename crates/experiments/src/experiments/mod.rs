@@ -27,7 +27,7 @@ mod rdp20_simulated;
 use dpa19_accuracy::Dpa19Accuracy;
 use dpa19_against::Dpa19Against;
 use dpa19_convergence::Dpa19Convergence;
-use ls22::Kind;
+use ls22::PaperProblem;
 use ls22_methods::Ls22Methods;
 use rdp20_accuracy::Rdp20Accuracy;
 use rdp20_simulated::Rdp20Simulated;
@@ -40,17 +40,17 @@ pub const CATALOGUE: &[&dyn Experiment] = &[
     &Ls22Methods {
         id: "ls22-fig2",
         about: "VRADMM and SADMM against ε, general convex, beside SVRG-ADMM and STOC-ADMM",
-        kind: Kind::General,
+        kind: PaperProblem::General,
     },
     &Ls22Methods {
         id: "ls22-fig3",
         about: "VRADMM and SADMM against ε, strongly convex, beside SVRG-ADMM and STOC-ADMM",
-        kind: Kind::Strong,
+        kind: PaperProblem::Strong,
     },
     &Ls22Methods {
         id: "ls22-fig4",
         about: "VRADMM, SADMM and ssADMM on the lasso against ε",
-        kind: Kind::Lasso,
+        kind: PaperProblem::Lasso,
     },
     &ls22_rates::Ls22Rates,
     &Rdp20Accuracy {

@@ -6,11 +6,11 @@ use reticent_plot::Axis;
 
 use crate::claim::{Claim, Version};
 use crate::data::DataSet;
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::Context;
-use crate::report::{Figure, Report, Series};
+use crate::report::{ExperimentReport, Figure, Series};
 use crate::series::Band;
-use crate::train::{Among, Method, Price, Problem, method};
+use crate::train::{Among, Price, TrainMethod, TrainProblem, method};
 
 /// (ρ/N) R of equation 1, of which the paper prints no number.
 pub(super) const PENALTY: &str = "l2:1e-3";
@@ -58,11 +58,11 @@ const WEIGHT: f64 = 100.0;
 
 impl Comparison<'_> {
     /// The average loss of all methods over iterations, at two total ε.
-    pub fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
-        let mut report = Report::default();
+    pub fn run(&self, context: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError> {
+        let mut report = ExperimentReport::default();
         let rows = context.rows(usize::MAX, 3_000);
         let table = DataSet::AdultIndicators.load(context, rows, &mut report)?;
-        let problem = Problem::new(&table, "logistic", PENALTY);
+        let problem = TrainProblem::new(&table, "logistic", PENALTY);
         let rounds = context.pick(30, 6);
         for among in networks(context) {
             for version in VERSIONS {
@@ -93,7 +93,7 @@ impl Comparison<'_> {
     }
 
     /// The methods as they are set.
-    fn methods(&self, extra: &str, rounds: u64) -> Vec<Method> {
+    fn methods(&self, extra: &str, rounds: u64) -> Vec<TrainMethod> {
         let released = if extra.is_empty() { "release=objective" } else { extra };
         let common = format!(
             "iterations={rounds} rho=1 proximal=0.2 loss_weight={WEIGHT} start=0.1 {released}"
@@ -107,11 +107,11 @@ impl Comparison<'_> {
     /// P(t): the privacy loss up to every iteration, of the party that is the first.
     fn privacy(
         &self,
-        report: &mut Report,
-        problem: &Problem<'_>,
+        report: &mut ExperimentReport,
+        problem: &TrainProblem<'_>,
         among: Among,
         ((version, extra, word), epsilon, rounds): ((Version, &str, &str), f64, u64),
-    ) -> Result<(), Error> {
+    ) -> Result<(), ExperimentError> {
         let (mut series, delta) = (Vec::new(), delta_of(version));
         for method in self.methods(extra, rounds) {
             let plan = problem.plan(&method, Price::Budget(epsilon, delta), among)?;
@@ -119,8 +119,8 @@ impl Comparison<'_> {
             for t in 1..=rounds {
                 // R-ADMM touches data in odd iterations.
                 let fresh = if method.algorithm == "r-admm" { t.div_ceil(2) } else { t };
-                let spent =
-                    accountant::epsilon(&plan.front(fresh), delta).map_err(Error::account)?;
+                let spent = accountant::epsilon(&plan.front(fresh), delta)
+                    .map_err(ExperimentError::account)?;
                 points.push((t as f64, spent.upper));
             }
             series.push(Series::exact(format!("{} ({word})", method.name), points));
@@ -139,10 +139,10 @@ impl Comparison<'_> {
     fn measure(
         &self,
         context: &mut Context<'_>,
-        problem: &Problem<'_>,
+        problem: &TrainProblem<'_>,
         among: Among,
         ((version, extra, word), epsilon, rounds): ((Version, &str, &str), f64, u64),
-    ) -> Result<Vec<Series>, Error> {
+    ) -> Result<Vec<Series>, ExperimentError> {
         let methods = self.methods(extra, rounds);
         let seeds = context.seeds(10, 2);
         let cells: Vec<(usize, u64)> =
@@ -157,7 +157,7 @@ impl Comparison<'_> {
                 nodes.iter().map(|nodes| nodes.average_loss(problem)).collect::<Result<Vec<_>, _>>()
             },
         )?;
-        let named = |method: &Method| Series::new(format!("{} ({word})", method.name));
+        let named = |method: &TrainMethod| Series::new(format!("{} ({word})", method.name));
         let mut series: Vec<Series> = methods.iter().map(named).collect();
         for ((k, _), losses) in cells.into_iter().zip(losses) {
             for (t, loss) in (1_u32..).zip(losses) {
@@ -169,7 +169,7 @@ impl Comparison<'_> {
 
     fn check(
         &self,
-        report: &mut Report,
+        report: &mut ExperimentReport,
         (parties, version, epsilon): (u32, Version, f64),
         series: &[Series],
         rounds: u64,
@@ -183,7 +183,7 @@ impl Comparison<'_> {
 
     fn draw(
         &self,
-        report: &mut Report,
+        report: &mut ExperimentReport,
         (parties, (version, _, word), epsilon): (u32, (Version, &str, &str), f64),
         series: Vec<Series>,
     ) {

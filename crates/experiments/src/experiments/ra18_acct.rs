@@ -6,10 +6,10 @@ use reticent_plot::Axis;
 
 use crate::claim::Claim;
 use crate::data::{DataSet, simulated};
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::{Context, Experiment};
-use crate::report::{Figure, Report, Series};
-use crate::train::{Among, Price, Problem, method};
+use crate::report::{ExperimentReport, Figure, Series};
+use crate::train::{Among, Price, TrainProblem, method};
 
 #[derive(Debug)]
 pub(super) struct Ra18Acct;
@@ -46,9 +46,9 @@ impl Experiment for Ra18Acct {
         ]
     }
 
-    fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
+    fn run(&self, context: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError> {
         let table = simulated::indicators(200, 10, 3);
-        let problem = Problem::new(&table, "logistic", "l2:0.01");
+        let problem = TrainProblem::new(&table, "logistic", "l2:0.01");
         let names = ["r-admm", "dvp", "m-admm"];
         let titles = ["R-ADMM", "DVP", "M-ADMM"];
         let mut series = titles.map(Series::new);
@@ -58,7 +58,7 @@ impl Experiment for Ra18Acct {
             for (k, name) in names.into_iter().enumerate() {
                 let method = method(titles[k], name, format!("iterations={t}"));
                 let plan = problem.plan(&method, Price::Noise(NOISE, DELTA), AMONG)?;
-                let cost = epsilon(&plan, DELTA).map_err(Error::account)?.upper;
+                let cost = epsilon(&plan, DELTA).map_err(ExperimentError::account)?.upper;
                 series[k].add(t as f64, cost);
                 if k < 2 {
                     events[k] = plan.total_events();
@@ -67,7 +67,7 @@ impl Experiment for Ra18Acct {
         }
         let at = |k: usize, t: u64| series[k].at(t as f64).first().copied().unwrap_or(f64::NAN);
         let last = rounds[rounds.len() - 1];
-        let mut report = Report::default();
+        let mut report = ExperimentReport::default();
         let free = at(0, 1) == at(0, 2) && at(0, 3) > at(0, 2);
         let numbers =
             format!("ε = {:.4}, {:.4}, {:.4} after 1, 2, 3", at(0, 1), at(0, 2), at(0, 3));

@@ -7,10 +7,10 @@ use super::ra18::{NOTE, PENALTY, networks};
 use crate::bounds;
 use crate::claim::{Claim, Version};
 use crate::data::DataSet;
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::{Context, Experiment};
-use crate::report::{Figure, Report, Series};
-use crate::train::{Among, Price, Problem, method};
+use crate::report::{ExperimentReport, Figure, Series};
+use crate::train::{Among, Price, TrainProblem, method};
 
 #[derive(Debug)]
 pub(super) struct Ra18Fig1;
@@ -57,13 +57,14 @@ impl Curves {
     /// R-ADMM to `last` odd iterations, ADMM to as many.
     fn measure(
         &mut self,
-        problem: &Problem<'_>,
+        problem: &TrainProblem<'_>,
         among: Among,
         gammas: &[f64],
         (weight, last): (f64, u64),
-    ) -> Result<(), Error> {
+    ) -> Result<(), ExperimentError> {
         // C F + r is C times F + r/C, whose optimum is that of a smaller ridge.
-        let scaled = Problem { penalty: format!("l2:{:e}", RIDGE / weight), ..problem.clone() };
+        let scaled =
+            TrainProblem { penalty: format!("l2:{:e}", RIDGE / weight), ..problem.clone() };
         let best = scaled.objective(&scaled.exact()?)?;
         let common = format!("rho={ETA} start=0.1 release=minimiser loss_weight={weight}");
         for (k, gamma) in std::iter::once(None).chain(gammas.iter().map(Some)).enumerate() {
@@ -88,7 +89,7 @@ impl Curves {
         Ok(())
     }
 
-    fn draw(self, (parties, weight): (u32, f64), report: &mut Report) {
+    fn draw(self, (parties, weight): (u32, f64), report: &mut ExperimentReport) {
         let without = format!("Without noise: NOT PRIVATE. C = {weight}, η = {ETA}.");
         for (name, what, x, y, series) in [
             ("convergence", "convergence", "odd iterations", Axis::log("objective gap"), self.gap),
@@ -117,15 +118,15 @@ fn listed(numbers: &[f64]) -> String {
 }
 
 /// For which γ Theorem III.1 promises that R-ADMM converges.
-fn conditions(networks: &[Among], gammas: &[f64], weight: f64) -> Result<String, Error> {
+fn conditions(networks: &[Among], gammas: &[f64], weight: f64) -> Result<String, ExperimentError> {
     let mut said = Vec::new();
     for Among { parties, topology } in networks {
         let graph = Topology::parse(topology.unwrap_or("complete"), *parties, 1);
-        let graph = graph.map_err(Error::account)?;
+        let graph = graph.map_err(ExperimentError::account)?;
         for &gamma in gammas {
             // Logistic loss on rows of norm 1, and the ridge.
             let smoothness = 0.25 * weight + RIDGE;
-            let theorem = bounds::ra18::Setting { graph: &graph, eta: ETA, gamma, smoothness };
+            let theorem = bounds::ra18::Ra18Setting { graph: &graph, eta: ETA, gamma, smoothness };
             let held = if theorem.converges() { "held" } else { "not held" };
             said.push(format!("{held} for γ = {gamma} among {parties} parties"));
         }
@@ -166,11 +167,11 @@ impl Experiment for Ra18Fig1 {
          C = 1000 and ρ/N = 1e-3 here. The graphs are other random ones."
     }
 
-    fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
-        let mut report = Report::default();
+    fn run(&self, context: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError> {
+        let mut report = ExperimentReport::default();
         let rows = context.rows(usize::MAX, 600);
         let table = DataSet::AdultIndicators.load(context, rows, &mut report)?;
-        let problem = Problem::new(&table, "logistic", PENALTY);
+        let problem = TrainProblem::new(&table, "logistic", PENALTY);
         let last = context.pick(50, 10);
         let gammas: &[f64] = context.pick(&[0.1, 0.5, 2.0], &[0.1, 2.0]);
         for among in networks(context) {
@@ -198,7 +199,7 @@ impl Ra18Fig1 {
         curves: &Curves,
         (parties, last): (u32, u64),
         gammas: &[f64],
-        report: &mut Report,
+        report: &mut ExperimentReport,
     ) {
         let mut claim = |k: usize, holds: bool, numbers: String| {
             let text = format!("{}, {parties} parties", self.claims()[k]);

@@ -3,9 +3,9 @@
 
 use super::ra18::{CHANGES, Comparison};
 use crate::data::DataSet;
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::{Context, Experiment};
-use crate::report::Report;
+use crate::report::ExperimentReport;
 
 /// Figure 2.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Experiment for Ra18Privacy {
         CHANGES
     }
 
-    fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
+    fn run(&self, context: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError> {
         let methods = [
             ("R-ADMM", "r-admm", ""),
             ("DVP", "dvp", ""),
@@ -87,7 +87,7 @@ impl Experiment for Ra18Fig3 {
         CHANGES
     }
 
-    fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
+    fn run(&self, context: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError> {
         let methods = [("R-ADMM", "r-admm", ""), ("growing", "mr-admm", "growth=1.01")];
         let comparison = Comparison {
             methods: &methods,

@@ -9,12 +9,12 @@
 
 use reticent::accountant::Mechanism;
 
-use crate::bounds::{self, Bound};
+use crate::bounds::{self, TheoremBound};
 use crate::claim::{Class, Reason, Version};
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::Context;
 use crate::report::Series;
-use crate::train::{Among, Calibrations, Method, Price, Problem, method};
+use crate::train::{Among, Calibrations, Price, TrainMethod, TrainProblem, method};
 
 pub(super) const DELTA: f64 = 1e-8;
 
@@ -60,12 +60,12 @@ pub(super) const REASONS: &[Reason] = &[
 /// Theorem 2 on the objective of ssADMM, over ε.
 pub(super) fn bound(
     calibrations: &Calibrations,
-    problem: &Problem<'_>,
-    (method, optimum): (&Method, &[f64]),
+    problem: &TrainProblem<'_>,
+    (method, optimum): (&TrainMethod, &[f64]),
     epsilons: &[f64],
-) -> Result<Bound, Error> {
+) -> Result<TheoremBound, ExperimentError> {
     let norm = optimum.iter().map(|v| v * v).sum::<f64>().sqrt();
-    let theory = bounds::rdp20::Setting {
+    let theory = bounds::rdp20::Rdp20Setting {
         features: problem.train.columns,
         clip: 1.0,
         rho: RHO,
@@ -79,7 +79,7 @@ pub(super) fn bound(
         let sigma = noise / size as f64;
         points.push((epsilon, best + theory.convex(t as f64, sigma)));
     }
-    Ok(Bound::new("Theorem 2 (ssADMM)", points))
+    Ok(TheoremBound::new("Theorem 2 (ssADMM)", points))
 }
 
 /// λ of the L1 penalty.
@@ -88,7 +88,7 @@ pub(super) fn lambdas(context: &Context<'_>) -> &'static [f64] {
 }
 
 /// RDP20's methods for a table of so many rows; batches of √n.
-pub(super) fn methods(rows: usize) -> Vec<Method> {
+pub(super) fn methods(rows: usize) -> Vec<TrainMethod> {
     let batch = (rows as f64).sqrt().round();
     let steps = (EPOCHS * rows as f64 / batch).ceil();
     let sampled = format!("sampling=wor:{batch} iterations={steps} step=epoch:{ETA}");
@@ -119,17 +119,17 @@ const BOTH: [(usize, usize, Version); 2] =
     [(SS, SGD, Version::Certified), (SS_PRINTED, SGD_PRINTED, Version::Printed)];
 
 /// A curve for each method.
-pub(super) fn curves(methods: &[Method]) -> Vec<Series> {
+pub(super) fn curves(methods: &[TrainMethod]) -> Vec<Series> {
     methods.iter().map(|method| Series::new(method.name)).collect()
 }
 
 /// Which method has noise at which ε.
 pub(super) fn cells(
     calibrations: &Calibrations,
-    problem: &Problem<'_>,
-    all: &[Method],
+    problem: &TrainProblem<'_>,
+    all: &[TrainMethod],
     epsilons: &[f64],
-) -> Result<Vec<(usize, f64)>, Error> {
+) -> Result<Vec<(usize, f64)>, ExperimentError> {
     let mut cells = Vec::new();
     for &epsilon in epsilons {
         for (k, method) in all.iter().enumerate() {
@@ -159,22 +159,22 @@ pub(super) fn drawn(series: Vec<Series>) -> Vec<Series> {
 /// The noise that RDP20's accountant has for ssADMM at ε, which DP-SGD has too.
 fn printed(
     calibrations: &Calibrations,
-    problem: &Problem<'_>,
-    method: &Method,
+    problem: &TrainProblem<'_>,
+    method: &TrainMethod,
     epsilon: f64,
-) -> Result<f64, Error> {
+) -> Result<f64, ExperimentError> {
     let settings = format!("{} rho={RHO} as_published", method.settings);
-    let ssadmm = Method { algorithm: "ssadmm", settings, ..method.clone() };
+    let ssadmm = TrainMethod { algorithm: "ssadmm", settings, ..method.clone() };
     Ok(step(calibrations, problem, &ssadmm, epsilon)?.0)
 }
 
 /// The noise of a step of ssADMM in clips, the size of its sample, and how many there are.
 fn step(
     calibrations: &Calibrations,
-    problem: &Problem<'_>,
-    method: &Method,
+    problem: &TrainProblem<'_>,
+    method: &TrainMethod,
     epsilon: f64,
-) -> Result<(f64, u64, u64), Error> {
+) -> Result<(f64, u64, u64), ExperimentError> {
     let plan = calibrations.plan(problem, method, Price::Budget(epsilon, DELTA))?;
     let step = plan.entries().iter().find_map(|entry| match entry.event().mechanism() {
         Mechanism::WithoutReplacementGaussian(step) => {
@@ -182,7 +182,7 @@ fn step(
         }
         _ => None,
     });
-    step.ok_or_else(|| Error::account("ssADMM has no sampled step"))
+    step.ok_or_else(|| ExperimentError::account("ssADMM has no sampled step"))
 }
 
 /// Two parties with half of the records each.
@@ -194,17 +194,17 @@ pub(super) const RIDGE: f64 = 0.01;
 /// The model of a method with penalty λ at ε.
 pub(super) fn train(
     calibrations: &Calibrations,
-    (problem, lambda): (&Problem<'_>, f64),
-    method: &Method,
+    (problem, lambda): (&TrainProblem<'_>, f64),
+    method: &TrainMethod,
     epsilon: f64,
     seed: u64,
-) -> Result<Vec<f64>, Error> {
+) -> Result<Vec<f64>, ExperimentError> {
     let price = Price::Budget(epsilon, DELTA);
     match method.algorithm {
         "dp-admm" => problem.simulate(method, price, TWO, seed),
         "objp" => {
             let penalty = format!("elastic-net:{lambda},{RIDGE}");
-            let ridged = Problem { penalty, ..problem.clone() };
+            let ridged = TrainProblem { penalty, ..problem.clone() };
             calibrations.fit(&ridged, method, price, seed)
         }
         "dp-sgd" if method.name.ends_with("(published)") => {

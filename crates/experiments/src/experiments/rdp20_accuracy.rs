@@ -7,15 +7,15 @@ use super::rdp20::{
     CHANGES, CONDITIONS, DELTA, DP_ADMM, MP, MP_PUBLISHED, OBJP, REASONS, RIDGE, SGD, SGD_PRINTED,
     SS, bound, cells, curves, drawn, lambdas, methods, train, versions,
 };
-use crate::bounds::{Bound, beside};
+use crate::bounds::{TheoremBound, beside};
 use crate::claim::{Claim, Reason, Version};
 use crate::data::DataSet;
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::{Context, Experiment};
-use crate::report::{Figure, Report, Series};
-use crate::statistics::Mean;
-use crate::table::Table;
-use crate::train::{Calibrations, Problem};
+use crate::report::{ExperimentReport, Figure, Series};
+use crate::statistics::SampleMean;
+use crate::table::RowTable;
+use crate::train::{Calibrations, TrainProblem};
 
 #[derive(Debug)]
 pub(super) struct Rdp20Accuracy {
@@ -25,13 +25,13 @@ pub(super) struct Rdp20Accuracy {
 }
 
 /// What was measured with one λ: a curve for each method.
-struct Measured {
+struct AccuracyFigures {
     accuracy: Vec<Series>,
     objective: Vec<Series>,
     /// The accuracy without noise of each repetition.
     plain: Vec<f64>,
     /// Theorem 2, on the first fold.
-    bound: Option<Bound>,
+    bound: Option<TheoremBound>,
 }
 
 impl Experiment for Rdp20Accuracy {
@@ -68,8 +68,8 @@ impl Experiment for Rdp20Accuracy {
         REASONS
     }
 
-    fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
-        let mut report = Report::default();
+    fn run(&self, context: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError> {
+        let mut report = ExperimentReport::default();
         let epsilons: &[f64] = context.pick(&[0.05, 0.1, 0.2, 0.5, 1.0], &[0.2, 1.0]);
         for data in self.needs() {
             let rows = context.rows(usize::MAX, 800);
@@ -97,24 +97,24 @@ impl Rdp20Accuracy {
     fn measure(
         &self,
         context: &mut Context<'_>,
-        (table, tested): (&Table, usize),
+        (table, tested): (&RowTable, usize),
         (lambda, epsilons): (f64, &[f64]),
-    ) -> Result<Measured, Error> {
+    ) -> Result<AccuracyFigures, ExperimentError> {
         let (folds, all) = (folds(context), methods(table.len()));
         // ADMM-objP takes ten times as long as all others together.
         let share = |k: usize| if k == OBJP { 1 } else { tested };
         let calibrations = Calibrations::default();
         let penalty = format!("l1:{lambda}");
-        let mut measured = Measured {
+        let mut measured = AccuracyFigures {
             accuracy: curves(&all),
             objective: curves(&all),
             plain: Vec::new(),
             bound: None,
         };
         for seed in context.seeds(10, 2) {
-            let cut: Vec<(Table, Table)> = table.folds(folds, seed).take(tested).collect();
-            let problems: Vec<Problem<'_>> =
-                cut.iter().map(|(on, _)| Problem::new(on, self.loss, &*penalty)).collect();
+            let cut: Vec<(RowTable, RowTable)> = table.folds(folds, seed).take(tested).collect();
+            let problems: Vec<TrainProblem<'_>> =
+                cut.iter().map(|(on, _)| TrainProblem::new(on, self.loss, &*penalty)).collect();
             if measured.bound.is_none() {
                 let (first, exact) = (&problems[0], problems[0].exact()?);
                 measured.bound = Some(bound(&calibrations, first, (&all[SS], &exact), epsilons)?);
@@ -140,7 +140,7 @@ impl Rdp20Accuracy {
                         train(&calibrations, (problem, lambda), &all[k], epsilon, noise)?
                     }
                 };
-                let tested = Problem::new(test, self.loss, &*penalty);
+                let tested = TrainProblem::new(test, self.loss, &*penalty);
                 Ok((test.accuracy(&x), tested.objective(&x)?))
             })?;
             average(&mut measured, &cells, &found, &private);
@@ -148,8 +148,13 @@ impl Rdp20Accuracy {
         Ok(measured)
     }
 
-    fn check(&self, report: &mut Report, (data, lambda): (DataSet, f64), measured: &Measured) {
-        let Measured { accuracy, objective, .. } = measured;
+    fn check(
+        &self,
+        report: &mut ExperimentReport,
+        (data, lambda): (DataSet, f64),
+        measured: &AccuracyFigures,
+    ) {
+        let AccuracyFigures { accuracy, objective, .. } = measured;
         let text = |k: usize| format!("{}, on {}, λ = {lambda:e}", self.claims()[k], data.name());
         for (ss, sgd, version, small) in versions(accuracy) {
             report.claims.push(Claim::more(
@@ -177,7 +182,7 @@ type Cell = (usize, Option<(usize, f64)>);
 
 /// Adds the mean over the folds of a repetition.
 fn average(
-    measured: &mut Measured,
+    measured: &mut AccuracyFigures,
     cells: &[Cell],
     found: &[(f64, f64)],
     private: &[(usize, f64)],
@@ -195,14 +200,19 @@ fn average(
     }
 }
 
-fn draw(report: &mut Report, (data, lambda): (DataSet, f64), measured: Measured, majority: f64) {
+fn draw(
+    report: &mut ExperimentReport,
+    (data, lambda): (DataSet, f64),
+    measured: AccuracyFigures,
+    majority: f64,
+) {
     let x = || Axis::log(&format!("ε at δ = {DELTA:e}"));
     let figure = |what: &str| {
         let name = format!("{what}-{}-{lambda:e}", data.short());
         let title = format!("RDP20: {what} on {}, λ = {lambda:e}", data.name());
         Figure::new(&name, &title, x(), Axis::linear(what))
     };
-    let plain = Mean::of(&measured.plain).value;
+    let plain = SampleMean::of(&measured.plain).value;
     report.figures.push(
         figure("accuracy")
             .with(drawn(measured.accuracy))
@@ -210,7 +220,7 @@ fn draw(report: &mut Report, (data, lambda): (DataSet, f64), measured: Measured,
             .with_rule(majority, "the larger class alone")
             .captioned("Mean over folds of the rows that are tested on."),
     );
-    let bounds: Vec<Bound> = measured.bound.into_iter().collect();
+    let bounds: Vec<TheoremBound> = measured.bound.into_iter().collect();
     let objective =
         beside(figure("objective").with(drawn(measured.objective)), &bounds, &mut report.notes);
     report
@@ -218,7 +228,7 @@ fn draw(report: &mut Report, (data, lambda): (DataSet, f64), measured: Measured,
         .push(objective.captioned("Loss on the rows that are tested on, and L1 penalty."));
 }
 
-fn notes(report: &mut Report, folds: usize) {
+fn notes(report: &mut ExperimentReport, folds: usize) {
     report.notes.extend([
         "IPUMS-BR, the paper's second table, is given by IPUMS International to those who ask. In its place are 38,000 rows of \
          covtype, which is as dense, as wide (54 columns against 52) and as even (the larger class has 0.51 against 0.507)."

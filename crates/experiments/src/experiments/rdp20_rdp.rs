@@ -7,9 +7,9 @@ use reticent_plot::Axis;
 use super::accounting::{by, repeated};
 use crate::claim::Claim;
 use crate::data::DataSet;
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::{Context, Experiment};
-use crate::report::{Figure, Report, Series};
+use crate::report::{ExperimentReport, Figure, Series};
 
 #[derive(Debug)]
 pub(super) struct Rdp20Rdp;
@@ -50,7 +50,7 @@ impl Experiment for Rdp20Rdp {
         ]
     }
 
-    fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
+    fn run(&self, context: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError> {
         let steps: &[u64] =
             context.pick(&[100, 300, 1_000, 3_000, 10_000, 30_000], &[100, 1_000, 10_000]);
         let mut series = METHODS.map(|(_, name)| Series::new(name));
@@ -58,7 +58,11 @@ impl Experiment for Rdp20Rdp {
         for &t in steps {
             context.say(&format!("{t} iterations"))?;
             let step = WithoutReplacementGaussian::new(NOISE, BATCH, ROWS);
-            let ledger = repeated(step.map_err(Error::account)?, t, (Unit::Record, View::Central))?;
+            let ledger = repeated(
+                step.map_err(ExperimentError::account)?,
+                t,
+                (Unit::Record, View::Central),
+            )?;
             let mut bounds = Vec::new();
             for (k, (method, _)) in METHODS.iter().enumerate() {
                 if let Some((lower, upper)) = by(*method, &ledger, DELTA)? {
@@ -74,7 +78,7 @@ impl Experiment for Rdp20Rdp {
             worst = others.fold(worst, f64::max);
         }
         let claims = self.claims();
-        let mut report = Report::default();
+        let mut report = ExperimentReport::default();
         let numbers = format!("the others are up to {worst:.2} times as large");
         report.claims.push(Claim::fact(claims[0], least, numbers));
         let numbers = "compared at every number of iterations".to_owned();

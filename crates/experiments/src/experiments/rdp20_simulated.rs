@@ -9,11 +9,11 @@ use super::rdp20::{
 };
 use crate::claim::{Claim, Reason, Version};
 use crate::data::{DataSet, simulated};
-use crate::error::Error;
+use crate::error::ExperimentError;
 use crate::experiment::{Context, Experiment};
-use crate::report::{Figure, Report, Series};
-use crate::statistics::Mean;
-use crate::train::{Calibrations, Method, Problem};
+use crate::report::{ExperimentReport, Figure, Series};
+use crate::statistics::SampleMean;
+use crate::train::{Calibrations, TrainMethod, TrainProblem};
 
 #[derive(Debug)]
 pub(super) struct Rdp20Simulated {
@@ -30,7 +30,7 @@ const SELECTED: [usize; 4] = [20, 25, 30, 40];
 const SIMILAR: f64 = 0.02;
 
 /// What was measured with one λ: a curve for each method.
-struct Measured {
+struct SelectionFigures {
     accuracy: Vec<Series>,
     /// For each number of attributes that are selected.
     found: Vec<Vec<Series>>,
@@ -78,11 +78,11 @@ impl Experiment for Rdp20Simulated {
         REASONS
     }
 
-    fn run(&self, context: &mut Context<'_>) -> Result<Report, Error> {
+    fn run(&self, context: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError> {
         let rows = context.rows(40_000, 1_500);
         let epsilons: &[f64] = context.pick(&[0.1, 0.2, 0.5, 1.0, 2.0], &[0.5, 2.0]);
         let all = methods(rows);
-        let mut report = Report::default();
+        let mut report = ExperimentReport::default();
         for &lambda in lambdas(context) {
             let measured = measure(context, (rows, lambda, epsilons), &all)?;
             self.check(&mut report, (lambda, epsilons[0]), &measured);
@@ -103,16 +103,16 @@ impl Experiment for Rdp20Simulated {
 fn measure(
     context: &mut Context<'_>,
     (rows, lambda, epsilons): (usize, f64, &[f64]),
-    all: &[Method],
-) -> Result<Measured, Error> {
+    all: &[TrainMethod],
+) -> Result<SelectionFigures, ExperimentError> {
     let calibrations = Calibrations::default();
     let found = SELECTED.iter().map(|_| curves(all)).collect();
-    let mut measured = Measured { accuracy: curves(all), found, plain: Vec::new() };
+    let mut measured = SelectionFigures { accuracy: curves(all), found, plain: Vec::new() };
     let truth: Vec<f64> = simulated::rdp20_truth().collect();
     for seed in context.seeds(10, 2) {
         let table = simulated::rdp20(rows * 10 / 9, seed).kept_in(context.store.as_ref());
         let (train_on, test) = table.split(0.9, seed);
-        let problem = Problem::new(&train_on, "logistic", format!("l1:{lambda}"));
+        let problem = TrainProblem::new(&train_on, "logistic", format!("l1:{lambda}"));
         measured.plain.push(test.accuracy(&truth));
         let cells = cells(&calibrations, &problem, all, epsilons)?;
         let named = |&(k, epsilon): &(usize, f64)| {
@@ -132,7 +132,12 @@ fn measure(
 }
 
 impl Rdp20Simulated {
-    fn check(&self, report: &mut Report, (lambda, small): (f64, f64), measured: &Measured) {
+    fn check(
+        &self,
+        report: &mut ExperimentReport,
+        (lambda, small): (f64, f64),
+        measured: &SelectionFigures,
+    ) {
         let text = |k: usize| format!("{}, λ = {lambda:e}", self.claims()[k]);
         if !self.attributes {
             for (ss, sgd, version, small) in versions(&measured.accuracy) {
@@ -175,18 +180,18 @@ fn axis() -> Axis {
 
 const CAPTION: &str = "Each seed has a table of its own.";
 
-fn draw_accuracy(report: &mut Report, lambda: f64, measured: Measured) {
+fn draw_accuracy(report: &mut ExperimentReport, lambda: f64, measured: SelectionFigures) {
     let name = format!("accuracy-{lambda:e}");
     let title = format!("RDP20: accuracy on simulated data, λ = {lambda:e}");
     report.figures.push(
         Figure::new(&name, &title, axis(), Axis::linear("accuracy"))
             .with(drawn(measured.accuracy))
-            .with_rule(Mean::of(&measured.plain).value, "the true model")
+            .with_rule(SampleMean::of(&measured.plain).value, "the true model")
             .captioned(CAPTION),
     );
 }
 
-fn draw_found(report: &mut Report, lambda: f64, found: Vec<Vec<Series>>) {
+fn draw_found(report: &mut ExperimentReport, lambda: f64, found: Vec<Vec<Series>>) {
     for (series, selected) in found.into_iter().zip(SELECTED) {
         let name = format!("found-{selected}-{lambda:e}");
         let title = format!("RDP20: true attributes among the first {selected}, λ = {lambda:e}");

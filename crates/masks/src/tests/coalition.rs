@@ -13,11 +13,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Leaves, Play, STAYS, input};
-use crate::keys::{self, Opened};
-use crate::mask::{self, Sign};
+use crate::keys::{self, OpenedKey};
+use crate::mask::{self, MaskSign};
 use crate::shamir;
 use crate::wire::{Body, Message, PublicKeys};
-use crate::{MemberId, Terms};
+use crate::{AggregationTerms, MemberId};
 use reticent_testkit::statistics::chi_squared;
 
 type Shares = BTreeMap<MemberId, BTreeMap<u8, [u8; 32]>>;
@@ -34,7 +34,7 @@ struct Knowledge {
 /// Plays a round and collects what the coalition sees in it: the whole transcript, and what corrupt
 /// members hold.
 fn observe(
-    terms: &Terms,
+    terms: &AggregationTerms,
     corrupt: &BTreeSet<MemberId>,
     leaves: impl Fn(MemberId) -> Leaves,
 ) -> (Knowledge, Play) {
@@ -99,7 +99,7 @@ fn opened(shares: &Shares, owner: MemberId, quorum: u32) -> Option<keys::Key> {
 /// The residues rᵤ of the honest members whose vectors came, after all masks the coalition can
 /// compute are off. A pair's mask is known from a corrupt end or from an opened secret key.
 fn residues(
-    terms: &Terms,
+    terms: &AggregationTerms,
     corrupt: &BTreeSet<MemberId>,
     known: &Knowledge,
     play: &Play,
@@ -109,7 +109,7 @@ fn residues(
         let mut values = masked.clone();
         let seed = opened(&known.seed_shares, member, terms.quorum())
             .expect("the seeds of survivors are opened");
-        mask::apply(&keys::self_seed(terms, &seed, member), Sign::Minus, &mut values);
+        mask::apply(&keys::self_seed(terms, &seed, member), MaskSign::Minus, &mut values);
         for other in terms
             .holders(member)
             .into_iter()
@@ -119,12 +119,12 @@ fn residues(
             let agreed = if corrupt.contains(&other) {
                 play.members[other as usize].secrets().mask_with(mine)
             } else if let Some(secret) = opened(&known.key_shares, other, terms.quorum()) {
-                Opened::new(&secret, &known.public[&other].mask).unwrap().mask_with(mine)
+                OpenedKey::new(&secret, &known.public[&other].mask).unwrap().mask_with(mine)
             } else {
                 continue;
             };
             let seed = keys::pair_seed(terms, &agreed.unwrap(), member, other);
-            mask::apply(&seed, Sign::of(member, other).other(), &mut values);
+            mask::apply(&seed, MaskSign::of(member, other).other(), &mut values);
         }
         found.insert(member, values);
     }
@@ -149,7 +149,7 @@ fn other_inputs_with_the_same_sum_explain_the_transcript() {
     // A quorum of all: every coalition of up to m − 1, nobody may leave. A smaller one: up to t −
     // 1, with leavers.
     for (members, threshold) in [(5, 5), (5, 4), (5, 3)] {
-        let terms = Terms::complete([8; 32], 2, members, threshold, 3).unwrap();
+        let terms = AggregationTerms::complete([8; 32], 2, members, threshold, 3).unwrap();
         let mut checked = 0;
         for corrupt in coalitions(members).filter(|corrupt| (corrupt.len() as u32) < threshold) {
             for leaver in (0..=members).filter(|&leaver| leaver == members || threshold < members) {
@@ -178,7 +178,7 @@ fn other_inputs_with_the_same_sum_explain_the_transcript() {
 
 /// The pairwise masks of the honest as they are.
 fn true_masks(
-    terms: &Terms,
+    terms: &AggregationTerms,
     honest: &[MemberId],
     play: &Play,
 ) -> BTreeMap<(MemberId, MemberId), Vec<u64>> {
@@ -188,7 +188,7 @@ fn true_masks(
             let public = play.members[v as usize].secrets().public().mask;
             let agreed = play.members[u as usize].secrets().mask_with(&public).unwrap();
             let mut values = vec![0; terms.dimension() as usize];
-            mask::apply(&keys::pair_seed(terms, &agreed, u, v), Sign::Plus, &mut values);
+            mask::apply(&keys::pair_seed(terms, &agreed, u, v), MaskSign::Plus, &mut values);
             masks.insert((u, v), values);
         }
     }
@@ -215,7 +215,7 @@ fn residue_of(
 }
 
 fn explain(
-    terms: &Terms,
+    terms: &AggregationTerms,
     honest: &[MemberId],
     residues: &BTreeMap<MemberId, Vec<u64>>,
     play: &Play,
@@ -285,7 +285,7 @@ fn explain(
 /// vector itself.
 #[test]
 fn residues_are_uniform() {
-    let terms = Terms::complete([9; 32], 0, 5, 4, 2000).unwrap();
+    let terms = AggregationTerms::complete([9; 32], 0, 5, 4, 2000).unwrap();
     let corrupt = BTreeSet::from([1, 2, 4]);
     let (known, play) = observe(&terms, &corrupt, |_| STAYS);
     let found = residues(&terms, &corrupt, &known, &play);
@@ -310,7 +310,7 @@ fn residues_are_uniform() {
 /// it.
 #[test]
 fn a_coalition_at_the_quorum_opens_a_vector() {
-    let terms = Terms::complete([9; 32], 0, 5, 3, 4).unwrap();
+    let terms = AggregationTerms::complete([9; 32], 0, 5, 3, 4).unwrap();
     let corrupt = BTreeSet::from([1, 2, 4]);
     let (known, play) = observe(&terms, &corrupt, |_| STAYS);
     assert_eq!(residues(&terms, &corrupt, &known, &play)[&0], input(0, 4));
@@ -320,7 +320,7 @@ fn a_coalition_at_the_quorum_opens_a_vector() {
 /// over all messages, each member answers about each owner once.
 #[test]
 fn never_both_shares_of_one_owner() {
-    let terms = Terms::complete([8; 32], 2, 4, 3, 1).unwrap();
+    let terms = AggregationTerms::complete([8; 32], 2, 4, 3, 1).unwrap();
     for code in 0..5_u32.pow(4) {
         let leaves = |member: MemberId| (code / 5_u32.pow(member) % 5) as Leaves;
         let (_, play) = observe(&terms, &BTreeSet::new(), leaves);

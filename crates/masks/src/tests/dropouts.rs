@@ -1,15 +1,18 @@
 //! Whoever leaves whenever: the right sum or an abort by name.
 
 use super::{Leaves, Play, STAYS, input, plain_sum};
-use crate::wire::Kind;
-use crate::{Abort, MemberId, Sum, Terms};
+use crate::wire::BodyKind;
+use crate::{Abort, AggregationTerms, MemberId, Sum};
 use proptest::prelude::*;
 
 /// On a complete graph: those who stay past phase p must be at least the threshold, in every phase.
-fn expected(terms: &Terms, leaves: &[Leaves]) -> Result<Sum, Abort> {
-    for (phase, awaited) in
-        [(0, Kind::Advertise), (1, Kind::Shares), (2, Kind::Masked), (3, Kind::Unmask)]
-    {
+fn expected(terms: &AggregationTerms, leaves: &[Leaves]) -> Result<Sum, Abort> {
+    for (phase, awaited) in [
+        (0, BodyKind::Advertise),
+        (1, BodyKind::Shares),
+        (2, BodyKind::Masked),
+        (3, BodyKind::Unmask),
+    ] {
         let found = leaves.iter().filter(|&&left| left > phase).count() as u32;
         if found < terms.threshold() {
             return Err(Abort::TooFew { awaited, found, threshold: terms.threshold() });
@@ -21,7 +24,7 @@ fn expected(terms: &Terms, leaves: &[Leaves]) -> Result<Sum, Abort> {
 }
 
 fn every_pattern(members: u32, threshold: u32) {
-    let terms = Terms::complete([3; 32], 1, members, threshold, 3).unwrap();
+    let terms = AggregationTerms::complete([3; 32], 1, members, threshold, 3).unwrap();
     for code in 0..5_u32.pow(members) {
         let leaves: Vec<Leaves> =
             (0..members).map(|member| (code / 5_u32.pow(member) % 5) as Leaves).collect();
@@ -43,7 +46,7 @@ fn every_pattern_of_five_members() {
 
 #[test]
 fn sums_wrap_around() {
-    let terms = Terms::complete([3; 32], 1, 3, 2, 2).unwrap();
+    let terms = AggregationTerms::complete([3; 32], 1, 3, 2, 2).unwrap();
     let mut play = Play::with_inputs(&terms, |member| vec![u64::MAX - u64::from(member), 5]);
     let sum = play.run(|_| STAYS).unwrap();
     assert_eq!(sum.values, [0_u64.wrapping_sub(6), 15]);
@@ -52,7 +55,7 @@ fn sums_wrap_around() {
 /// Three of sixty away in each phase.
 #[test]
 fn sixty_members() {
-    let terms = Terms::complete([3; 32], 1, 60, 40, 5).unwrap();
+    let terms = AggregationTerms::complete([3; 32], 1, 60, 40, 5).unwrap();
     let found = Play::new(&terms)
         .run(|member| if member % 20 < 4 { (member % 20) as Leaves } else { STAYS });
     let members: Vec<MemberId> = (0..60).filter(|member| member % 20 >= 3).collect();
@@ -61,7 +64,7 @@ fn sixty_members() {
 
 #[test]
 fn a_sparse_graph_gives_the_same_sum() {
-    let terms = Terms::sparse([3; 32], 1, 80, 50, 4, 16, 9).unwrap();
+    let terms = AggregationTerms::sparse([3; 32], 1, 80, 50, 4, 16, 9).unwrap();
     let leaves = |member: MemberId| {
         if member.is_multiple_of(9) { (member / 9 % 4) as Leaves } else { STAYS }
     };
@@ -75,7 +78,7 @@ fn a_sparse_graph_gives_the_same_sum() {
 /// A whole neighbourhood leaves: the members in its middle cannot be opened, and the round says so.
 #[test]
 fn a_sparse_neighbourhood_that_leaves_locks_the_round() {
-    let terms = Terms::sparse([3; 32], 1, 40, 21, 4, 4, 3).unwrap();
+    let terms = AggregationTerms::sparse([3; 32], 1, 40, 21, 4, 4, 3).unwrap();
     let gone = terms.holders(7);
     let found = Play::new(&terms).run(|member| if gone[..3].contains(&member) { 3 } else { STAYS });
     let Err(Abort::Locked { found, quorum: 3, .. }) = found else { panic!("{found:?}") };
@@ -86,7 +89,7 @@ fn a_sparse_neighbourhood_that_leaves_locks_the_round() {
 /// asked for.
 #[test]
 fn a_late_vector_stays_out() {
-    let terms = Terms::complete([3; 32], 1, 4, 3, 2).unwrap();
+    let terms = AggregationTerms::complete([3; 32], 1, 4, 3, 2).unwrap();
     let mut play = Play::new(&terms);
     let said = play.phase(play.advertisements());
     let said = {
@@ -98,7 +101,7 @@ fn a_late_vector_stays_out() {
     let said = play.phase(masked);
     assert_eq!(
         play.collector.on_message(late.0, &late.1),
-        Err(crate::Rejected::Late(Kind::Masked))
+        Err(crate::MaskRejected::Late(BodyKind::Masked))
     );
     let answers = play.deliver(said);
     assert_eq!(answers.len(), 3);
@@ -127,9 +130,9 @@ proptest! {
     ) {
         let threshold = (members / 2 + 1 + extra).min(members);
         let terms = if wide {
-            Terms::complete(run, round, members, threshold, dimension).unwrap()
+            AggregationTerms::complete(run, round, members, threshold, dimension).unwrap()
         } else {
-            Terms::sparse(run, round, members, threshold, dimension, 4, 3).unwrap()
+            AggregationTerms::sparse(run, round, members, threshold, dimension, 4, 3).unwrap()
         };
         let leaves = |member: MemberId| departures[member as usize].min(STAYS);
         match Play::new(&terms).run(leaves) {

@@ -7,8 +7,8 @@ mod coalition;
 mod dropouts;
 mod rejections;
 
-use crate::wire::{Outgoing, Party};
-use crate::{Abort, Collector, Member, MemberId, Sum, Terms};
+use crate::wire::{LinkEnd, Outgoing};
+use crate::{Abort, AggregationTerms, Collector, Member, MemberId, Sum};
 
 /// The phase in which a member leaves, before it answers: 0 advertises nothing, 3 unmasks nothing,
 /// 4 stays.
@@ -35,11 +35,14 @@ pub(super) fn key(member: MemberId) -> [u8; 32] {
 }
 
 impl Play {
-    pub(super) fn new(terms: &Terms) -> Self {
+    pub(super) fn new(terms: &AggregationTerms) -> Self {
         Self::with_inputs(terms, |member| input(member, terms.dimension()))
     }
 
-    pub(super) fn with_inputs(terms: &Terms, input: impl Fn(MemberId) -> Vec<u64>) -> Self {
+    pub(super) fn with_inputs(
+        terms: &AggregationTerms,
+        input: impl Fn(MemberId) -> Vec<u64>,
+    ) -> Self {
         let members = (0..terms.members())
             .map(|id| Member::new(terms.clone(), id, &key(id), input(id)).unwrap())
             .collect();
@@ -67,7 +70,7 @@ impl Play {
     pub(super) fn deliver(&mut self, said: Vec<Outgoing>) -> Vec<(MemberId, Vec<u8>)> {
         let mut answers = Vec::new();
         for outgoing in said {
-            let Party::Member(id) = outgoing.to else { panic!("a collector speaks to members") };
+            let LinkEnd::Member(id) = outgoing.to else { panic!("a collector speaks to members") };
             // A member that finds its neighbourhood too small keeps silent, as one that left.
             let answer = self.members[id as usize].on_message(&outgoing.bytes).unwrap_or_default();
             self.transcript.push((id, false, outgoing.bytes));
@@ -89,7 +92,7 @@ impl Play {
 }
 
 /// The sum in the clear.
-pub(super) fn plain_sum(terms: &Terms, members: &[MemberId]) -> Vec<u64> {
+pub(super) fn plain_sum(terms: &AggregationTerms, members: &[MemberId]) -> Vec<u64> {
     let mut sum = vec![0_u64; terms.dimension() as usize];
     for &member in members {
         sum.iter_mut()

@@ -2,18 +2,18 @@
 //! the right sum.
 
 use super::{Play, STAYS, plain_sum};
-use crate::wire::{Body, Kind, Message, Outgoing, Party};
-use crate::{MemberId, Rejected, Terms};
+use crate::wire::{Body, BodyKind, LinkEnd, Message, Outgoing};
+use crate::{AggregationTerms, MaskRejected, MemberId};
 use proptest::prelude::*;
 
-fn terms() -> Terms {
-    Terms::complete([3; 32], 7, 4, 3, 2).unwrap()
+fn terms() -> AggregationTerms {
+    AggregationTerms::complete([3; 32], 7, 4, 3, 2).unwrap()
 }
 
 /// Plays a round; before each message is delivered, `tamper` may try to make the recipient take
 /// something else.
 fn play_with(
-    terms: &Terms,
+    terms: &AggregationTerms,
     mut to_collector: impl FnMut(&mut Play, MemberId, &[u8]),
     mut to_member: impl FnMut(&mut Play, MemberId, &[u8]),
 ) {
@@ -26,7 +26,7 @@ fn play_with(
             said.extend(play.collector.on_message(from, &bytes).unwrap());
         }
         for outgoing in said {
-            let Party::Member(id) = outgoing.to else { panic!("a collector speaks to members") };
+            let LinkEnd::Member(id) = outgoing.to else { panic!("a collector speaks to members") };
             to_member(&mut play, id, &outgoing.bytes);
             let answer = play.members[id as usize].on_message(&outgoing.bytes).unwrap();
             answers.extend(answer.into_iter().map(|answer| (id, answer.bytes)));
@@ -37,7 +37,7 @@ fn play_with(
 }
 
 fn altered(
-    terms: &Terms,
+    terms: &AggregationTerms,
     member: MemberId,
     bytes: &[u8],
     change: impl Fn(&mut Message),
@@ -56,9 +56,9 @@ fn damage_is_noticed_wherever_it_is() {
         damaged[place] ^= 1 << (place % 8);
         damaged
     };
-    let named = |place: usize, refused: Rejected| match place {
-        0 => assert!(matches!(refused, Rejected::Version { .. }), "{refused}"),
-        _ => assert_eq!(refused, Rejected::Corrupted),
+    let named = |place: usize, refused: MaskRejected| match place {
+        0 => assert!(matches!(refused, MaskRejected::Version { .. }), "{refused}"),
+        _ => assert_eq!(refused, MaskRejected::Corrupted),
     };
     play_with(
         &terms,
@@ -86,14 +86,14 @@ fn other_runs_rounds_and_members_are_refused() {
     let terms = terms();
     let cases = |member: MemberId, bytes: &[u8]| {
         [
-            (altered(&terms, member, bytes, |m| m.run[0] ^= 1), Rejected::WrongRun),
+            (altered(&terms, member, bytes, |m| m.run[0] ^= 1), MaskRejected::WrongRun),
             (
                 altered(&terms, member, bytes, |m| m.round = 6),
-                Rejected::WrongRound { given: 6, expected: 7 },
+                MaskRejected::WrongRound { given: 6, expected: 7 },
             ),
             (
                 altered(&terms, member, bytes, |m| m.member = (member + 1) % 4),
-                Rejected::Misdirected { named: (member + 1) % 4, expected: member },
+                MaskRejected::Misdirected { named: (member + 1) % 4, expected: member },
             ),
         ]
     };
@@ -103,7 +103,7 @@ fn other_runs_rounds_and_members_are_refused() {
             for (bytes, name) in cases(from, bytes) {
                 assert_eq!(play.collector.on_message(from, &bytes), Err(name));
             }
-            assert_eq!(play.collector.on_message(9, bytes), Err(Rejected::NotAMember(9)));
+            assert_eq!(play.collector.on_message(9, bytes), Err(MaskRejected::NotAMember(9)));
         },
         |play, to, bytes| {
             for (bytes, name) in cases(to, bytes) {
@@ -124,13 +124,13 @@ fn replays_change_nothing() {
             assert!(
                 matches!(
                     at_collector,
-                    Rejected::Duplicate(_) | Rejected::Late(_) | Rejected::Malformed(_)
+                    MaskRejected::Duplicate(_) | MaskRejected::Late(_) | MaskRejected::Malformed(_)
                 ),
                 "{at_collector}"
             );
             let at_member = play.members[*member as usize].on_message(bytes).unwrap_err();
             assert!(
-                matches!(at_member, Rejected::Duplicate(_) | Rejected::Malformed(_)),
+                matches!(at_member, MaskRejected::Duplicate(_) | MaskRejected::Malformed(_)),
                 "{at_member}"
             );
         }
@@ -154,7 +154,7 @@ fn messages_out_of_their_phase_are_refused_by_name() {
     let terms = terms();
     let mut whole = Play::new(&terms);
     whole.run(|_| STAYS).unwrap();
-    let said = |to_collector: bool, kind: Kind| {
+    let said = |to_collector: bool, kind: BodyKind| {
         whole
             .transcript
             .iter()
@@ -169,23 +169,29 @@ fn messages_out_of_their_phase_are_refused_by_name() {
     };
     let mut play = Play::new(&terms);
     let collector = &mut play.collector;
-    for kind in [Kind::Shares, Kind::Masked, Kind::Unmask] {
-        assert_eq!(collector.on_message(0, &said(true, kind)), Err(Rejected::Early(kind)));
+    for kind in [BodyKind::Shares, BodyKind::Masked, BodyKind::Unmask] {
+        assert_eq!(collector.on_message(0, &said(true, kind)), Err(MaskRejected::Early(kind)));
     }
     let member = &mut play.members[0];
-    for kind in [Kind::Deliveries, Kind::Survivors] {
-        assert_eq!(member.on_message(&said(false, kind)), Err(Rejected::Early(kind)));
+    for kind in [BodyKind::Deliveries, BodyKind::Survivors] {
+        assert_eq!(member.on_message(&said(false, kind)), Err(MaskRejected::Early(kind)));
     }
-    assert!(matches!(member.on_message(&said(true, Kind::Masked)), Err(Rejected::Malformed(_))));
     assert!(matches!(
-        collector.on_message(0, &said(false, Kind::Directory)),
-        Err(Rejected::Malformed(_))
+        member.on_message(&said(true, BodyKind::Masked)),
+        Err(MaskRejected::Malformed(_))
+    ));
+    assert!(matches!(
+        collector.on_message(0, &said(false, BodyKind::Directory)),
+        Err(MaskRejected::Malformed(_))
     ));
     assert!(play.run(|_| STAYS).is_ok());
-    assert_eq!(play.collector.on_message(0, &said(true, Kind::Unmask)), Err(Rejected::Ended));
     assert_eq!(
-        play.members[0].on_message(&said(false, Kind::Survivors)),
-        Err(Rejected::Duplicate(Kind::Survivors))
+        play.collector.on_message(0, &said(true, BodyKind::Unmask)),
+        Err(MaskRejected::Ended)
+    );
+    assert_eq!(
+        play.members[0].on_message(&said(false, BodyKind::Survivors)),
+        Err(MaskRejected::Duplicate(BodyKind::Survivors))
     );
 }
 
@@ -200,7 +206,7 @@ fn whoever_was_away_stays_out() {
     let shares = play.deliver(said);
     // Somebody else's shares under its own name: it never got a directory.
     let forged = altered(&terms, shares[0].0, &shares[0].1, |message| message.member = 2);
-    assert_eq!(play.collector.on_message(2, &forged), Err(Rejected::Away(2)));
+    assert_eq!(play.collector.on_message(2, &forged), Err(MaskRejected::Away(2)));
 }
 
 /// Lists that no honest party sends.
@@ -213,7 +219,7 @@ fn lists_that_contradict_the_terms_are_refused() {
             let refused = |play: &mut Play, change: &dyn Fn(&mut Body)| {
                 let bytes = altered(&terms, from, bytes, |message| change(&mut message.body));
                 let found = play.collector.on_message(from, &bytes);
-                assert!(matches!(found, Err(Rejected::Malformed(_))), "{found:?}");
+                assert!(matches!(found, Err(MaskRejected::Malformed(_))), "{found:?}");
             };
             match Message::decode(&terms, from, bytes).unwrap().body {
                 Body::Shares { .. } => {
@@ -272,25 +278,25 @@ fn lists_that_contradict_the_terms_are_refused() {
                             keys[0].1.channel = [0; 32]
                         }
                     });
-                    assert!(matches!(weak, Rejected::WeakKey(_)), "{weak}");
+                    assert!(matches!(weak, MaskRejected::WeakKey(_)), "{weak}");
                     let few = refused(play, &|body| {
                         if let Body::Directory(keys) = body {
                             keys.truncate(1)
                         }
                     });
-                    assert_eq!(few, Rejected::BelowQuorum { found: 2, quorum: 3 });
+                    assert_eq!(few, MaskRejected::BelowQuorum { found: 2, quorum: 3 });
                     let order = refused(play, &|body| {
                         if let Body::Directory(keys) = body {
                             keys.swap(0, 1)
                         }
                     });
-                    assert!(matches!(order, Rejected::Malformed(_)), "{order}");
+                    assert!(matches!(order, MaskRejected::Malformed(_)), "{order}");
                     let own = refused(play, &|body| {
                         if let Body::Directory(keys) = body {
                             keys[2].0 = 9
                         }
                     });
-                    assert!(matches!(own, Rejected::Malformed(_)), "{own}");
+                    assert!(matches!(own, MaskRejected::Malformed(_)), "{own}");
                 }
                 Body::Deliveries(_) => {
                     let damaged = refused(play, &|body| {
@@ -298,13 +304,13 @@ fn lists_that_contradict_the_terms_are_refused() {
                             sealed[1].1.key[0] ^= 1
                         }
                     });
-                    assert!(matches!(damaged, Rejected::Unsealed(_)), "{damaged}");
+                    assert!(matches!(damaged, MaskRejected::Unsealed(_)), "{damaged}");
                     let few = refused(play, &|body| {
                         if let Body::Deliveries(sealed) = body {
                             sealed.truncate(1)
                         }
                     });
-                    assert_eq!(few, Rejected::BelowQuorum { found: 2, quorum: 3 });
+                    assert_eq!(few, MaskRejected::BelowQuorum { found: 2, quorum: 3 });
                 }
                 Body::Survivors { .. } => {
                     let few = refused(play, &|body| {
@@ -312,19 +318,19 @@ fn lists_that_contradict_the_terms_are_refused() {
                             *count = 2
                         }
                     });
-                    assert_eq!(few, Rejected::BelowThreshold { found: 2, threshold: 3 });
+                    assert_eq!(few, MaskRejected::BelowThreshold { found: 2, threshold: 3 });
                     let without = refused(play, &|body| {
                         if let Body::Survivors { holders, .. } = body {
                             holders.retain(|other| *other != to)
                         }
                     });
-                    assert!(matches!(without, Rejected::Malformed(_)), "{without}");
+                    assert!(matches!(without, MaskRejected::Malformed(_)), "{without}");
                     let few = refused(play, &|body| {
                         if let Body::Survivors { holders, .. } = body {
                             *holders = vec![to]
                         }
                     });
-                    assert_eq!(few, Rejected::BelowQuorum { found: 1, quorum: 3 });
+                    assert_eq!(few, MaskRejected::BelowQuorum { found: 1, quorum: 3 });
                 }
                 _ => {}
             }
@@ -355,7 +361,10 @@ fn a_second_list_of_survivors_gets_no_answer() {
     let named =
         |list: &[(MemberId, [u8; 32])]| list.iter().map(|(owner, _)| *owner).collect::<Vec<_>>();
     assert_eq!((named(&seeds), named(&keys)), (vec![0, 1, 2], vec![3]));
-    assert_eq!(play.members[0].on_message(&honest), Err(Rejected::Duplicate(Kind::Survivors)));
+    assert_eq!(
+        play.members[0].on_message(&honest),
+        Err(MaskRejected::Duplicate(BodyKind::Survivors))
+    );
     assert!(play.members[0].is_done());
 }
 
@@ -367,11 +376,11 @@ fn a_message_that_is_too_long_is_not_even_parsed() {
     let long = vec![1; limit + 1];
     assert_eq!(
         play.collector.on_message(0, &long),
-        Err(Rejected::TooLong { given: limit + 1, limit })
+        Err(MaskRejected::TooLong { given: limit + 1, limit })
     );
     assert_eq!(
         play.members[0].on_message(&long),
-        Err(Rejected::TooLong { given: limit + 1, limit })
+        Err(MaskRejected::TooLong { given: limit + 1, limit })
     );
 }
 
@@ -380,8 +389,8 @@ fn a_message_that_is_too_long_is_not_even_parsed() {
 fn honest_messages_are_within_the_bound() {
     for terms in [
         terms(),
-        Terms::complete([255; 32], u64::MAX, 2, 2, 1).unwrap(),
-        Terms::sparse([1; 32], u64::MAX, 300, 200, 1, 20, 11).unwrap(),
+        AggregationTerms::complete([255; 32], u64::MAX, 2, 2, 1).unwrap(),
+        AggregationTerms::sparse([1; 32], u64::MAX, 300, 200, 1, 20, 11).unwrap(),
     ] {
         let mut play = Play::new(&terms);
         play.run(|member| if member == 1 && terms.members() > 2 { 2 } else { STAYS }).unwrap();
@@ -398,7 +407,7 @@ proptest! {
         let mut play = Play::new(&terms);
         prop_assert!(play.collector.on_message(from, &bytes).is_err());
         prop_assert!(play.members[0].on_message(&bytes).is_err());
-        prop_assert_eq!(play.collector.awaits(), Some((Kind::Advertise, vec![0, 1, 2, 3])));
+        prop_assert_eq!(play.collector.awaits(), Some((BodyKind::Advertise, vec![0, 1, 2, 3])));
     }
 
     /// Damage under a repaired digest, in every phase and at both ends: no panic, and what is

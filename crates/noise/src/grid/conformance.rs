@@ -5,7 +5,7 @@ use super::discrete::exponential_coin;
 use super::exponential::exponential;
 use super::fraction::{Digits, Fraction};
 use super::normal::{half_coin, step_coin};
-use super::scale::Scale;
+use super::scale::GridScale;
 use super::sealed::Draw;
 use super::{DiscreteGaussian, GaussianGrid, LaplaceGrid, NoiseError};
 use num_bigint::BigUint;
@@ -223,7 +223,7 @@ proptest! {
             let expected = reference(scale, 32, k, &words);
             let mut digits = Words(words.into_iter());
             let mut x = Fraction::draw(&mut digits);
-            let found = Scale::new(scale, 32).unwrap().nearest(k, &mut x, &mut digits);
+            let found = GridScale::new(scale, 32).unwrap().nearest(k, &mut x, &mut digits);
             prop_assert_eq!(BigUint::from(found), expected);
         }
     }

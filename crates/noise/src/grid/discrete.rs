@@ -21,20 +21,20 @@
 use super::NoiseError;
 use super::fraction::Digits;
 use super::normal::whole;
-use super::scale::Scale;
+use super::scale::GridScale;
 use super::sealed::Draw;
 
 /// An integer v with probability proportional to e^(−v²/2σ²), σ = z·2^f in steps of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct DiscreteGaussian {
-    scale: Scale,
+    scale: GridScale,
 }
 
 impl DiscreteGaussian {
     /// Noise of parameter `sigma` (nearly its standard deviation), on a grid of step
     /// 2^−`fraction_bits`.
     pub fn new(sigma: f64, fraction_bits: u32) -> Result<Self, NoiseError> {
-        Ok(Self { scale: Scale::new(sigma, fraction_bits)? })
+        Ok(Self { scale: GridScale::new(sigma, fraction_bits)? })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::NoiseError;
 use super::fraction::Digits;
 use super::normal::half_normal;
-use super::scale::Scale;
+use super::scale::GridScale;
 use super::sealed::Draw;
 
 /// The integer nearest to z·2^f·N: N an exactly sampled standard normal, z the noise multiplier
@@ -11,19 +11,19 @@ use super::sealed::Draw;
 /// units of the clip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GaussianGrid {
-    scale: Scale,
+    scale: GridScale,
 }
 
 impl GaussianGrid {
     /// Noise of standard deviation `noise_multiplier`, on a grid of step 2^−`fraction_bits`.
     pub fn new(noise_multiplier: f64, fraction_bits: u32) -> Result<Self, NoiseError> {
-        Ok(Self { scale: Scale::new(noise_multiplier, fraction_bits)? })
+        Ok(Self { scale: GridScale::new(noise_multiplier, fraction_bits)? })
     }
 
     /// The first noise multiplier that is too large for a grid of step 2^−`fraction_bits`.
     pub const fn limit(fraction_bits: u32) -> f64 {
         // A power of two below 2⁶⁴, which is one in 64 bits of floating point.
-        (1_u64 << (Scale::MOST_BITS - fraction_bits)) as f64
+        (1_u64 << (GridScale::MOST_BITS - fraction_bits)) as f64
     }
 }
 

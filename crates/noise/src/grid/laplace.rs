@@ -3,20 +3,20 @@
 use super::NoiseError;
 use super::exponential::exponential;
 use super::fraction::Digits;
-use super::scale::Scale;
+use super::scale::GridScale;
 use super::sealed::Draw;
 
 /// The integer nearest to b·2^f·L: L an exactly sampled variate with density e^−|t|/2, b the scale
 /// (read as the binary fraction that it is) and 2^−f the grid step in units of the clip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaplaceGrid {
-    scale: Scale,
+    scale: GridScale,
 }
 
 impl LaplaceGrid {
     /// Noise with mean absolute value `scale`, on a grid of step 2^−`fraction_bits`.
     pub fn new(scale: f64, fraction_bits: u32) -> Result<Self, NoiseError> {
-        Ok(Self { scale: Scale::new(scale, fraction_bits)? })
+        Ok(Self { scale: GridScale::new(scale, fraction_bits)? })
     }
 }
 

@@ -17,12 +17,12 @@ const MOST_SHIFT: i64 = 61;
 
 /// A scale in units of the grid step, exactly m·2^−s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-pub(crate) struct Scale {
+pub(crate) struct GridScale {
     mantissa: u64,
     shift: u32,
 }
 
-impl Scale {
+impl GridScale {
     /// The base-2 logarithm of the first scale that is too large, in steps of the grid.
     pub(crate) const MOST_BITS: u32 = 53;
 

@@ -8,10 +8,10 @@
 //! twice the bound. Proof: proofs/trust.md.
 
 use reticent_accountant::{Adjacency, Taint, Unit, View};
-use reticent_masks::{FixedPoint, Member, MemberId, NoiseShare, Terms as MaskTerms};
+use reticent_masks::{AggregationTerms as MaskTerms, FixedPoint, Member, MemberId, NoiseShare};
 use reticent_noise::{Digest, Hasher};
 
-use super::{Gate, Keyed, Source};
+use super::{Gate, Keyed, NoiseSource};
 use crate::cipher::{AggregatorKey, EncryptedBlock};
 use crate::queries::{ResidualTerms, add_noise, check_point, check_range, wrong};
 use crate::refusal::Refusal;
@@ -32,7 +32,7 @@ pub(crate) fn unit(params: &BlockTerms) -> Unit {
 
 /// The block, and what stands for all that it has come from.
 #[derive(Debug)]
-pub(crate) struct Block {
+pub(crate) struct GateBlock {
     party: PartyBlock,
     lineage: Digest,
 }
@@ -58,8 +58,8 @@ impl Gate<Keyed> {
             ));
         }
         let basis = self.inside.basis;
-        let fresh = || Block { party: PartyBlock::new(shape.len(), *params), lineage: basis };
-        let Block { party, lineage } = self.block.get_or_insert_with(fresh);
+        let fresh = || GateBlock { party: PartyBlock::new(shape.len(), *params), lineage: basis };
+        let GateBlock { party, lineage } = self.block.get_or_insert_with(fresh);
         if party.params() != params {
             return Err(wrong("a block moves on the same terms from its start to its end"));
         }
@@ -89,7 +89,7 @@ impl Gate<Keyed> {
         round: u32,
         party: u32,
     ) -> Result<EncryptedBlock, Refusal> {
-        let Some(Block { party: block, lineage }) = &self.block else { return Err(no_block()) };
+        let Some(GateBlock { party: block, lineage }) = &self.block else { return Err(no_block()) };
         if block.params() != aggregator.params() {
             return Err(wrong("a block is encrypted on the terms on which it has moved"));
         }
@@ -121,7 +121,7 @@ impl Gate<Keyed> {
         id: MemberId,
     ) -> Result<Member, Refusal> {
         let (terms, len) = (self.inside.terms, self.inside.shape().len());
-        let Some(Block { party, lineage }) = &self.block else { return Err(no_block()) };
+        let Some(GateBlock { party, lineage }) = &self.block else { return Err(no_block()) };
         let (params, unit) = (party.params(), unit(party.params()));
         if (terms.adjacency(), terms.unit(), terms.view())
             != (Adjacency::ReplaceOne, unit, View::SecureAggregation)

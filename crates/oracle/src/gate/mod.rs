@@ -14,8 +14,8 @@ use reticent_problem::losses::Loss;
 use serde::Serialize;
 
 use crate::books::Books;
-use crate::claim::{Claim, booked};
-use crate::inside::Inside;
+use crate::claim::{PaperClaim, booked};
+use crate::inside::GateState;
 use crate::oracle::{Asked, Oracle};
 use crate::queries::{Erased, Query, check_basis, check_point};
 use crate::refusal::Refusal;
@@ -23,14 +23,14 @@ use crate::released::Released;
 use crate::sums::{Blocks, Meeting, Private, Split};
 use crate::table::PrivateTable;
 use crate::terms::Terms;
-use block::Block;
+use block::GateBlock;
 pub(crate) use block::unit;
 pub use select::{PrivateSelection, Selected};
-pub use source::{Keyed, Source, Stream};
+pub use source::{Keyed, NoiseSource, Stream};
 
 /// How a gate is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Opening {
+pub struct PrivacyModel {
     /// Which tables are neighbours.
     pub adjacency: Adjacency,
     /// Whether a neighbour differs in a record or in a user.
@@ -47,14 +47,14 @@ pub struct Opening {
 /// noise of a gate with a [`Keyed`] source follows from a key and from what is asked, so that a step
 /// that is done again says the same bits and is entered once.
 pub struct Gate<S = Stream> {
-    inside: Inside,
+    inside: GateState,
     source: S,
     books: Books,
-    block: Option<Block>,
+    block: Option<GateBlock>,
     split: Option<Split>,
     transcript: Option<Vec<Vec<f64>>>,
     listener: Option<Listener>,
-    claim: Option<Claim>,
+    claim: Option<PaperClaim>,
 }
 
 /// Where gates on one table meet, so that one pass over it answers several of them: each with its
@@ -103,7 +103,7 @@ impl Gate {
     pub fn open(
         table: PrivateTable,
         loss: impl Into<Arc<dyn Loss>>,
-        opening: &Opening,
+        opening: &PrivacyModel,
         entropy: Entropy,
     ) -> Result<Self, Refusal> {
         let seeded = entropy.is_seeded();
@@ -116,7 +116,7 @@ impl Gate {
     }
 
     /// For what leaves without noise: the data, and the multipliers of a split.
-    pub(crate) fn behind(&mut self) -> (&mut Books, &mut Inside, &mut Option<Split>) {
+    pub(crate) fn behind(&mut self) -> (&mut Books, &mut GateState, &mut Option<Split>) {
         (&mut self.books, &mut self.inside, &mut self.split)
     }
 }
@@ -127,7 +127,7 @@ impl Gate<Keyed> {
     pub fn open_keyed(
         table: PrivateTable,
         loss: impl Into<Arc<dyn Loss>>,
-        opening: &Opening,
+        opening: &PrivacyModel,
         key: NoiseKey,
         run: &Digest,
     ) -> Result<Self, Refusal> {
@@ -160,11 +160,11 @@ impl Gate<Keyed> {
     }
 }
 
-impl<S: Source> Gate<S> {
+impl<S: NoiseSource> Gate<S> {
     fn new(
         table: PrivateTable,
         loss: Arc<dyn Loss>,
-        opening: &Opening,
+        opening: &PrivacyModel,
         seeded: bool,
         source: S,
     ) -> Result<Self, Refusal> {
@@ -172,7 +172,7 @@ impl<S: Source> Gate<S> {
         if table.drafted_the_schema() {
             books.taint(Taint::UnpaidRead);
         }
-        let Opening { adjacency, unit, view, public_n, intercept } = *opening;
+        let PrivacyModel { adjacency, unit, view, public_n, intercept } = *opening;
         let private = match unit {
             Unit::Record => Private::by_record(table.into_table(), intercept)?,
             Unit::User => Private::by_user(table.into_table(), intercept)?,
@@ -183,7 +183,7 @@ impl<S: Source> Gate<S> {
             Adjacency::AddRemove => Terms::add_remove(unit, view, public_n.unwrap_or(0))?,
         };
         Ok(Gate {
-            inside: Inside::new(private, loss, terms),
+            inside: GateState::new(private, loss, terms),
             source,
             books,
             block: None,
@@ -221,7 +221,7 @@ impl<S: Source> Gate<S> {
     /// From here on, gradients over all records of a loss with one score are computed together with
     /// those of the other gates on the same table that were told so. Everything else is as it was.
     pub fn share_passes(&mut self, with: &SharedPasses) {
-        let Inside { private, loss, shared, .. } = &mut self.inside;
+        let GateState { private, loss, shared, .. } = &mut self.inside;
         let Some(table) = private.native_table() else { return };
         if loss.outputs() != 1 || private.users().is_some() {
             return;
@@ -279,12 +279,12 @@ impl<S: Source> Gate<S> {
         self.books.close()
     }
 
-    pub(crate) fn inside(&self) -> &Inside {
+    pub(crate) fn inside(&self) -> &GateState {
         &self.inside
     }
 }
 
-impl<S: Source> Asked for Gate<S> {
+impl<S: NoiseSource> Asked for Gate<S> {
     /// Every query goes this way: check, enter, draw.
     fn ask_raw(&mut self, query: &dyn Erased) -> Result<Released<Vec<f64>>, Refusal> {
         let claim = self.claim.take();
@@ -314,7 +314,7 @@ impl<S: Source> Asked for Gate<S> {
     }
 }
 
-impl<S: Source> Oracle for Gate<S> {
+impl<S: NoiseSource> Oracle for Gate<S> {
     fn shape(&self) -> Shape {
         self.inside.shape()
     }
@@ -323,13 +323,13 @@ impl<S: Source> Oracle for Gate<S> {
         &self.inside.terms
     }
 
-    fn claim(&mut self, claim: Claim) {
+    fn claim(&mut self, claim: PaperClaim) {
         self.claim = Some(claim);
     }
 
     fn open_consensus(&mut self, start: &[f64]) -> Result<(), Refusal> {
         check_point(start, self.inside.shape())?;
-        let Inside { private, loss, .. } = &self.inside;
+        let GateState { private, loss, .. } = &self.inside;
         self.inside.blocks = Some(Blocks::at(start, private.records(), loss.outputs()));
         let mut hasher = Hasher::new("open consensus");
         if self.inside.basis != [0; 32] {
@@ -341,7 +341,7 @@ impl<S: Source> Oracle for Gate<S> {
     }
 
     fn set_basis(&mut self, images: Option<&[f64]>) -> Result<(), Refusal> {
-        let Inside { private, blocks, basis, lineage, .. } = &mut self.inside;
+        let GateState { private, blocks, basis, lineage, .. } = &mut self.inside;
         // Before anything moves: what is refused must leave rows and lineage as they were.
         check_basis(images, private.native_width())?;
         private.set_basis(images);
@@ -371,7 +371,7 @@ mod tests {
             users: None,
             names: Vec::new(),
         });
-        let opening = Opening {
+        let opening = PrivacyModel {
             adjacency: Adjacency::ReplaceOne,
             unit: Unit::Record,
             view: View::Central,

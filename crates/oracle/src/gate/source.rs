@@ -16,13 +16,13 @@ use reticent_data::{Rows, Table};
 use reticent_noise::{Digest, Entropy, EntropyError, Hasher, NoiseKey};
 use reticent_problem::losses::Loss;
 
-use super::Opening;
+use super::PrivacyModel;
 use crate::books::Books;
 use crate::queries::Erased;
 use crate::refusal::Refusal;
 
 /// Where the noise comes from. Outside this crate it has no name, so that nobody else is one.
-pub trait Source {
+pub trait NoiseSource {
     /// What the noise of one answer follows from.
     type Context: Copy;
 
@@ -53,7 +53,7 @@ pub struct Stream {
     pub(crate) reused: Option<u64>,
 }
 
-impl Source for Stream {
+impl NoiseSource for Stream {
     type Context = ();
 
     fn context(&self, _: &Books, _: &Digest, _: &dyn Erased) -> Result<(), Refusal> {
@@ -88,7 +88,7 @@ pub struct Keyed {
     reused: bool,
 }
 
-impl Source for Keyed {
+impl NoiseSource for Keyed {
     type Context = Digest;
 
     fn context(
@@ -124,7 +124,7 @@ impl Keyed {
         key: NoiseKey,
         run: &Digest,
         table: &Table,
-        opening: &Opening,
+        opening: &PrivacyModel,
         loss: &dyn Loss,
     ) -> Result<Self, EntropyError> {
         let mut hasher = Hasher::new("reticent gate");

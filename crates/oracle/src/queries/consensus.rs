@@ -43,8 +43,8 @@ use reticent_noise::grid::{GaussianGrid, GridNoise};
 use reticent_problem::Shape;
 use serde::Serialize;
 
-use super::{Mean, Query, check_noise, check_point, check_range, noisy_mean, wrong};
-use crate::inside::Inside;
+use super::{ClippedMean, Query, check_noise, check_point, check_range, noisy_mean, wrong};
+use crate::inside::GateState;
 use crate::refusal::Refusal;
 use crate::sums::{Grid, Move, Slopes, grid};
 use crate::terms::Terms;
@@ -81,9 +81,13 @@ pub enum Moving<'a> {
 
 impl ConsensusTerms {
     /// `B`, and how the sum of the blocks is asked for.
-    fn sum(&self) -> Mean {
+    fn sum(&self) -> ClippedMean {
         let bound = self.step * self.clip * (self.relaxation / (1.0 - self.relaxation)).max(1.0);
-        Mean { clip: bound, noise_multiplier: self.noise_multiplier, sampling: self.sampling }
+        ClippedMean {
+            clip: bound,
+            noise_multiplier: self.noise_multiplier,
+            sampling: self.sampling,
+        }
     }
 }
 
@@ -124,9 +128,9 @@ impl Query for Consensus<'_> {
         true
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         let Some(mut blocks) = inside.blocks.take() else { return Err(Refusal::NoConsensus) };
-        let Inside { private, loss, .. } = &*inside;
+        let GateState { private, loss, .. } = &*inside;
         let moves = match self.moving {
             Moving::All => None,
             Moving::Only(numbers) => {

@@ -17,8 +17,8 @@ use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
 use serde::Serialize;
 
-use super::{Mean, Query, add_noise, check_point};
-use crate::inside::Inside;
+use super::{ClippedMean, Query, add_noise, check_point};
+use crate::inside::GateState;
 use crate::refusal::Refusal;
 use crate::sums::{Grid, Vectors};
 use crate::terms::Terms;
@@ -31,7 +31,7 @@ pub struct Coordinate<'a> {
     /// The number of the coordinate, from 0.
     pub index: usize,
     /// How the mean is taken.
-    pub mean: Mean,
+    pub mean: ClippedMean,
 }
 
 impl Query for Coordinate<'_> {
@@ -55,9 +55,9 @@ impl Query for Coordinate<'_> {
         Ok(vec![self.mean.event(terms)?])
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {
-        let Inside { private, loss, terms, pass, .. } = inside;
-        let Mean { clip, noise_multiplier, sampling } = self.mean;
+    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<f64, Refusal> {
+        let GateState { private, loss, terms, pass, .. } = inside;
+        let ClippedMean { clip, noise_multiplier, sampling } = self.mean;
         let mut chosen = Vec::new();
         let sampled = sampling.draw(private.units(), entropy, &mut chosen)?;
         let grid = Grid::new(1);

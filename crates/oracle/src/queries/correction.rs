@@ -17,8 +17,8 @@ use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
 use serde::Serialize;
 
-use super::{Mean, Query, check_point, noisy_mean};
-use crate::inside::Inside;
+use super::{ClippedMean, Query, check_point, noisy_mean};
+use crate::inside::GateState;
 use crate::refusal::Refusal;
 use crate::sums::Slopes;
 use crate::terms::Terms;
@@ -31,7 +31,7 @@ pub struct Correction<'a> {
     /// The point whose gradients are taken off.
     pub from: &'a [f64],
     /// How the mean is taken.
-    pub mean: Mean,
+    pub mean: ClippedMean,
 }
 
 impl Query for Correction<'_> {
@@ -48,7 +48,7 @@ impl Query for Correction<'_> {
         Ok(vec![self.mean.event(terms)?])
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         noisy_mean(inside, entropy, Slopes::Between(self.at, self.from), &self.mean)
     }
 }

@@ -13,16 +13,16 @@ use reticent_problem::Shape;
 use serde::Serialize;
 
 use super::{Query, add_noise, check_noise, wrong};
-use crate::inside::Inside;
+use crate::inside::GateState;
 use crate::refusal::Refusal;
-use crate::sums::{Grid, Private, Statistic, Vectors};
+use crate::sums::{Grid, Private, RecordStatistic, Vectors};
 use crate::terms::Terms;
 
 /// The noisy number of units with a value at or below a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Count {
     /// What is compared.
-    pub of: Statistic,
+    pub of: RecordStatistic,
     /// Records with a value at or below it count.
     pub at_most: f64,
     /// `z`.
@@ -50,14 +50,14 @@ impl Query for Count {
         0.5 * terms.population() as f64
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {
+    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<f64, Refusal> {
         noisy_count(inside, entropy, self)
     }
 }
 
 /// The count, one draw of noise included.
 pub(super) fn noisy_count(
-    inside: &mut Inside,
+    inside: &mut GateState,
     entropy: &mut Entropy,
     &Count { of, at_most, noise_multiplier }: &Count,
 ) -> Result<f64, Refusal> {
@@ -68,12 +68,12 @@ pub(super) fn noisy_count(
 /// The sum over the units of what `share` says of a record, a number in [0, 1]; for a user, of the
 /// mean over its records. Noise of `z` clips included.
 pub(super) fn noisy_share_sum(
-    inside: &mut Inside,
+    inside: &mut GateState,
     entropy: &mut Entropy,
     noise_multiplier: f64,
     share: impl Fn(&Private, usize) -> f64 + Sync,
 ) -> Result<f64, Refusal> {
-    let Inside { private, terms, pass, .. } = inside;
+    let GateState { private, terms, pass, .. } = inside;
     let grid = Grid::new(1);
     let vectors = Vectors { units: private.units(), chosen: None, clip: 1.0, grid };
     let mut sum = [0];
@@ -91,12 +91,14 @@ pub(super) fn noisy_share_sum(
     Ok(sum[0] as f64 * grid.step(1.0))
 }
 
-pub(super) fn check_statistic(of: Statistic, shape: Shape) -> Result<(), Refusal> {
+pub(super) fn check_statistic(of: RecordStatistic, shape: Shape) -> Result<(), Refusal> {
     match of {
-        Statistic::Feature(index) if index >= shape.features => Err(Refusal::BadQuery(format!(
-            "feature {index} was asked for, but they are numbered 0 to {}",
-            shape.features.saturating_sub(1)
-        ))),
+        RecordStatistic::Feature(index) if index >= shape.features => {
+            Err(Refusal::BadQuery(format!(
+                "feature {index} was asked for, but they are numbered 0 to {}",
+                shape.features.saturating_sub(1)
+            )))
+        }
         _ => Ok(()),
     }
 }

@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use super::second_moment::{SecondMoment, factor};
 use super::{Query, add_noise, check_noise, check_point, check_range, wrong};
-use crate::inside::Inside;
+use crate::inside::GateState;
 use crate::refusal::Refusal;
 use crate::sums::{Grid, Vectors, symmetric, with_rows};
 use crate::terms::Terms;
@@ -81,13 +81,13 @@ impl Query for Curvature<'_> {
         (0..shape.len().pow(2)).map(|_| next()).collect()
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         #[cfg(feature = "seeded-bugs")]
         let noise = crate::bug::spoiled_noise(inside, self.noise_multiplier);
         #[cfg(not(feature = "seeded-bugs"))]
         let noise = self.noise_multiplier;
         let len = inside.shape().len();
-        let Inside { private, terms, pass, loss, .. } = inside;
+        let GateState { private, terms, pass, loss, .. } = inside;
         let mut sum = vec![0; len * (len + 1) / 2];
         // A grid for twice the coordinates: see the note.
         let grid = Grid::new(2 * sum.len());

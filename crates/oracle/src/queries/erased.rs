@@ -5,19 +5,19 @@ use reticent_noise::{Entropy, EntropyError, Hasher};
 use reticent_problem::Shape;
 
 use super::Query;
-use crate::inside::Inside;
+use crate::inside::GateState;
 use crate::refusal::Refusal;
-use crate::sums::Member;
+use crate::sums::PassMember;
 use crate::terms::Terms;
 
 /// What a query may be answered with: a parameter or a number. Outside this crate it has no name.
-pub trait Answer {
+pub trait QueryAnswer {
     fn into_values(self) -> Vec<f64>;
     fn from_values(values: Vec<f64>) -> Self;
     fn made_up(shape: Shape, next: &mut dyn FnMut() -> f64) -> Self;
 }
 
-impl Answer for Vec<f64> {
+impl QueryAnswer for Vec<f64> {
     fn into_values(self) -> Vec<f64> {
         self
     }
@@ -31,7 +31,7 @@ impl Answer for Vec<f64> {
     }
 }
 
-impl Answer for f64 {
+impl QueryAnswer for f64 {
     fn into_values(self) -> Vec<f64> {
         vec![self]
     }
@@ -51,10 +51,10 @@ pub trait Erased {
     fn write(&self, hasher: &mut Hasher) -> Result<(), EntropyError>;
     fn check(&self, shape: Shape, terms: &Terms) -> Result<(), Refusal>;
     fn events(&self, shape: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal>;
-    fn fits(&self, inside: &Inside) -> Result<(), Refusal>;
+    fn fits(&self, inside: &GateState) -> Result<(), Refusal>;
     fn moves_blocks(&self) -> bool;
     fn made_up(&self, shape: Shape, terms: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64>;
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal>;
+    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal>;
 }
 
 impl<Q: Query> Erased for Q {
@@ -70,7 +70,7 @@ impl<Q: Query> Erased for Q {
         Query::events(self, shape, terms)
     }
 
-    fn fits(&self, inside: &Inside) -> Result<(), Refusal> {
+    fn fits(&self, inside: &GateState) -> Result<(), Refusal> {
         Query::fits(self, inside)
     }
 
@@ -82,10 +82,10 @@ impl<Q: Query> Erased for Q {
         Query::made_up(self, shape, terms, next).into_values()
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         if !Q::SHARES_PASS {
-            inside.shared.iter_mut().for_each(Member::leave);
+            inside.shared.iter_mut().for_each(PassMember::leave);
         }
-        Query::answer(self, inside, entropy).map(Answer::into_values)
+        Query::answer(self, inside, entropy).map(QueryAnswer::into_values)
     }
 }

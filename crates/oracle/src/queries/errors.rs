@@ -14,11 +14,11 @@
 
 use reticent_accountant::{Adjacency, Event};
 use reticent_noise::entropy::Entropy;
-use reticent_problem::{Shape, Target};
+use reticent_problem::{LossTarget, Shape};
 use serde::Serialize;
 
 use super::{Query, add_noise, check_noise, check_point, wrong};
-use crate::inside::Inside;
+use crate::inside::GateState;
 use crate::refusal::Refusal;
 use crate::sums::{Grid, Vectors, with_rows};
 use crate::terms::Terms;
@@ -79,10 +79,10 @@ impl Query for Errors<'_> {
         Ok(vec![terms.noisy(self.noise_multiplier)?])
     }
 
-    fn fits(&self, inside: &Inside) -> Result<(), Refusal> {
+    fn fits(&self, inside: &GateState) -> Result<(), Refusal> {
         match inside.loss.target() {
-            Target::Real => Ok(()),
-            Target::Binary | Target::Classes(_) => {
+            LossTarget::Real => Ok(()),
+            LossTarget::Binary | LossTarget::Classes(_) => {
                 Err(wrong("a model of classes is not off by a number"))
             }
         }
@@ -92,12 +92,12 @@ impl Query for Errors<'_> {
         vec![0.1 * terms.population() as f64; weights(terms).len()]
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         #[cfg(feature = "seeded-bugs")]
         let noise = crate::bug::spoiled_noise(inside, self.noise_multiplier);
         #[cfg(not(feature = "seeded-bugs"))]
         let noise = self.noise_multiplier;
-        let Inside { private, terms, pass, .. } = inside;
+        let GateState { private, terms, pass, .. } = inside;
         let (weights, clip) = (weights(terms), clip(terms));
         let len = weights.len();
         let mut sum = vec![0; len];

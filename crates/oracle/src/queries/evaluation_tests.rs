@@ -6,8 +6,8 @@ use reticent_data::{Dense, Rows, Table};
 use reticent_noise::{Entropy, Sampling};
 use reticent_problem::losses;
 
-use super::{Errors, Gradient, Histogram, Mean, Query};
-use crate::inside::Inside;
+use super::{ClippedMean, Errors, Gradient, Histogram, Query};
+use crate::inside::GateState;
 use crate::sums::{Meeting, Private};
 use crate::terms::Terms;
 
@@ -23,7 +23,7 @@ fn record() -> impl Strategy<Value = Record> {
     (row, target, 0..3u32)
 }
 
-fn inside(records: &[Record], loss: &str, adjacency: Adjacency, unit: Unit) -> Inside {
+fn inside(records: &[Record], loss: &str, adjacency: Adjacency, unit: Unit) -> GateState {
     let loss = losses::parse(loss, None).unwrap();
     let mut users: Vec<u32> = records.iter().map(|record| record.2).collect();
     // Users are numbered without gaps.
@@ -56,16 +56,16 @@ fn inside(records: &[Record], loss: &str, adjacency: Adjacency, unit: Unit) -> I
     };
     let private = private.unwrap();
     private.check_targets(&*loss).unwrap();
-    Inside::new(private, loss.into(), terms)
+    GateState::new(private, loss.into(), terms)
 }
 
 /// What the answers to a question differ by, squared, in standard deviations of its noise at z = 1.
-fn moved(inside: [Inside; 2], ask: impl Fn(&mut Inside) -> (Vec<f64>, Vec<f64>)) -> f64 {
+fn moved(inside: [GateState; 2], ask: impl Fn(&mut GateState) -> (Vec<f64>, Vec<f64>)) -> f64 {
     let [(a, deviations), (b, _)] = inside.map(|mut inside| ask(&mut inside));
     a.iter().zip(b).zip(deviations).map(|((a, b), s)| ((a - b) / s).powi(2)).sum()
 }
 
-fn counts(inside: &mut Inside) -> (Vec<f64>, Vec<f64>) {
+fn counts(inside: &mut GateState) -> (Vec<f64>, Vec<f64>) {
     let shape = inside.shape();
     let at: Vec<f64> = (0..shape.len()).map(|i| [0.8, -1.3, 0.4, 0.9, -0.2, 0.1][i % 6]).collect();
     let question =
@@ -79,7 +79,7 @@ fn counts(inside: &mut Inside) -> (Vec<f64>, Vec<f64>) {
     (answer, deviations)
 }
 
-fn sums(inside: &mut Inside) -> (Vec<f64>, Vec<f64>) {
+fn sums(inside: &mut GateState) -> (Vec<f64>, Vec<f64>) {
     let at = [0.7, -0.2];
     let one = Errors { at: &at, noise_multiplier: 1.0 };
     let deviations = one.deviations(&inside.terms);
@@ -127,7 +127,7 @@ proptest! {
 /// And the bounds are attained: noise is not wasted.
 #[test]
 fn the_worst_records_are_that_far_apart() {
-    for (loss, ask) in [("logistic", counts as fn(&mut Inside) -> _), ("squared", sums)] {
+    for (loss, ask) in [("logistic", counts as fn(&mut GateState) -> _), ("squared", sums)] {
         let pair = |adjacency, other: &[Record]| {
             let own: [Record; 2] = [(0.0, 1.0, 0), (3.0, 1.0, 1)];
             [&own[..], other].map(|records| inside(records, loss, adjacency, Unit::Record))
@@ -146,7 +146,7 @@ fn whoever_asks_for_anything_but_a_gradient_is_not_waited_for() {
     let meeting = std::sync::Arc::<Meeting>::default();
     inside.shared = Some(meeting.join());
     let (at, entropy) = ([0.7, -0.2], &mut Entropy::seeded(1));
-    let mean = Mean { clip: 1.0, noise_multiplier: 0.0, sampling: Sampling::Full };
+    let mean = ClippedMean { clip: 1.0, noise_multiplier: 0.0, sampling: Sampling::Full };
     super::Erased::answer(&Gradient { at: &at, mean }, &mut inside, entropy).unwrap();
     assert_eq!(meeting.members(), 1);
     super::Erased::answer(&Errors { at: &at, noise_multiplier: 0.0 }, &mut inside, entropy)

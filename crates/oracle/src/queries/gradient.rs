@@ -17,14 +17,14 @@ use reticent_problem::Shape;
 use serde::Serialize;
 
 use super::{Query, check_clip, check_noise, check_point, noisy_mean};
-use crate::inside::Inside;
+use crate::inside::GateState;
 use crate::refusal::Refusal;
 use crate::sums::Slopes;
 use crate::terms::Terms;
 
 /// How a mean over the units is asked for: all that its event depends on, and the clip.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Mean {
+pub struct ClippedMean {
     /// The largest norm that the contribution of one unit may have.
     pub clip: f64,
     /// The standard deviation of the noise on the sum, in clips.
@@ -33,7 +33,7 @@ pub struct Mean {
     pub sampling: Sampling,
 }
 
-impl Mean {
+impl ClippedMean {
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         check_clip(self.clip)?;
         check_noise(self.noise_multiplier)
@@ -50,7 +50,7 @@ pub struct Gradient<'a> {
     /// The point at which the gradients are taken.
     pub at: &'a [f64],
     /// How their mean is taken.
-    pub mean: Mean,
+    pub mean: ClippedMean,
 }
 
 impl Query for Gradient<'_> {
@@ -67,7 +67,7 @@ impl Query for Gradient<'_> {
         Ok(vec![self.mean.event(terms)?])
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         noisy_mean(inside, entropy, Slopes::At(self.at), &self.mean)
     }
 }

@@ -17,11 +17,11 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 use reticent_accountant::{Adjacency, Event};
 use reticent_noise::entropy::Entropy;
-use reticent_problem::{Shape, Target};
+use reticent_problem::{LossTarget, Shape};
 use serde::Serialize;
 
 use super::{Query, add_noise, check_finite, check_noise, check_point, wrong};
-use crate::inside::Inside;
+use crate::inside::GateState;
 use crate::refusal::Refusal;
 use crate::sums::{Grid, Vectors, with_rows};
 use crate::terms::Terms;
@@ -32,7 +32,7 @@ const MOST_EDGES: usize = 255;
 /// The most classes: there is a cell for each pair of them.
 const MOST_CLASSES: usize = 64;
 
-/// The noisy counts of a model of classes; [`Cells`] says which is where.
+/// The noisy counts of a model of classes; [`HistogramCells`] says which is where.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Histogram<'a> {
     /// The parameter of the model.
@@ -49,14 +49,14 @@ pub struct Histogram<'a> {
 
 /// Where each count stands in the answer to a [`Histogram`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cells {
+pub struct HistogramCells {
     classes: usize,
     bins: usize,
 }
 
-impl Cells {
+impl HistogramCells {
     fn new(shape: Shape, edges: usize) -> Self {
-        Cells { classes: shape.outputs.max(2), bins: edges + 1 }
+        HistogramCells { classes: shape.outputs.max(2), bins: edges + 1 }
     }
 
     /// Classes.
@@ -102,8 +102,8 @@ impl Cells {
 
 impl Histogram<'_> {
     /// Where each count stands, for a parameter of this shape.
-    pub fn cells(&self, shape: Shape) -> Cells {
-        Cells::new(shape, self.edges.len())
+    pub fn cells(&self, shape: Shape) -> HistogramCells {
+        HistogramCells::new(shape, self.edges.len())
     }
 
     /// The standard deviations of the noise on a count of the confusion and on one of a block,
@@ -114,7 +114,14 @@ impl Histogram<'_> {
     }
 
     /// Writes the vector of a record, of which there are `of` in its unit.
-    fn add(&self, cells: &Cells, scores: &[f64], class: usize, of: f64, whole: &mut [f64]) {
+    fn add(
+        &self,
+        cells: &HistogramCells,
+        scores: &[f64],
+        class: usize,
+        of: f64,
+        whole: &mut [f64],
+    ) {
         let predicted = match scores {
             [score] => usize::from(*score > self.cut),
             many => (1..many.len()).fold(0, |best, k| if many[k] > many[best] { k } else { best }),
@@ -175,10 +182,10 @@ impl Query for Histogram<'_> {
         Ok(vec![terms.noisy(self.noise_multiplier)?])
     }
 
-    fn fits(&self, inside: &Inside) -> Result<(), Refusal> {
+    fn fits(&self, inside: &GateState) -> Result<(), Refusal> {
         match inside.loss.target() {
-            Target::Real => Err(wrong("a model of a number has no classes to count")),
-            Target::Binary | Target::Classes(_) => Ok(()),
+            LossTarget::Real => Err(wrong("a model of a number has no classes to count")),
+            LossTarget::Binary | LossTarget::Classes(_) => Ok(()),
         }
     }
 
@@ -187,14 +194,14 @@ impl Query for Histogram<'_> {
         vec![terms.population() as f64 / cells.count() as f64; cells.count()]
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         let cells = self.cells(inside.shape());
         let outputs = inside.loss.outputs();
         #[cfg(feature = "seeded-bugs")]
         let noise = crate::bug::spoiled_noise(inside, self.noise_multiplier);
         #[cfg(not(feature = "seeded-bugs"))]
         let noise = self.noise_multiplier;
-        let Inside { private, terms, pass, .. } = inside;
+        let GateState { private, terms, pass, .. } = inside;
         let mut sum = vec![0; cells.count()];
         // A grid for twice the coordinates: see the note.
         let grid = Grid::new(2 * sum.len());

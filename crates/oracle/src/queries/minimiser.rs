@@ -28,10 +28,10 @@ use serde::Serialize;
 use super::{
     Query, add_noise, check_finite, check_noise, check_point, check_range, too_flat, wrong,
 };
-use crate::inside::Inside;
+use crate::inside::GateState;
 use crate::refusal::Refusal;
 use crate::sums::Grid;
-use crate::sums::{Bounds, Descent, Quadratic, Risk, UP};
+use crate::sums::{Descent, Quadratic, Risk, RiskConstants, UP};
 use crate::terms::Terms;
 
 /// The noisy minimiser of a regularised empirical risk.
@@ -52,7 +52,7 @@ pub struct Minimiser<'a> {
 /// What is known before the data are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Proven {
-    bounds: Bounds,
+    bounds: RiskConstants,
     descent: Descent,
     /// `S`.
     half_sensitivity: f64,
@@ -68,7 +68,7 @@ impl Minimiser<'_> {
     }
 
     /// proofs/minimiser.md, in its order and with its letters. Public quantities alone.
-    fn prove(&self, inside: &Inside) -> Result<Proven, Refusal> {
+    fn prove(&self, inside: &GateState) -> Result<Proven, Refusal> {
         let Minimiser { public, image, .. } = *self;
         if inside.terms.adjacency() != Adjacency::ReplaceOne {
             return Err(wrong(
@@ -78,7 +78,7 @@ impl Minimiser<'_> {
         }
         let n = inside.terms.population() as f64;
         let bounds = self.risk(inside.shape(), &*inside.loss).bounds()?;
-        let Bounds { clip, convex, gram, omega, gamma, reach, .. } = bounds;
+        let RiskConstants { clip, convex, gram, omega, gamma, reach, .. } = bounds;
         // From the potential V to a distance in the norm that is released.
         let weight = if image { 2.0 * gamma } else { 2.0 / convex };
         let exact = if image {
@@ -122,7 +122,7 @@ impl Query for Minimiser<'_> {
         Ok(vec![terms.noisy(self.noise_multiplier)?])
     }
 
-    fn fits(&self, inside: &Inside) -> Result<(), Refusal> {
+    fn fits(&self, inside: &GateState) -> Result<(), Refusal> {
         self.prove(inside).map(drop)
     }
 
@@ -131,7 +131,7 @@ impl Query for Minimiser<'_> {
         (0..image.map_or(shape.len(), |(_, _, v)| v.len())).map(|_| next()).collect()
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         let proven = self.prove(inside)?;
         let x = self.solve(&proven, inside);
         let shape = inside.shape();
@@ -162,7 +162,7 @@ pub(super) fn noisy_point(
 }
 
 impl Minimiser<'_> {
-    fn solve(&self, proven: &Proven, inside: &mut Inside) -> Vec<f64> {
+    fn solve(&self, proven: &Proven, inside: &mut GateState) -> Vec<f64> {
         let loss = inside.loss.clone();
         let risk = self.risk(inside.shape(), &*loss);
         let nothing = vec![0.0; self.start.len()];

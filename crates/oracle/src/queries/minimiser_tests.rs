@@ -10,7 +10,7 @@ use crate::sums::least_singular;
 
 const COLUMNS: usize = 3;
 
-fn inside(rows: &[(Vec<f64>, bool)]) -> Inside {
+fn inside(rows: &[(Vec<f64>, bool)]) -> GateState {
     let mut dense = Dense::empty(COLUMNS);
     rows.iter().for_each(|(row, _)| dense.push_sparse(&[0, 1, 2], row));
     let table = Table {
@@ -21,7 +21,7 @@ fn inside(rows: &[(Vec<f64>, bool)]) -> Inside {
     };
     let loss = losses::parse("logistic", None).unwrap();
     let terms = Terms::replace_one(Unit::Record, View::Central, rows.len() as u64);
-    Inside::new(Private::by_record(table, 0.0).unwrap(), loss.into(), terms)
+    GateState::new(Private::by_record(table, 0.0).unwrap(), loss.into(), terms)
 }
 
 fn distance(a: &[f64], b: &[f64]) -> f64 {

@@ -25,17 +25,17 @@ pub use correction::Correction;
 pub use count::Count;
 pub use curvature::Curvature;
 pub use errors::Errors;
-pub use gradient::{Gradient, Mean};
-pub use histogram::{Cells, Histogram};
+pub use gradient::{ClippedMean, Gradient};
+pub use histogram::{Histogram, HistogramCells};
 pub use minimiser::Minimiser;
-pub use objective::Objective;
+pub use objective::PerturbedObjective;
 pub use perturbed::Perturbed;
 pub use quantile::Quantile;
 pub use residual::{Residual, ResidualTerms};
 pub use score::Score;
 pub use second_moment::SecondMoment;
 
-pub(crate) use erased::{Answer, Erased};
+pub(crate) use erased::{Erased, QueryAnswer};
 
 use reticent_accountant::Event;
 use reticent_noise::entropy::Entropy;
@@ -43,9 +43,9 @@ use reticent_noise::grid::{GaussianGrid, GridNoise};
 use reticent_problem::Shape;
 use serde::Serialize;
 
-use crate::inside::Inside;
+use crate::inside::GateState;
 use crate::refusal::Refusal;
-use crate::sums::{Ask, Grid, Member, Slopes, grid};
+use crate::sums::{Ask, Grid, PassMember, Slopes, grid};
 use crate::terms::Terms;
 
 /// Noise of so many clips, or more, is none that the grid has: what is refused is refused before it
@@ -67,7 +67,7 @@ pub trait Query: Serialize {
     const SHARES_PASS: bool = false;
 
     /// What is released.
-    type Answer: Answer;
+    type Answer: QueryAnswer;
 
     /// Refuses numbers that cannot be, by public quantities alone.
     fn check(&self, shape: Shape, terms: &Terms) -> Result<(), Refusal>;
@@ -77,7 +77,7 @@ pub trait Query: Serialize {
 
     /// Refuses what the loss of a gate does not allow, before anything is entered. A rehearsal has
     /// no loss.
-    fn fits(&self, _: &Inside) -> Result<(), Refusal> {
+    fn fits(&self, _: &GateState) -> Result<(), Refusal> {
         Ok(())
     }
 
@@ -92,23 +92,27 @@ pub trait Query: Serialize {
     }
 
     /// The answer, noise included. Called once, after the events are in the ledger.
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Self::Answer, Refusal>;
+    fn answer(
+        &self,
+        inside: &mut GateState,
+        entropy: &mut Entropy,
+    ) -> Result<Self::Answer, Refusal>;
 }
 
 /// The mean over a sample of `aᵢ ⊗ t`, clipped, with noise: exact integers until the noise is in,
 /// and after it arithmetic on the released value.
 fn noisy_mean(
-    inside: &mut Inside,
+    inside: &mut GateState,
     entropy: &mut Entropy,
     slopes: Slopes<'_>,
-    params: &Mean,
+    params: &ClippedMean,
 ) -> Result<Vec<f64>, Refusal> {
     let mut sum = vec![0; inside.shape().len()];
     let normaliser = params.sampling.normaliser(inside.terms.population() as f64);
     #[cfg(feature = "seeded-bugs")]
     let (params, normaliser) = &crate::bug::spoiled(inside, &slopes, params, normaliser);
-    let Mean { clip, noise_multiplier, sampling } = *params;
-    let Inside { private, loss, pass, shared, .. } = inside;
+    let ClippedMean { clip, noise_multiplier, sampling } = *params;
+    let GateState { private, loss, pass, shared, .. } = inside;
     let mut chosen = Vec::new();
     let sampled = sampling.draw(private.units(), entropy, &mut chosen)?;
     match (shared, slopes) {
@@ -117,7 +121,7 @@ fn noisy_mean(
             sum = shared.sum(private, &**loss, at, clip);
         }
         (shared, slopes) => {
-            shared.iter_mut().for_each(Member::leave);
+            shared.iter_mut().for_each(PassMember::leave);
             let chosen = sampled.then_some(&*chosen);
             let ask = Ask { private, loss: &**loss, slopes, clip, chosen };
             pass.clipped_sum(&ask, &mut sum);

@@ -35,15 +35,15 @@ use serde::Serialize;
 
 use super::minimiser::noisy_point;
 use super::{Query, check_finite, check_noise, check_point, check_range, too_flat, wrong};
-use crate::inside::Inside;
+use crate::inside::GateState;
 use crate::law::Law;
 use crate::refusal::Refusal;
-use crate::sums::{Bounds, Descent, Grid, Quadratic, Risk, UP, grid, norm};
+use crate::sums::{Descent, Grid, Quadratic, Risk, RiskConstants, UP, grid, norm};
 use crate::terms::Terms;
 
 /// The minimiser of a regularised empirical risk with a random linear term.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Objective<'a> {
+pub struct PerturbedObjective<'a> {
     /// `R`: rows with a longer norm, the intercept's constant included, are scaled down to it.
     pub row_norm: f64,
     /// `β`: a bound of the loss's curvature in the score. Less than the loss declares is refused.
@@ -61,8 +61,8 @@ pub struct Objective<'a> {
 
 /// What is known before the data are read.
 #[derive(Debug)]
-struct Proven {
-    bounds: Bounds,
+struct ProvenObjective {
+    bounds: RiskConstants,
     descent: Descent,
     radius: f64,
     /// `zC/n`.
@@ -86,9 +86,9 @@ const CROWD: u64 = 2;
 /// Deviations beyond which a norm is not found: probability below e⁻¹¹².
 const TAIL: f64 = 15.0;
 
-impl Objective<'_> {
-    fn risk<'b>(&'b self, inside: &Inside, loss: &'b dyn Loss, scale: f64) -> Risk<'b> {
-        let Objective { row_norm, public, start, .. } = *self;
+impl PerturbedObjective<'_> {
+    fn risk<'b>(&'b self, inside: &GateState, loss: &'b dyn Loss, scale: f64) -> Risk<'b> {
+        let PerturbedObjective { row_norm, public, start, .. } = *self;
         let crowded = inside.terms.adjacency() == Adjacency::AddRemove;
         let crowd = if crowded { CROWD as f64 } else { 1.0 };
         Risk {
@@ -117,9 +117,9 @@ impl Objective<'_> {
         1e-14 * (self.start.len() as f64 + 8.0) * self.longest()
     }
 
-    fn prove(&self, inside: &Inside) -> Result<Proven, Refusal> {
-        let Objective { smoothness, law, noise_multiplier, .. } = *self;
-        let Inside { loss, terms, .. } = inside;
+    fn prove(&self, inside: &GateState) -> Result<ProvenObjective, Refusal> {
+        let PerturbedObjective { smoothness, law, noise_multiplier, .. } = *self;
+        let GateState { loss, terms, .. } = inside;
         let n = terms.population() as f64;
         if loss.smoothness() > smoothness {
             return Err(wrong("the loss bends more than the smoothness that was declared for it"));
@@ -145,12 +145,12 @@ impl Objective<'_> {
         if !fits {
             return Err(too_flat());
         }
-        Ok(Proven { bounds, descent, radius, scale })
+        Ok(ProvenObjective { bounds, descent, radius, scale })
     }
 
     /// A bound of the logarithm of the factor by which one unit changes the determinant.
     fn log_determinant(&self, shape: Shape, terms: &Terms) -> f64 {
-        let Objective { row_norm, smoothness, public, .. } = *self;
+        let PerturbedObjective { row_norm, smoothness, public, .. } = *self;
         let convex = public.convexity(shape);
         let c = smoothness * row_norm * row_norm / (terms.population() as f64 * convex);
         let one = match terms.unit() {
@@ -169,7 +169,11 @@ impl Objective<'_> {
     }
 
     /// The units that are taken; `None` for all of them.
-    fn taken(&self, inside: &Inside, entropy: &mut Entropy) -> Result<Option<Vec<u32>>, Refusal> {
+    fn taken(
+        &self,
+        inside: &GateState,
+        entropy: &mut Entropy,
+    ) -> Result<Option<Vec<u32>>, Refusal> {
         let most = inside.terms.population().saturating_mul(CROWD);
         let units = inside.private.units();
         if inside.terms.adjacency() == Adjacency::ReplaceOne || units as u64 <= most {
@@ -196,12 +200,13 @@ impl Objective<'_> {
     }
 }
 
-impl Query for Objective<'_> {
+impl Query for PerturbedObjective<'_> {
     const NAME: &'static str = "objective";
     type Answer = Vec<f64>;
 
     fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        let Objective { row_norm, smoothness, public, start, law, noise_multiplier } = *self;
+        let PerturbedObjective { row_norm, smoothness, public, start, law, noise_multiplier } =
+            *self;
         check_noise(noise_multiplier)?;
         check_noise(COVER * noise_multiplier)?;
         check_range("row norm", row_norm, 1e-20, 1e20)?;
@@ -241,12 +246,12 @@ impl Query for Objective<'_> {
         }
     }
 
-    fn fits(&self, inside: &Inside) -> Result<(), Refusal> {
+    fn fits(&self, inside: &GateState) -> Result<(), Refusal> {
         self.prove(inside).map(drop)
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        let Proven { bounds, descent, radius, scale } = self.prove(inside)?;
+    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+        let ProvenObjective { bounds, descent, radius, scale } = self.prove(inside)?;
         let z = self.noise_multiplier;
         let mut b = vec![0.0; self.start.len()];
         if z > 0.0 {

@@ -9,7 +9,7 @@ const START: [f64; 4] = [0.0; 4];
 const RIDGE: f64 = 0.1;
 const RECORDS: usize = 50;
 
-fn inside() -> Inside {
+fn inside() -> GateState {
     let mut rows = Dense::empty(4);
     (0..RECORDS).for_each(|i| rows.push_sparse(&[0, 1, 2, 3], &[0.5, 0.1 * i as f64, 0.0, -0.2]));
     let table = Table {
@@ -20,13 +20,13 @@ fn inside() -> Inside {
     };
     let terms = Terms::replace_one(Unit::Record, View::Central, RECORDS as u64);
     let loss = losses::parse("logistic", None).unwrap();
-    Inside::new(Private::by_record(table, 0.0).unwrap(), loss.into(), terms)
+    GateState::new(Private::by_record(table, 0.0).unwrap(), loss.into(), terms)
 }
 
-fn objective(law: Law) -> Objective<'static> {
+fn objective(law: Law) -> PerturbedObjective<'static> {
     let public = Quadratic { ridge: RIDGE, linear: &START, penalty: None };
     let (row_norm, smoothness, noise_multiplier) = (1.5, 0.25, 2.0);
-    Objective { row_norm, smoothness, public, start: &START, law, noise_multiplier }
+    PerturbedObjective { row_norm, smoothness, public, start: &START, law, noise_multiplier }
 }
 
 /// Gamma(4) passes 4 + 30 + 112.5 with probability e^−x Σ x^k/k!, k < 4, and the norm of four
@@ -51,7 +51,8 @@ fn a_linear_term_is_hardly_ever_longer_than_is_counted_on() {
 fn the_radius_of_an_objective_covers_solver_and_sampler() {
     for law in [Law::Normal, Law::SphericalLaplace] {
         let objective = objective(law);
-        let Proven { bounds, descent, radius, scale } = objective.prove(&inside()).unwrap();
+        let ProvenObjective { bounds, descent, radius, scale } =
+            objective.prove(&inside()).unwrap();
         let truth = 2.0 * 1.5 / RECORDS as f64;
         assert!(scale >= truth && scale < truth * (1.0 + 1e-9), "{scale}");
         let exact = 1.5 / (RECORDS as f64 * RIDGE);
@@ -69,7 +70,7 @@ fn the_radius_of_an_objective_covers_solver_and_sampler() {
 fn a_pure_objective_is_covered_by_as_much_noise_as_is_entered() {
     let objective = objective(Law::SphericalLaplace);
     let mut inside = inside();
-    let Proven { bounds, descent, radius, scale } = objective.prove(&inside).unwrap();
+    let ProvenObjective { bounds, descent, radius, scale } = objective.prove(&inside).unwrap();
     let loss = inside.loss.clone();
     let mut sum = 0.0;
     for seed in 0..100 {

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Event: none of its own. The vector is a function of answers without noise, whose sensitivity the
-//! gate cannot know, so it is answered only under a [`Claim`](crate::Claim), and no such run is
+//! gate cannot know, so it is answered only under a [`Claim`](crate::PaperClaim), and no such run is
 //! certified. Proof: none is claimed; the noise itself is that of proofs/noise-gaussian-grid.md.
 
 use reticent_accountant::Event;
@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::minimiser::noisy_point;
 use super::{Query, check_noise, check_range, wrong};
-use crate::inside::Inside;
+use crate::inside::GateState;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
 
@@ -58,7 +58,7 @@ impl Query for Perturbed<'_> {
         self.values.iter().map(|_| next()).collect()
     }
 
-    fn answer(&self, _: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+    fn answer(&self, _: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         noisy_point(self.values, self.scale, self.noise_multiplier, entropy)
     }
 }

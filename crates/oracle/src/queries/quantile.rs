@@ -18,9 +18,9 @@ use serde::Serialize;
 
 use super::count::{Count, check_statistic, noisy_count};
 use super::{Query, check_noise, check_range, wrong};
-use crate::inside::Inside;
+use crate::inside::GateState;
 use crate::refusal::Refusal;
-use crate::sums::Statistic;
+use crate::sums::RecordStatistic;
 use crate::terms::Terms;
 
 /// Vectors are clipped a little further in than the clip, so counts come out short by 2·10⁻¹² of
@@ -31,7 +31,7 @@ const SLACK: f64 = 1e-3;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Quantile<'a> {
     /// What it is a quantile of.
-    pub of: Statistic,
+    pub of: RecordStatistic,
     /// Which one: 0.5 is the median.
     pub fraction: f64,
     /// The possible answers, increasing. The last one stands for everything above the others.
@@ -70,7 +70,7 @@ impl Query for Quantile<'_> {
         self.candidates[self.candidates.len() / 2]
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {
+    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<f64, Refusal> {
         let Quantile { of, fraction, candidates, noise_multiplier } = *self;
         let wanted = fraction * inside.terms.population() as f64;
         let rounds = self.rounds();

@@ -20,11 +20,11 @@ use reticent_problem::Shape;
 use serde::Serialize;
 
 use super::{Query, add_noise, check_clip, check_noise, check_point, check_range, wrong};
-use crate::inside::Inside;
+use crate::inside::GateState;
 use crate::lattice::{Lattice, MOST_NOISE, WalkTerms};
 use crate::refusal::Refusal;
 use crate::sums::grid::BITS;
-use crate::sums::{Grid, Prox, finite, length_above};
+use crate::sums::{Grid, ProxTerms, finite, length_above};
 use crate::terms::Terms;
 
 /// How a residual is asked for.
@@ -93,9 +93,9 @@ impl ResidualTerms {
         Ok(Iteration::new(2.0 / self.noise_multiplier * rounding, walk.users)?.into())
     }
 
-    fn prox(&self) -> Prox {
+    fn prox(&self) -> ProxTerms {
         let ResidualTerms { record_clip, row_norm, step, inner, .. } = *self;
-        Prox { step, inner, record_clip, row_norm }
+        ProxTerms { step, inner, record_clip, row_norm }
     }
 }
 
@@ -136,7 +136,7 @@ impl Query for Residual<'_> {
         Ok(vec![terms.event(mechanism)?])
     }
 
-    fn fits(&self, inside: &Inside) -> Result<(), Refusal> {
+    fn fits(&self, inside: &GateState) -> Result<(), Refusal> {
         if self.params.walk.is_some() && !self.params.prox().is_not_expansive(&*inside.loss) {
             return Err(wrong(
                 "a walk is counted for another peer where the loss is smooth and its gradients are not clipped: give no \
@@ -146,7 +146,7 @@ impl Query for Residual<'_> {
         Ok(())
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         let params = self.params;
         #[cfg(feature = "seeded-bugs")]
         let params = crate::bug::spoiled_residual(inside.bug, params);

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::count::noisy_share_sum;
 use super::{Query, check_noise, check_point};
-use crate::inside::Inside;
+use crate::inside::GateState;
 use crate::refusal::Refusal;
 use crate::sums::{Private, with_rows};
 use crate::terms::Terms;
@@ -48,7 +48,7 @@ impl Query for Score<'_> {
         0.25 + next()
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<f64, Refusal> {
+    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<f64, Refusal> {
         let population = inside.terms.population() as f64;
         let (kind, outputs) = (inside.loss.target(), inside.loss.outputs());
         let error = |private: &Private, i: usize| {

@@ -22,7 +22,7 @@ use reticent_problem::Shape;
 use serde::Serialize;
 
 use super::{Query, add_noise, check_noise, check_range};
-use crate::inside::Inside;
+use crate::inside::GateState;
 use crate::refusal::Refusal;
 use crate::sums::{Grid, Vectors, symmetric};
 use crate::terms::Terms;
@@ -93,10 +93,10 @@ impl Query for SecondMoment {
         (0..self.width(shape).pow(2)).map(|_| next()).collect()
     }
 
-    fn answer(&self, inside: &mut Inside, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
+    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         let SecondMoment { row_norm, whole, noise_multiplier } = *self;
         let features = self.width(inside.shape());
-        let Inside { private, terms, pass, .. } = inside;
+        let GateState { private, terms, pass, .. } = inside;
         let clip = row_norm * row_norm;
         let mut sum = vec![0; features * (features + 1) / 2];
         // A grid for twice the coordinates: see the note.

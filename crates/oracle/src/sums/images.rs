@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use reticent_data::{Dense, Rows};
 
 use super::pass::finite;
-use super::rows::{RowAccess, Seen, add_slice, dot_slices, with_rows};
+use super::rows::{RowAccess, SeenRows, add_slice, dot_slices, with_rows};
 
 /// The most that the images of a table may take.
 pub const MOST_BYTES: usize = 512 << 20;
@@ -47,10 +47,10 @@ impl Images {
     }
 
     /// What is seen in place of `rows`.
-    pub fn seen<'a>(&'a self, rows: &'a Rows, intercept: f64) -> Seen<'a> {
+    pub fn seen<'a>(&'a self, rows: &'a Rows, intercept: f64) -> SeenRows<'a> {
         match self {
-            Images::Kept(images) => Seen::Dense(images),
-            Images::Made(map) => Seen::Made(Made::new(rows, map, intercept)),
+            Images::Kept(images) => SeenRows::Dense(images),
+            Images::Made(map) => SeenRows::Made(Made::new(rows, map, intercept)),
         }
     }
 }
@@ -72,7 +72,7 @@ impl<'a> Made<'a> {
             let image = &self.map[k * self.width..][..self.width];
             out.iter_mut().zip(image).for_each(|(out, image)| *out += a * image);
         };
-        with_rows!(Seen::from(self.rows), rows => rows.for_each(i, &mut add));
+        with_rows!(SeenRows::from(self.rows), rows => rows.for_each(i, &mut add));
         if self.intercept != 0.0 {
             add(self.width - 1, self.intercept);
         }

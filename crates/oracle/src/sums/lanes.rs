@@ -35,23 +35,23 @@ const FEW: usize = 2;
 
 /// What one gate asks: where, and how far a record may pull.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct LaneQuery {
     pub at: Vec<f64>,
     pub clip: f64,
 }
 
 /// The sums of all that is asked, in steps of the grid, in one pass.
-pub fn together(private: &Private, loss: &dyn Loss, asked: &[Asked]) -> Vec<Vec<i64>> {
+pub fn together(private: &Private, loss: &dyn Loss, asked: &[LaneQuery]) -> Vec<Vec<i64>> {
     let len = asked.first().map_or(0, |asked| asked.at.len());
     let mut all = vec![vec![0; len]; asked.len()];
     if asked.len() <= FEW {
-        for (Asked { at, clip }, sum) in asked.iter().zip(&mut all) {
+        for (LaneQuery { at, clip }, sum) in asked.iter().zip(&mut all) {
             let ask = Ask { private, loss, slopes: Slopes::At(at), clip: *clip, chosen: None };
             Pass::default().clipped_sum(&ask, sum);
         }
         return all;
     }
-    let groups: Vec<Group> = asked.chunks(MOST).map(Group::new).collect();
+    let groups: Vec<LaneGroup> = asked.chunks(MOST).map(LaneGroup::new).collect();
     for part in in_lanes(private, loss, &groups) {
         for (k, sum) in all.iter_mut().enumerate() {
             let (width, own) = (groups[k / MOST].width, &part[k / MOST]);
@@ -67,7 +67,7 @@ pub fn together(private: &Private, loss: &dyn Loss, asked: &[Asked]) -> Vec<Vec<
 type Sums = Vec<u64>;
 
 /// What each thread adds up, group by group.
-fn in_lanes(private: &Private, loss: &dyn Loss, groups: &[Group]) -> Vec<Vec<Sums>> {
+fn in_lanes(private: &Private, loss: &dyn Loss, groups: &[LaneGroup]) -> Vec<Vec<Sums>> {
     let count = private.records();
     let entries = groups.iter().map(|group| group.at.len()).sum();
     let threads = threads::for_pass(count, entries);
@@ -78,7 +78,7 @@ fn in_lanes(private: &Private, loss: &dyn Loss, groups: &[Group]) -> Vec<Vec<Sum
             Some(Rows::Dense(table)) => part(private, loss, table, groups, rows),
             Some(Rows::Sparse(table)) => part(private, loss, table, groups, rows),
             // Rows that others stand in for are not asked about here.
-            None => groups.iter().map(Group::nothing).collect(),
+            None => groups.iter().map(LaneGroup::nothing).collect(),
         };
     });
     parts
@@ -86,14 +86,14 @@ fn in_lanes(private: &Private, loss: &dyn Loss, groups: &[Group]) -> Vec<Vec<Sum
 
 /// Some parameters, entry by entry; lanes that nobody asked for are 0.
 #[derive(Debug)]
-struct Group {
+struct LaneGroup {
     width: usize,
     at: Vec<f64>,
     clips: Vec<f64>,
 }
 
-impl Group {
-    fn new(asked: &[Asked]) -> Self {
+impl LaneGroup {
+    fn new(asked: &[LaneQuery]) -> Self {
         let width = asked.len().next_multiple_of(LANES);
         let len = asked.first().map_or(0, |asked| asked.at.len());
         let (mut at, mut clips) = (vec![0.0; len * width], vec![1.0; width]);
@@ -101,7 +101,7 @@ impl Group {
             at.iter_mut().skip(lane).step_by(width).zip(&asked.at).for_each(|(to, x)| *to = *x);
             clips[lane] = asked.clip;
         }
-        Group { width, at, clips }
+        LaneGroup { width, at, clips }
     }
 
     /// Coordinates of a parameter.
@@ -119,17 +119,17 @@ fn part(
     private: &Private,
     loss: &dyn Loss,
     rows: &impl Lanes,
-    groups: &[Group],
+    groups: &[LaneGroup],
     range: std::ops::Range<usize>,
 ) -> Vec<Sums> {
-    let mut sums: Vec<Sums> = groups.iter().map(Group::nothing).collect();
+    let mut sums: Vec<Sums> = groups.iter().map(LaneGroup::nothing).collect();
     let arch = pulp::Arch::new();
-    let mut scratch = Scratch::default();
+    let mut scratch = LaneScratch::default();
     for start in range.clone().step_by(BLOCK) {
         let records = start..(start + BLOCK).min(range.end);
         for (group, sums) in groups.iter().zip(&mut sums) {
             let (records, scratch) = (records.clone(), &mut scratch);
-            arch.dispatch(Block { private, loss, rows, group, sums, records, scratch });
+            arch.dispatch(LaneBlock { private, loss, rows, group, sums, records, scratch });
         }
     }
     sums
@@ -137,27 +137,27 @@ fn part(
 
 /// The numbers of a block, record by record, with one for each parameter of the group.
 #[derive(Debug)]
-struct Scratch {
+struct LaneScratch {
     targets: [f64; BLOCK * MOST],
     scores: [f64; BLOCK * MOST],
     slopes: [f64; BLOCK * MOST],
 }
 
-impl Default for Scratch {
+impl Default for LaneScratch {
     fn default() -> Self {
         let zeros = [0.0; BLOCK * MOST];
-        Scratch { targets: zeros, scores: zeros, slopes: zeros }
+        LaneScratch { targets: zeros, scores: zeros, slopes: zeros }
     }
 }
 
 /// Where the lanes of one vector are among those of a group: every `of`-th vector from `first` on.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct LanePart {
     first: usize,
     of: usize,
 }
 
-impl Part {
+impl LanePart {
     #[inline(always)]
     fn at(self, entry: usize) -> usize {
         entry * self.of + self.first
@@ -173,7 +173,7 @@ trait Lanes {
         simd: S,
         i: usize,
         x: &[S::f64s],
-        part: Part,
+        part: LanePart,
     ) -> [S::f64s; N];
 
     /// `sums ← sums + nearest(t·aᵢ)` for `N` vectors of parameters and each of `records`.
@@ -183,7 +183,7 @@ trait Lanes {
         records: std::ops::Range<usize>,
         t: &[S::f64s],
         sums: &mut [S::u64s],
-        part: Part,
+        part: LanePart,
     );
 }
 
@@ -213,12 +213,12 @@ impl Lanes for Dense {
         simd: S,
         i: usize,
         x: &[S::f64s],
-        part: Part,
+        part: LanePart,
     ) -> [S::f64s; N] {
         // The eight running sums of `dot`, each for the parameters of a vector.
         let (head, tail) = self.row(i).as_chunks::<8>();
         std::array::from_fn(|n| {
-            let part = Part { first: part.first + n, ..part };
+            let part = LanePart { first: part.first + n, ..part };
             let mut running = [simd.splat_f64s(0.0); 8];
             let add = |sum, a: f64, entry: usize| {
                 simd.add_f64s(sum, simd.mul_f64s(simd.splat_f64s(a), x[part.at(entry)]))
@@ -243,12 +243,12 @@ impl Lanes for Dense {
         records: std::ops::Range<usize>,
         t: &[S::f64s],
         sums: &mut [S::u64s],
-        part: Part,
+        part: LanePart,
     ) {
         let columns = sums.len() / part.of;
         let zeros = simd.splat_u64s(ZERO.wrapping_mul(AT_ONCE as u64).wrapping_neg());
         let many = records.len() - records.len() % AT_ONCE;
-        for part in (0..N).map(|n| Part { first: part.first + n, ..part }) {
+        for part in (0..N).map(|n| LanePart { first: part.first + n, ..part }) {
             for start in (0..many).step_by(AT_ONCE) {
                 let rows: [&[f64]; AT_ONCE] =
                     std::array::from_fn(|r| &self.row(records.start + start + r)[..columns]);
@@ -278,7 +278,7 @@ impl Lanes for Csr {
         simd: S,
         i: usize,
         x: &[S::f64s],
-        part: Part,
+        part: LanePart,
     ) -> [S::f64s; N] {
         let (indices, values) = self.row(i);
         let mut sums = [simd.splat_f64s(nothing()); N];
@@ -298,7 +298,7 @@ impl Lanes for Csr {
         records: std::ops::Range<usize>,
         t: &[S::f64s],
         sums: &mut [S::u64s],
-        part: Part,
+        part: LanePart,
     ) {
         for (r, i) in records.enumerate() {
             let (indices, values) = self.row(i);
@@ -315,17 +315,17 @@ impl Lanes for Csr {
 
 /// A block of records for a group: a type of its own because a closure would not be compiled for the
 /// vector instructions that it is dispatched to.
-struct Block<'a, R> {
+struct LaneBlock<'a, R> {
     private: &'a Private,
     loss: &'a dyn Loss,
     rows: &'a R,
-    group: &'a Group,
+    group: &'a LaneGroup,
     sums: &'a mut Sums,
     records: std::ops::Range<usize>,
-    scratch: &'a mut Scratch,
+    scratch: &'a mut LaneScratch,
 }
 
-impl<R: Lanes> pulp::WithSimd for Block<'_, R> {
+impl<R: Lanes> pulp::WithSimd for LaneBlock<'_, R> {
     type Output = ();
 
     #[inline(always)]
@@ -333,26 +333,26 @@ impl<R: Lanes> pulp::WithSimd for Block<'_, R> {
         let of = self.group.width / S::F64_LANES;
         let pairs = of - of % 2;
         for first in (0..pairs).step_by(2) {
-            self.score::<S, 2>(simd, Part { first, of });
+            self.score::<S, 2>(simd, LanePart { first, of });
         }
         for first in pairs..of {
-            self.score::<S, 1>(simd, Part { first, of });
+            self.score::<S, 1>(simd, LanePart { first, of });
         }
         self.clip();
         for first in (0..pairs).step_by(2) {
-            self.add::<S, 2>(simd, Part { first, of });
+            self.add::<S, 2>(simd, LanePart { first, of });
         }
         for first in pairs..of {
-            self.add::<S, 1>(simd, Part { first, of });
+            self.add::<S, 1>(simd, LanePart { first, of });
         }
         self.add_constant();
     }
 }
 
-impl<R: Lanes> Block<'_, R> {
+impl<R: Lanes> LaneBlock<'_, R> {
     /// The scores of `N` vectors of parameters, without the intercept.
     #[inline(always)]
-    fn score<S: Simd, const N: usize>(&mut self, simd: S, part: Part) {
+    fn score<S: Simd, const N: usize>(&mut self, simd: S, part: LanePart) {
         let (at, _) = S::as_simd_f64s(&self.group.at);
         let weights = &at[..self.private.features() * part.of];
         let (scores, _) = S::as_mut_simd_f64s(&mut self.scratch.scores);
@@ -365,7 +365,7 @@ impl<R: Lanes> Block<'_, R> {
     /// From scores to clipped slopes in steps of the grid.
     #[inline(always)]
     fn clip(&mut self) {
-        let Block { private, loss, group, records, scratch, .. } = self;
+        let LaneBlock { private, loss, group, records, scratch, .. } = self;
         let (width, count) = (group.width, records.len() * group.width);
         let (scores, targets) = (&mut scratch.scores[..count], &mut scratch.targets[..count]);
         let slopes = &mut scratch.slopes[..count];
@@ -389,7 +389,7 @@ impl<R: Lanes> Block<'_, R> {
     }
 
     #[inline(always)]
-    fn add<S: Simd, const N: usize>(&mut self, simd: S, part: Part) {
+    fn add<S: Simd, const N: usize>(&mut self, simd: S, part: LanePart) {
         let features = self.private.features() * self.group.width;
         let (t, _) = S::as_simd_f64s(&self.scratch.slopes);
         let (sums, _) = S::as_mut_simd_u64s(&mut self.sums[..features]);
@@ -461,8 +461,8 @@ pub mod tests {
             for table in tables(n, d, seed) {
                 let private = Private::by_record(table, intercept).unwrap();
                 let len = d + usize::from(intercept != 0.0);
-                let asked: Vec<Asked> = (0..many)
-                    .map(|k| Asked {
+                let asked: Vec<LaneQuery> = (0..many)
+                    .map(|k| LaneQuery {
                         at: (0..len).map(|j| scale * ((j * 7 + k * 3) % 11) as f64 - 0.3).collect(),
                         clip: 0.1 + k as f64,
                     })

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pass::finite;
 use super::private::{Private, norm_above};
-use super::prox::Prox;
+use super::prox::ProxTerms;
 use super::solver::{RESIDUAL_ERROR, UP};
 
 /// How a block moves.
@@ -124,9 +124,9 @@ impl BlockTerms {
 
     /// Records are clipped one by one where they are what is protected. Elsewhere the whole
     /// gradient part is, and that is enough.
-    fn prox(&self) -> Prox {
+    fn prox(&self) -> ProxTerms {
         let BlockTerms { clip, row_norm, step, inner, one_record, .. } = *self;
-        Prox {
+        ProxTerms {
             step,
             inner,
             record_clip: if one_record.is_some() { clip } else { f64::MAX },

@@ -17,12 +17,12 @@ const BLOCK_BYTES: usize = 16 << 10;
 /// The buffers of a pass, kept between passes.
 #[derive(Debug, Default)]
 pub struct Pass {
-    parts: Vec<Part>,
+    parts: Vec<PassPart>,
 }
 
 /// What one thread adds up.
 #[derive(Debug, Default)]
-struct Part {
+struct PassPart {
     /// Integers below 2⁵³, kept as doubles until [`grid::ROWS_PER_FLUSH`] rows are in.
     sums: Vec<f64>,
     total: Vec<i64>,
@@ -236,12 +236,12 @@ impl Pass {
         units: usize,
         chosen: Option<&[u32]>,
         out: &mut [i64],
-        add: impl Fn(&mut Part, &mut dyn Iterator<Item = usize>) + Sync,
+        add: impl Fn(&mut PassPart, &mut dyn Iterator<Item = usize>) + Sync,
     ) {
         let count = chosen.map_or(units, <[u32]>::len);
         let len = out.len();
         let threads = threads::for_pass(count, len);
-        self.parts.resize_with(threads, Part::default);
+        self.parts.resize_with(threads, PassPart::default);
         threads::for_each(&mut self.parts, |t, part| {
             part.reset(len);
             let mut range = threads::share(count, threads, t);
@@ -257,7 +257,7 @@ impl Pass {
     }
 }
 
-impl Part {
+impl PassPart {
     fn reset(&mut self, len: usize) {
         self.sums.clear();
         self.sums.resize(len, 0.0);
@@ -295,7 +295,7 @@ impl Part {
                 since_flush = 0;
             }
             since_flush += taken.len();
-            arch.dispatch(Block { part: self, ask, rows, records: &taken });
+            arch.dispatch(PassBlock { part: self, ask, rows, records: &taken });
         }
         self.flush();
     }
@@ -335,14 +335,14 @@ impl Part {
 
 /// A block of records to add: a type of its own because a closure would not be compiled for the
 /// vector instructions that it is dispatched to.
-struct Block<'a, R> {
-    part: &'a mut Part,
+struct PassBlock<'a, R> {
+    part: &'a mut PassPart,
     ask: &'a Ask<'a>,
     rows: &'a R,
     records: &'a [u32],
 }
 
-impl<R: RowAccess> pulp::WithSimd for Block<'_, R> {
+impl<R: RowAccess> pulp::WithSimd for PassBlock<'_, R> {
     type Output = ();
 
     #[inline(always)]

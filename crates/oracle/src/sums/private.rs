@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use reticent_data::{Rows, Table};
 use reticent_problem::Shape;
-use reticent_problem::losses::{Loss, Target};
+use reticent_problem::losses::{Loss, LossTarget};
 
 use super::grid::MAX_RECORDS;
 use super::images::{Images, MOST_BYTES};
-use super::rows::{RowAccess, Seen, with_rows};
+use super::rows::{RowAccess, SeenRows, with_rows};
 
 /// A table together with what every pass needs: upper bounds of the row norms and the users'
 /// records.
@@ -17,7 +17,7 @@ pub struct Private {
     table: Arc<Table>,
     /// Upper bounds of `‖(aᵢ, intercept)‖`.
     norms: Vec<f64>,
-    users: Option<Users>,
+    users: Option<UserRecords>,
     /// The constant behind the intercept; 0 when there is none. It counts in the norm of the row.
     intercept: f64,
     /// What stands in for the rows, and the norms and the constant of those that came.
@@ -26,7 +26,7 @@ pub struct Private {
 
 /// The records of each user, as one list with bounds.
 #[derive(Debug)]
-pub struct Users {
+pub struct UserRecords {
     bounds: Vec<usize>,
     records: Vec<u32>,
 }
@@ -83,11 +83,15 @@ impl Private {
     /// A table whose users are protected, each with all its records.
     pub fn by_user(table: impl Into<Arc<Table>>, intercept: f64) -> Result<Self, TableError> {
         let table = table.into();
-        let users = Users::new(table.users.as_deref().ok_or(TableError::NoUsers)?);
+        let users = UserRecords::new(table.users.as_deref().ok_or(TableError::NoUsers)?);
         Private::new(table, Some(users), intercept)
     }
 
-    fn new(table: Arc<Table>, users: Option<Users>, intercept: f64) -> Result<Self, TableError> {
+    fn new(
+        table: Arc<Table>,
+        users: Option<UserRecords>,
+        intercept: f64,
+    ) -> Result<Self, TableError> {
         let count = table.len();
         if count > MAX_RECORDS {
             return Err(TableError::TooManyRecords { allowed: MAX_RECORDS });
@@ -95,7 +99,7 @@ impl Private {
         if !well_formed(&table.rows) {
             return Err(TableError::Malformed);
         }
-        let norms = norms_above(&Seen::from(&table.rows), count, intercept);
+        let norms = norms_above(&SeenRows::from(&table.rows), count, intercept);
         Ok(Private { table, norms, users, intercept, images: None })
     }
 
@@ -129,11 +133,11 @@ impl Private {
     /// is about those alone.
     pub fn check_targets(&self, loss: &dyn Loss) -> Result<(), TableError> {
         let takes = |target: &f64| match loss.target() {
-            Target::Binary => target.abs() == 1.0,
-            Target::Classes(classes) => {
+            LossTarget::Binary => target.abs() == 1.0,
+            LossTarget::Classes(classes) => {
                 (0.0..classes as f64).contains(target) && target.fract() == 0.0
             }
-            Target::Real => target.abs() <= 1.0,
+            LossTarget::Real => target.abs() <= 1.0,
         };
         match self.table.targets.iter().all(takes) {
             true => Ok(()),
@@ -147,10 +151,10 @@ impl Private {
     }
 
     /// The rows, or what stands in for them.
-    pub fn rows(&self) -> Seen<'_> {
+    pub fn rows(&self) -> SeenRows<'_> {
         match &self.images {
             Some((images, _, intercept)) => images.seen(&self.table.rows, *intercept),
-            None => Seen::from(&self.table.rows),
+            None => SeenRows::from(&self.table.rows),
         }
     }
 
@@ -175,7 +179,7 @@ impl Private {
     }
 
     /// The users, where they are what is protected.
-    pub fn users(&self) -> Option<&Users> {
+    pub fn users(&self) -> Option<&UserRecords> {
         self.users.as_ref()
     }
 
@@ -245,7 +249,7 @@ impl Private {
 }
 
 /// Upper bounds of `‖(aᵢ, intercept)‖`.
-fn norms_above(rows: &Seen<'_>, count: usize, intercept: f64) -> Vec<f64> {
+fn norms_above(rows: &SeenRows<'_>, count: usize, intercept: f64) -> Vec<f64> {
     let len = rows.columns() + 1;
     with_rows!(*rows, rows => {
         let norm = |i| norm_above(rows.square_norm(i) + intercept * intercept, len);
@@ -269,7 +273,7 @@ fn well_formed(rows: &Rows) -> bool {
     }
 }
 
-impl Users {
+impl UserRecords {
     /// A counting sort of the records by user; users are numbered from 0 without gaps.
     fn new(of: &[u32]) -> Self {
         let count = of.iter().max().map_or(0, |&last| last as usize + 1);
@@ -282,7 +286,7 @@ impl Users {
             records[next[user as usize]] = record as u32;
             next[user as usize] += 1;
         }
-        Users { bounds, records }
+        UserRecords { bounds, records }
     }
 }
 

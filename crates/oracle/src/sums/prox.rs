@@ -8,7 +8,7 @@
 //! longer row counts as nothing). A loss with kinks has no β; it gets the steps 2γ/(j + 2) of the
 //! subgradient method on a strongly convex function. Started at `z`, the result is `z` if and only
 //! if `z` is the prox, whatever `k`: the consensus that a run converges to is not moved by the
-//! inexactness of this solver. Nor is privacy: see [`Prox::moves_at_most`].
+//! inexactness of this solver. Nor is privacy: see [`ProxTerms::moves_at_most`].
 //!
 //! Sequential on purpose: parties are stepped in parallel, and a party has few records.
 
@@ -21,7 +21,7 @@ use super::solver::residual_error;
 
 /// How a prox is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Prox {
+pub struct ProxTerms {
     /// γ.
     pub step: f64,
     /// k.
@@ -35,7 +35,7 @@ pub struct Prox {
 /// Norms are rounded up by their makers, by less than this.
 const ROUNDING: f64 = 1e-9;
 
-impl Prox {
+impl ProxTerms {
     /// β, for a loss with this curvature in its score.
     pub(crate) fn curvature(&self, smoothness: f64) -> f64 {
         smoothness * (self.row_norm * (1.0 + ROUNDING)).powi(2)
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_narrow_piece_is_bounded_with_its_targets() {
-        let prox = Prox { step: 2.0, inner: 1, record_clip: 1.0, row_norm: 0.5 };
+        let prox = ProxTerms { step: 2.0, inner: 1, record_clip: 1.0, row_norm: 0.5 };
         let smoothness = 1e9;
         let rounding = |residual| prox.rounding(prox.curvature(smoothness), (1, 1), 1e-9, residual);
         // A step of γ, a slope that is off by β₀ε, a row of norm R.
@@ -155,7 +155,7 @@ mod tests {
         assert!(own >= 2.0 * smoothness * 0.5 * RESIDUAL_ERROR * (1.0 - 1e-9), "{own}");
     }
 
-    fn moves(loss: &str, prox: &Prox, v: &[f64], z: &[f64]) -> f64 {
+    fn moves(loss: &str, prox: &ProxTerms, v: &[f64], z: &[f64]) -> f64 {
         let rows = Dense { rows: 4, columns: 2, values: vec![0.25; 8] };
         let (rows, targets) = (Rows::Dense(rows), vec![1.0; 4]);
         let table = Table { rows, targets, users: None, names: vec![String::new(); 2] };
@@ -166,7 +166,7 @@ mod tests {
     /// The proof is about one score and a curvature: without either nothing is said of a record.
     #[test]
     fn without_one_score_and_a_curvature_nothing_is_known_of_a_record() {
-        let prox = Prox { step: 2.0, inner: 3, record_clip: 1.0, row_norm: 1.0 };
+        let prox = ProxTerms { step: 2.0, inner: 3, record_clip: 1.0, row_norm: 1.0 };
         assert_eq!(moves("hinge", &prox, &[0.0; 2], &[0.0; 2]), f64::INFINITY);
         assert_eq!(moves("multinomial:3", &prox, &[0.0; 6], &[0.0; 6]), f64::INFINITY);
         assert!(moves("logistic", &prox, &[0.0; 2], &[0.0; 2]).is_finite());
@@ -176,7 +176,7 @@ mod tests {
     /// of rows whose norms are rounded up.
     #[test]
     fn what_a_record_moves_has_the_rounding_of_long_iterates_in_it() {
-        let prox = Prox { step: 2.0, inner: 3, record_clip: 1.5, row_norm: 0.5 };
+        let prox = ProxTerms { step: 2.0, inner: 3, record_clip: 1.5, row_norm: 0.5 };
         let beta = 0.25 * 0.25;
         assert!(prox.curvature(0.25) >= beta * (1.0 + 1.9e-9));
         let own = 2.0 * 2.0 * 1.5 / 4.0;

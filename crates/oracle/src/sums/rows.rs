@@ -6,7 +6,7 @@ use super::images::Made;
 
 /// The rows that a pass sees.
 #[derive(Debug)]
-pub enum Seen<'a> {
+pub enum SeenRows<'a> {
     /// Every entry is stored.
     Dense(&'a Dense),
     /// Those that are not zero are.
@@ -15,22 +15,22 @@ pub enum Seen<'a> {
     Made(Made<'a>),
 }
 
-impl<'a> From<&'a Rows> for Seen<'a> {
+impl<'a> From<&'a Rows> for SeenRows<'a> {
     fn from(rows: &'a Rows) -> Self {
         match rows {
-            Rows::Dense(rows) => Seen::Dense(rows),
-            Rows::Sparse(rows) => Seen::Sparse(rows),
+            Rows::Dense(rows) => SeenRows::Dense(rows),
+            Rows::Sparse(rows) => SeenRows::Sparse(rows),
         }
     }
 }
 
-impl Seen<'_> {
+impl SeenRows<'_> {
     /// How many features a row has.
     pub fn columns(&self) -> usize {
         match self {
-            Seen::Dense(rows) => rows.columns,
-            Seen::Sparse(rows) => rows.columns,
-            Seen::Made(rows) => rows.width(),
+            SeenRows::Dense(rows) => rows.columns,
+            SeenRows::Sparse(rows) => rows.columns,
+            SeenRows::Made(rows) => rows.width(),
         }
     }
 }
@@ -39,15 +39,15 @@ impl Seen<'_> {
 macro_rules! with_rows {
     ($rows:expr, $name:ident => $body:expr) => {
         match &$rows {
-            $crate::sums::Seen::Dense($name) => {
+            $crate::sums::SeenRows::Dense($name) => {
                 let $name = *$name;
                 $body
             }
-            $crate::sums::Seen::Sparse($name) => {
+            $crate::sums::SeenRows::Sparse($name) => {
                 let $name = *$name;
                 $body
             }
-            $crate::sums::Seen::Made($name) => $body,
+            $crate::sums::SeenRows::Made($name) => $body,
         }
     };
 }

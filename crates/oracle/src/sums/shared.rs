@@ -20,28 +20,28 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use reticent_problem::losses::Loss;
 
-use super::lanes::{Asked, together};
+use super::lanes::{LaneQuery, together};
 use super::private::Private;
 
 /// Where gates meet whose gradients are of one table and one loss.
 #[derive(Debug, Default)]
 pub struct Meeting {
-    state: Mutex<State>,
+    state: Mutex<PassState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct PassState {
     members: usize,
     next: u64,
-    waiting: BTreeMap<u64, Asked>,
+    waiting: BTreeMap<u64, LaneQuery>,
     answers: BTreeMap<u64, Vec<i64>>,
     at_work: usize,
 }
 
 /// A gate's place at a meeting; it leaves when it is dropped.
 #[derive(Debug)]
-pub struct Member {
+pub struct PassMember {
     meeting: Arc<Meeting>,
     /// Whether the others wait for it: from when it first asks.
     counted: bool,
@@ -49,8 +49,8 @@ pub struct Member {
 
 impl Meeting {
     /// One more who may ask.
-    pub fn join(self: &Arc<Self>) -> Member {
-        Member { meeting: Arc::clone(self), counted: false }
+    pub fn join(self: &Arc<Self>) -> PassMember {
+        PassMember { meeting: Arc::clone(self), counted: false }
     }
 
     /// How many are waited for.
@@ -59,12 +59,12 @@ impl Meeting {
         self.locked().members
     }
 
-    fn locked(&self) -> MutexGuard<'_, State> {
+    fn locked(&self) -> MutexGuard<'_, PassState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Member {
+impl Drop for PassMember {
     fn drop(&mut self) {
         self.leave();
     }
@@ -80,7 +80,7 @@ impl Drop for AtWork<'_> {
     }
 }
 
-impl Member {
+impl PassMember {
     /// It asks for something else, and is not waited for until it asks again.
     pub fn leave(&mut self) {
         if std::mem::take(&mut self.counted) {
@@ -97,7 +97,7 @@ impl Member {
         state.members += usize::from(!std::mem::replace(&mut self.counted, true));
         let own = state.next;
         state.next += 1;
-        state.waiting.insert(own, Asked { at: at.to_vec(), clip });
+        state.waiting.insert(own, LaneQuery { at: at.to_vec(), clip });
         loop {
             if let Some(sum) = state.answers.remove(&own) {
                 return sum;
@@ -114,7 +114,7 @@ impl Member {
                 state.at_work += 1;
                 drop(state);
                 let over = AtWork(meeting);
-                let (ids, asked): (Vec<u64>, Vec<Asked>) = batch.into_iter().unzip();
+                let (ids, asked): (Vec<u64>, Vec<LaneQuery>) = batch.into_iter().unzip();
                 let sums = together(private, loss, &asked);
                 meeting.locked().answers.extend(ids.into_iter().zip(sums));
                 drop(over);
@@ -128,7 +128,7 @@ impl Member {
 }
 
 fn one(private: &Private, loss: &dyn Loss, at: &[f64], clip: f64) -> Vec<i64> {
-    together(private, loss, &[Asked { at: at.to_vec(), clip }]).pop().unwrap_or_default()
+    together(private, loss, &[LaneQuery { at: at.to_vec(), clip }]).pop().unwrap_or_default()
 }
 
 #[cfg(test)]

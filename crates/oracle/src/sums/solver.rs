@@ -9,7 +9,7 @@
 //! released here. The letters are those of proofs/minimiser.md.
 
 use reticent_problem::constraints::Constraint;
-use reticent_problem::losses::{Loss, Target};
+use reticent_problem::losses::{Loss, LossTarget};
 use reticent_problem::{Shape, SparseMatrix};
 use serde::Serialize;
 
@@ -58,7 +58,7 @@ pub struct Risk<'a> {
 
 /// The constants of a risk.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds {
+pub struct RiskConstants {
     /// `C`.
     pub clip: f64,
     /// `μ`.
@@ -105,7 +105,7 @@ pub const UP: f64 = 1.0 + 1e-12;
 
 impl Risk<'_> {
     /// The constants, or why there are none.
-    pub fn bounds(&self) -> Result<Bounds, Unsolvable> {
+    pub fn bounds(&self) -> Result<RiskConstants, Unsolvable> {
         let Risk { row_norm, public, start, shape, loss, crowd, hidden } = *self;
         let (slope, curvature) = (loss.lipschitz(), loss.smoothness());
         if !slope.is_finite() || !curvature.is_finite() {
@@ -149,7 +149,18 @@ impl Risk<'_> {
         let error = crowd * clip * (0.51 * Grid::new(start.len()).step(1.0) * root + 1e-13)
             + 4.0 * unit(terms) * (smooth * reach + offsets)
             + crowd * curvature * row_norm * residual_error(loss);
-        Ok(Bounds { clip, convex, smooth, gram, omega, gamma, potential, reach, error, terms })
+        Ok(RiskConstants {
+            clip,
+            convex,
+            smooth,
+            gram,
+            omega,
+            gamma,
+            potential,
+            reach,
+            error,
+            terms,
+        })
     }
 }
 
@@ -164,7 +175,7 @@ pub(super) const RESIDUAL_ERROR: f64 = 8.0 * f64::EPSILON;
 
 /// The same for this loss: 0 where nothing is subtracted.
 pub(super) fn residual_error(loss: &dyn Loss) -> f64 {
-    if loss.target() == Target::Real { RESIDUAL_ERROR } else { 0.0 }
+    if loss.target() == LossTarget::Real { RESIDUAL_ERROR } else { 0.0 }
 }
 
 /// The largest loss of a score of zero; ∞ where targets are not bounded. Losses are not negative.
@@ -174,16 +185,16 @@ fn value_at_zero(loss: &dyn Loss) -> f64 {
         targets.map(|target| loss.value(&zeros, target)).fold(0.0, f64::max)
     };
     match loss.target() {
-        Target::Binary => most(&mut [-1.0, 1.0].into_iter()),
-        Target::Classes(count) => most(&mut (0..count).map(|class| class as f64)),
-        Target::Real => f64::INFINITY,
+        LossTarget::Binary => most(&mut [-1.0, 1.0].into_iter()),
+        LossTarget::Classes(count) => most(&mut (0..count).map(|class| class as f64)),
+        LossTarget::Real => f64::INFINITY,
     }
 }
 
-impl Bounds {
+impl RiskConstants {
     /// As many steps as bring the potential to `target`, or to where rounding stops it.
     pub fn descend(&self, target: f64) -> Descent {
-        let Bounds { convex, smooth, error, reach, .. } = *self;
+        let RiskConstants { convex, smooth, error, reach, .. } = *self;
         let (less, more) = ((1.0 - ROOM) * convex, (1.0 + ROOM) * smooth);
         let theta = (less / more).sqrt();
         let drift = error * error / (2.0 * ROOM) * (1.0 / convex + 1.0 / smooth);
@@ -213,7 +224,7 @@ impl Descent {
     }
 
     /// `r`, from `V_T`: how far the last iterate may be from the minimiser.
-    pub fn radius(&self, bounds: &Bounds) -> f64 {
+    pub fn radius(&self, bounds: &RiskConstants) -> f64 {
         (2.0 * self.potential / bounds.convex).sqrt() + bounds.rounding(bounds.reach)
     }
 

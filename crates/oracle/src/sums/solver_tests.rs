@@ -35,7 +35,7 @@ fn the_constants_of_a_risk_are_those_of_the_proof() {
     }
 }
 
-const BOUNDS: Bounds = Bounds {
+const BOUNDS: RiskConstants = RiskConstants {
     clip: 1.0,
     convex: 0.5,
     smooth: 2.0,
@@ -59,7 +59,7 @@ fn a_step_of_the_solver_loses_what_errors_and_roundings_take() {
     assert!(once(100.0) > 100.0, "so large that nothing is gained");
     assert_eq!(BOUNDS.descend(1.0).iterations, 0);
 
-    let gains = Bounds { error: 1.0, reach: 1e11, ..BOUNDS };
+    let gains = RiskConstants { error: 1.0, reach: 1e11, ..BOUNDS };
     let rounding = 32.0 * f64::EPSILON * 1e11 * 2.0_f64.sqrt();
     let once = |v: f64| (((1.0 - theta) * v + 5.0).sqrt() + rounding).powi(2);
     let descent = gains.descend(99.0);

@@ -8,7 +8,7 @@ use super::rows::{RowAccess, with_rows};
 
 /// A number that every record has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Statistic {
+pub enum RecordStatistic {
     /// The encoded feature with this index.
     Feature(usize),
     /// The target.
@@ -19,14 +19,14 @@ pub enum Statistic {
     RowNorm,
 }
 
-impl Statistic {
+impl RecordStatistic {
     /// The number of record `i`.
     pub(crate) fn value(self, private: &Private, i: usize) -> f64 {
         match self {
-            Statistic::Feature(index) => private.entry(i, index),
-            Statistic::Target => private.target(i),
-            Statistic::TargetSize => private.target(i).abs(),
-            Statistic::RowNorm => private.norm_above(i),
+            RecordStatistic::Feature(index) => private.entry(i, index),
+            RecordStatistic::Target => private.target(i),
+            RecordStatistic::TargetSize => private.target(i).abs(),
+            RecordStatistic::RowNorm => private.norm_above(i),
         }
     }
 }

@@ -17,7 +17,7 @@ pub use scores::*;
 use reticent_accountant::{NonPrivate, Taint};
 
 use crate::gate::Gate;
-use crate::inside::Inside;
+use crate::inside::GateState;
 use crate::queries::check_point;
 use crate::refusal::Refusal;
 use crate::sums::Split;
@@ -27,7 +27,7 @@ use crate::sums::Split;
 fn behind<'g>(
     gate: &'g mut Gate,
     points: &[&[f64]],
-) -> Result<(&'g mut Inside, &'g mut Option<Split>), Refusal> {
+) -> Result<(&'g mut GateState, &'g mut Option<Split>), Refusal> {
     let (books, inside, split) = gate.behind();
     points.iter().try_for_each(|at| check_point(at, inside.shape()))?;
     books.enter(None, vec![inside.terms.event(NonPrivate::new()?)?])?;

@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use reticent_data::{
-    DataError, Dataset, Head, Kept, Purpose, Reading, Row, Schema, Visitor, visit, visit_dataset,
+    DataError, Dataset, EncodedRow, Head, KeptCell, Purpose, ReadOptions, Schema, Visitor, visit,
+    visit_dataset,
 };
 use reticent_problem::Shape;
 
@@ -21,7 +22,7 @@ pub struct Linear<'a> {
 }
 
 impl Linear<'_> {
-    fn add_scores(&self, row: &Row, all: &mut Vec<f64>) {
+    fn add_scores(&self, row: &EncodedRow, all: &mut Vec<f64>) {
         let Shape { features, outputs, .. } = self.shape;
         let (weights, last) = self.parameter.split_at(features * outputs);
         let start = all.len();
@@ -38,18 +39,18 @@ impl Linear<'_> {
 
 /// Where a table to score is.
 #[derive(Clone, Copy, Debug)]
-pub enum Place<'a> {
+pub enum TablePlace<'a> {
     /// In a file, read as is said; `-` is standard input.
-    File(&'a Path, Reading),
+    File(&'a Path, ReadOptions),
     /// In memory.
     Memory(&'a Dataset<'a>),
 }
 
 /// A table to score.
 #[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
+pub struct ScoredTable<'a> {
     /// Where it is.
-    pub place: Place<'a>,
+    pub place: TablePlace<'a>,
     /// The schema that the model carries.
     pub schema: &'a Schema,
     /// Whether the targets are read too.
@@ -66,7 +67,7 @@ pub struct Scored {
     /// The encoded targets, where they were asked for.
     pub targets: Vec<f64>,
     /// The columns to hand on, each with a cell for each record.
-    pub kept: Vec<Vec<Kept>>,
+    pub kept: Vec<Vec<KeptCell>>,
     /// Records.
     pub records: usize,
 }
@@ -77,21 +78,21 @@ const BATCH: usize = 4096;
 /// Scores every record of a table in the memory of a few thousand, and hands them on. `head` is
 /// told what is known before the first of them; what says `false` ends it.
 pub fn score(
-    source: &Source<'_>,
+    source: &ScoredTable<'_>,
     model: &Linear<'_>,
     head: &mut dyn FnMut(Head) -> bool,
     each: &mut dyn FnMut(Scored) -> bool,
 ) -> Result<(), DataError> {
     let purpose = if source.targets { Purpose::Fit } else { Purpose::Predict };
     let mut batches =
-        Batches { model, source, batch: Scored::default(), head, each, goes_on: true };
+        ScoreBatches { model, source, batch: Scored::default(), head, each, goes_on: true };
     match source.place {
-        Place::File(path, reading) => {
+        TablePlace::File(path, reading) => {
             visit(path, reading, source.schema, purpose, source.keep, &mut batches)?;
         }
-        Place::Memory(dataset) => {
+        TablePlace::Memory(dataset) => {
             if batches.head(Head { kept: Vec::new(), unread: 0 }) {
-                let mut record = |row: &Row| batches.record(row, &[]);
+                let mut record = |row: &EncodedRow| batches.record(row, &[]);
                 visit_dataset(dataset, source.schema, purpose, &mut record)?;
             }
         }
@@ -102,16 +103,16 @@ pub fn score(
     Ok(())
 }
 
-struct Batches<'a> {
+struct ScoreBatches<'a> {
     model: &'a Linear<'a>,
-    source: &'a Source<'a>,
+    source: &'a ScoredTable<'a>,
     batch: Scored,
     head: &'a mut dyn FnMut(Head) -> bool,
     each: &'a mut dyn FnMut(Scored) -> bool,
     goes_on: bool,
 }
 
-impl Batches<'_> {
+impl ScoreBatches<'_> {
     fn hand_on(&mut self) {
         let kept = vec![Vec::new(); self.source.keep.len()];
         let next = Scored {
@@ -123,14 +124,14 @@ impl Batches<'_> {
     }
 }
 
-impl Visitor for Batches<'_> {
+impl Visitor for ScoreBatches<'_> {
     fn head(&mut self, head: Head) -> bool {
         self.batch.kept = vec![Vec::new(); self.source.keep.len()];
         self.goes_on = (self.head)(head);
         self.goes_on
     }
 
-    fn record(&mut self, row: &Row, kept: &[Kept]) -> bool {
+    fn record(&mut self, row: &EncodedRow, kept: &[KeptCell]) -> bool {
         self.model.add_scores(row, &mut self.batch.scores);
         if self.source.targets {
             self.batch.targets.push(row.target);

@@ -1,6 +1,6 @@
 //! Nothing that answers can be made outside the gate's crate: an oracle in between would have queries to look into.
 
-use reticent_oracle::{Claim, Oracle, Refusal, Terms};
+use reticent_oracle::{PaperClaim, Oracle, Refusal, Terms};
 use reticent_problem::Shape;
 
 struct Between<'a>(&'a mut dyn Oracle);
@@ -14,7 +14,7 @@ impl Oracle for Between<'_> {
         self.0.terms()
     }
 
-    fn claim(&mut self, claim: Claim) {
+    fn claim(&mut self, claim: PaperClaim) {
         self.0.claim(claim);
     }
 

@@ -22,7 +22,7 @@ impl Query for Everything {
 
     fn answer(
         &self,
-        inside: &mut reticent_oracle::inside::Inside,
+        inside: &mut reticent_oracle::inside::GateState,
         _: &mut Entropy,
     ) -> Result<Vec<f64>, Refusal> {
         Ok(vec![inside.private.target(0)])

@@ -5,9 +5,9 @@ use reticent_accountant::Repetitions;
 use reticent_accountant::Unit;
 use reticent_data::{Dense, Rows, Table};
 use reticent_noise::NoiseKey;
-use reticent_oracle::queries::{Gradient, Mean, Score, SecondMoment};
+use reticent_oracle::queries::{ClippedMean, Gradient, Score, SecondMoment};
 use reticent_oracle::{
-    Entropy, Gate, Opening, Oracle, PrivateSelection, Refusal, Rehearsal, Released, Sampling,
+    Entropy, Gate, Oracle, PrivacyModel, PrivateSelection, Refusal, Rehearsal, Released, Sampling,
 };
 
 const WIDTH: usize = COLUMNS + 1;
@@ -33,10 +33,10 @@ fn image(table: &Table) -> Table {
 fn answers_in_a_basis_are_those_about_the_images() {
     for unit in [Unit::Record, Unit::User] {
         for name in ["logistic", "multinomial:3"] {
-            let opening = Opening { unit, ..OPENING };
+            let opening = PrivacyModel { unit, ..OPENING };
             let mut moved = gate(name, &opening);
             moved.set_basis(Some(&images())).unwrap();
-            let plain = Opening { intercept: 0.0, ..opening };
+            let plain = PrivacyModel { intercept: 0.0, ..opening };
             let table = image(&example(name != "logistic"));
             let mut other =
                 Gate::open(table.into(), loss(name), &plain, Entropy::seeded(1)).unwrap();
@@ -78,7 +78,7 @@ fn a_user_of_one_record_counts_as_the_record() {
     let sum = |unit| {
         let mut table = example(false);
         table.users = Some((0..COUNT as u32).collect());
-        let opening = Opening { unit, ..OPENING };
+        let opening = PrivacyModel { unit, ..OPENING };
         let mut gate =
             Gate::open(table.into(), loss("logistic"), &opening, Entropy::seeded(1)).unwrap();
         gate.ask(&query).unwrap().into_inner()
@@ -134,7 +134,7 @@ fn images_that_do_not_fit_are_refused() {
 
 #[test]
 fn a_rehearsal_has_the_events_of_the_run() {
-    let mean = Mean { clip: 1.0, noise_multiplier: 2.0, sampling: Sampling::Full };
+    let mean = ClippedMean { clip: 1.0, noise_multiplier: 2.0, sampling: Sampling::Full };
     let ask = |oracle: &mut dyn Oracle| {
         let moments = SecondMoment { row_norm: 1.5, whole: true, noise_multiplier: 4.0 };
         assert_eq!(oracle.ask(&moments).unwrap().get().len(), WIDTH * WIDTH);
@@ -182,7 +182,8 @@ fn keyed() -> Gate<reticent_oracle::Keyed> {
     Gate::open_keyed(table, loss("logistic"), &OPENING, key, &[1; 32]).unwrap()
 }
 
-const TINY: Mean = Mean { clip: 1e-9, noise_multiplier: 2.0, sampling: Sampling::Full };
+const TINY: ClippedMean =
+    ClippedMean { clip: 1e-9, noise_multiplier: 2.0, sampling: Sampling::Full };
 
 /// A consensus that is opened at the same start in two bases is two states.
 #[test]

@@ -6,7 +6,7 @@ use super::{COUNT, OPENING, close, example, gate, loss, noiseless, point};
 use reticent_accountant::{Adjacency, Unit};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::queries::{Consensus, ConsensusTerms, Gradient, Moving};
-use reticent_oracle::{Entropy, Gate, Opening, Oracle, Refusal, Rehearsal, Sampling};
+use reticent_oracle::{Entropy, Gate, Oracle, PrivacyModel, Refusal, Rehearsal, Sampling};
 use reticent_problem::losses::Loss;
 
 /// The blocks written out in full, as FP23 has them, with the prox of the whole parameter.
@@ -85,7 +85,7 @@ fn consensus_is_the_textbook_recursion() {
 #[test]
 fn consensus_finds_the_minimiser_for_records_and_for_users() {
     for unit in [Unit::Record, Unit::User] {
-        let opening = Opening { unit, ..OPENING };
+        let opening = PrivacyModel { unit, ..OPENING };
         let mut gate = gate("logistic", &opening);
         let params = ConsensusTerms {
             clip: 10.0,
@@ -159,7 +159,7 @@ const STEP: ConsensusTerms = ConsensusTerms {
 #[test]
 fn naming_every_block_is_moving_all_of_them() {
     for unit in [Unit::Record, Unit::User] {
-        let opening = Opening { unit, ..OPENING };
+        let opening = PrivacyModel { unit, ..OPENING };
         let (mut all, mut named) = (gate("logistic", &opening), gate("logistic", &opening));
         let units: Vec<u32> = (0..named.terms().population() as u32).collect();
         let mut z = vec![0.1; 4];
@@ -211,7 +211,7 @@ fn which_person_a_schedule_moves_does_not_follow_from_the_order_of_rows() {
             order.iter().for_each(|&person| rows.push_sparse(&[0, 1, 2], &persons[person]));
             let (rows, names) = (Rows::Dense(rows), vec!["x".to_owned(); 3]);
             let table = Table { rows, targets: vec![1.0; 3], users: Some(vec![0, 1, 2]), names };
-            let opening = Opening { unit: Unit::User, ..OPENING };
+            let opening = PrivacyModel { unit: Unit::User, ..OPENING };
             let mut gate =
                 Gate::open(table.into(), loss("logistic"), &opening, Entropy::seeded(seed))
                     .unwrap();
@@ -238,7 +238,7 @@ fn which_person_a_schedule_moves_does_not_follow_from_the_order_of_rows() {
 
 #[test]
 fn a_schedule_is_refused_where_it_is_not_public() {
-    let refused = |opening: &Opening, moving: Moving<'_>, params: &ConsensusTerms| {
+    let refused = |opening: &PrivacyModel, moving: Moving<'_>, params: &ConsensusTerms| {
         let mut gate = gate("logistic", opening);
         gate.open_consensus(&[0.0; 4]).unwrap();
         let mut rehearsal = Rehearsal::new(gate.shape(), *gate.terms());
@@ -251,7 +251,8 @@ fn a_schedule_is_refused_where_it_is_not_public() {
         }
         assert!(gate.ledger().entries().is_empty() && gate.ledger().taints().len() == 1);
     };
-    let add_remove = Opening { adjacency: Adjacency::AddRemove, public_n: Some(50), ..OPENING };
+    let add_remove =
+        PrivacyModel { adjacency: Adjacency::AddRemove, public_n: Some(50), ..OPENING };
     refused(&add_remove, Moving::Only(&[0]), &STEP);
     refused(&OPENING, Moving::Only(&[COUNT as u32]), &STEP);
     refused(

@@ -5,7 +5,7 @@ use super::{COUNT, OPENING, close, example, gate, point};
 use reticent_accountant::{Adjacency, Unit};
 use reticent_data::Table;
 use reticent_oracle::queries::{Errors, Histogram};
-use reticent_oracle::{Opening, Oracle, Refusal};
+use reticent_oracle::{Oracle, PrivacyModel, Refusal};
 
 const EDGES: [f64; 3] = [-0.5, 0.0, 0.7];
 
@@ -29,7 +29,7 @@ fn weight(table: &Table, i: usize, unit: Unit) -> f64 {
 fn a_histogram_counts_classes_predictions_and_bins() {
     for unit in [Unit::Record, Unit::User] {
         for (name, outputs) in [("logistic", 1), ("multinomial:3", 3)] {
-            let mut gate = gate(name, &Opening { unit, ..OPENING });
+            let mut gate = gate(name, &PrivacyModel { unit, ..OPENING });
             let at = point(gate.shape().len(), 3);
             let asked = Histogram { at: &at, cut: 0.1, edges: &EDGES, noise_multiplier: 0.0 };
             let cells = asked.cells(gate.shape());
@@ -66,7 +66,7 @@ fn a_histogram_counts_classes_predictions_and_bins() {
 fn errors_are_summed_with_what_targets_are() {
     for unit in [Unit::Record, Unit::User] {
         for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
-            let opening = Opening { unit, adjacency, public_n: Some(10), ..OPENING };
+            let opening = PrivacyModel { unit, adjacency, public_n: Some(10), ..OPENING };
             let mut gate = gate("squared", &opening);
             let at = point(gate.shape().len(), 3);
             let sums = gate.ask(&Errors { at: &at, noise_multiplier: 0.0 }).unwrap().into_inner();
@@ -89,7 +89,7 @@ fn errors_are_summed_with_what_targets_are() {
 #[test]
 fn the_noise_has_the_size_that_is_said() {
     for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
-        let opening = Opening { adjacency, public_n: Some(10), ..OPENING };
+        let opening = PrivacyModel { adjacency, public_n: Some(10), ..OPENING };
         let edges: Vec<f64> = (0..199).map(|i| f64::from(i) - 99.0).collect();
         let asked = Histogram { at: &[0.0; 4], cut: 0.0, edges: &edges, noise_multiplier: 1e3 };
         let mut gate = gate("logistic", &opening);

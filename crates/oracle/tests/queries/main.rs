@@ -11,11 +11,11 @@ mod minimisers;
 
 use reticent_accountant::{Adjacency, Taint, Unit, View};
 use reticent_data::{Dense, Rows, Table};
-use reticent_oracle::queries::{Gradient, Mean, Perturbed};
-use reticent_oracle::{Claim, Entropy, Gate, Opening, Oracle, Refusal, Sampling};
+use reticent_oracle::queries::{ClippedMean, Gradient, Perturbed};
+use reticent_oracle::{Entropy, Gate, Oracle, PaperClaim, PrivacyModel, Refusal, Sampling};
 use reticent_problem::losses::{self, Loss};
 
-const OPENING: Opening = Opening {
+const OPENING: PrivacyModel = PrivacyModel {
     adjacency: Adjacency::ReplaceOne,
     unit: Unit::Record,
     view: View::Central,
@@ -47,13 +47,13 @@ fn loss(name: &str) -> Box<dyn Loss> {
     losses::parse(name, None).unwrap()
 }
 
-fn gate(name: &str, opening: &Opening) -> Gate {
+fn gate(name: &str, opening: &PrivacyModel) -> Gate {
     Gate::open(example(name.starts_with("multi")).into(), loss(name), opening, Entropy::seeded(1))
         .unwrap()
 }
 
-fn noiseless(clip: f64) -> Mean {
-    Mean { clip, noise_multiplier: 0.0, sampling: Sampling::Full }
+fn noiseless(clip: f64) -> ClippedMean {
+    ClippedMean { clip, noise_multiplier: 0.0, sampling: Sampling::Full }
 }
 
 fn close(a: &[f64], b: &[f64], tolerance: f64) {
@@ -73,10 +73,10 @@ fn a_claim_is_for_one_answer_and_taints_for_good() {
         Err(Refusal::BadQuery(_))
     ));
     gate.keep_transcript();
-    let params = Mean { clip: 1.0, noise_multiplier: 0.0, sampling: Sampling::Full };
-    gate.claim(Claim::nothing(5));
+    let params = ClippedMean { clip: 1.0, noise_multiplier: 0.0, sampling: Sampling::Full };
+    gate.claim(PaperClaim::nothing(5));
     gate.ask(&Gradient { at: &[0.0; 4], mean: params }).unwrap();
-    gate.claim(Claim::gaussian(4, Sampling::Full, 3.0));
+    gate.claim(PaperClaim::gaussian(4, Sampling::Full, 3.0));
     let perturbed = gate
         .ask(&Perturbed { values: &[1e6, -2.0], scale: 1.0, noise_multiplier: 3.0 })
         .unwrap()

@@ -4,16 +4,16 @@ use super::{COUNT, OPENING, close, example, gate, loss, noiseless, point};
 use reticent_accountant::statistics::normal_cdf;
 use reticent_accountant::{Adjacency, Unit};
 use reticent_oracle::queries::{
-    Consensus, ConsensusTerms, Coordinate, Correction, Count, Curvature, Gradient, Mean, Moving,
-    Quantile, Score, SecondMoment,
+    ClippedMean, Consensus, ConsensusTerms, Coordinate, Correction, Count, Curvature, Gradient,
+    Moving, Quantile, Score, SecondMoment,
 };
-use reticent_oracle::{Claim, Opening, Oracle, Refusal, Sampling, Statistic};
+use reticent_oracle::{Oracle, PaperClaim, PrivacyModel, RecordStatistic, Refusal, Sampling};
 
 #[test]
 fn a_correction_is_a_difference_of_gradients() {
     for unit in [Unit::Record, Unit::User] {
         for name in ["logistic", "multinomial:3"] {
-            let mut gate = gate(name, &Opening { unit, ..OPENING });
+            let mut gate = gate(name, &PrivacyModel { unit, ..OPENING });
             let (at, from) = (point(gate.shape().len(), 1), point(gate.shape().len(), 2));
             let params = noiseless(100.0);
             let difference =
@@ -30,7 +30,7 @@ fn a_correction_is_a_difference_of_gradients() {
 fn a_coordinate_is_an_entry_of_the_gradient() {
     for unit in [Unit::Record, Unit::User] {
         for name in ["logistic", "multinomial:3"] {
-            let mut gate = gate(name, &Opening { unit, ..OPENING });
+            let mut gate = gate(name, &PrivacyModel { unit, ..OPENING });
             let at = point(gate.shape().len(), 1);
             let params = noiseless(100.0);
             let whole = gate.ask(&Gradient { at: &at, mean: params }).unwrap().into_inner();
@@ -85,7 +85,7 @@ fn the_second_moment_is_symmetric_and_clipped() {
 #[test]
 fn a_curvature_is_the_derivative_of_the_gradient() {
     for unit in [Unit::Record, Unit::User] {
-        let mut gate = gate("logistic", &Opening { unit, ..OPENING });
+        let mut gate = gate("logistic", &PrivacyModel { unit, ..OPENING });
         let at = point(gate.shape().len(), 1);
         let asked = Curvature { at: &at, row_norm: 100.0, most: 0.25, noise_multiplier: 0.0 };
         let whole = gate.ask(&asked).unwrap().into_inner();
@@ -161,13 +161,13 @@ fn the_noise_has_the_size_that_the_books_say() {
 
     // Replace-one: a count has sensitivity 1 = 2·(σ/z), so σ = z/2.
     let mut replace = gate("logistic", &OPENING);
-    let params = Count { of: Statistic::Target, at_most: 0.0, noise_multiplier: 4.0 };
+    let params = Count { of: RecordStatistic::Target, at_most: 0.0, noise_multiplier: 4.0 };
     let exact = example(false).targets.iter().filter(|b| **b <= 0.0).count() as f64;
     near(spread(&mut || replace.ask(&params).unwrap().into_inner(), exact), 2.0);
 
     let mut remove = gate(
         "logistic",
-        &Opening { adjacency: Adjacency::AddRemove, public_n: Some(10), ..OPENING },
+        &PrivacyModel { adjacency: Adjacency::AddRemove, public_n: Some(10), ..OPENING },
     );
     near(spread(&mut || remove.ask(&params).unwrap().into_inner(), exact), 4.0);
 
@@ -233,7 +233,7 @@ fn coordinates_and_blocks_have_the_noise_that_is_asked_for() {
     let mut gate = gate("logistic", &OPENING);
     let at = point(4, 1);
     let mut coordinate = |noise_multiplier| {
-        let mean = Mean { noise_multiplier, ..noiseless(2.0) };
+        let mean = ClippedMean { noise_multiplier, ..noiseless(2.0) };
         gate.ask(&Coordinate { at: &at, index: 1, mean }).unwrap().into_inner()
     };
     let centre = coordinate(0.0);
@@ -249,7 +249,7 @@ fn coordinates_and_blocks_have_the_noise_that_is_asked_for() {
             block_noise,
         };
         gate.open_consensus(&[0.0; 4]).unwrap();
-        gate.claim(Claim::nothing(3));
+        gate.claim(PaperClaim::nothing(3));
         gate.ask(&Consensus { z: &[0.0; 4], moving: Moving::All, params }).unwrap().get()[0]
     };
     let centre = step(0.0);
@@ -269,8 +269,8 @@ fn a_user_counts_by_the_share_of_its_records() {
     };
     let expected: f64 = (0..3).filter_map(share).sum();
     assert!(expected.fract() != 0.0, "shares that are not whole");
-    let mut gate = gate("logistic", &Opening { unit: Unit::User, ..OPENING });
-    let params = Count { of: Statistic::Feature(0), at_most: 0.55, noise_multiplier: 0.0 };
+    let mut gate = gate("logistic", &PrivacyModel { unit: Unit::User, ..OPENING });
+    let params = Count { of: RecordStatistic::Feature(0), at_most: 0.55, noise_multiplier: 0.0 };
     close(&[gate.ask(&params).unwrap().into_inner()], &[expected], 1e-8);
 }
 
@@ -282,7 +282,7 @@ fn quantiles_without_noise_are_quantiles() {
     let candidates: Vec<f64> = (0..=24).map(|k| k as f64 / 12.0 - 1.0).collect();
     for fraction in [0.1, 0.5, 0.75, 1.0] {
         let params = Quantile {
-            of: Statistic::Feature(1),
+            of: RecordStatistic::Feature(1),
             fraction,
             candidates: &candidates,
             noise_multiplier: 0.0,
@@ -315,10 +315,12 @@ fn a_quantile_has_the_noise_of_its_event() {
             // The first count is at the middle one of them.
             let candidates: Vec<f64> =
                 (0..most).map(|k| middle + f64::from(k - most / 2 + 1) * 10.0).collect();
-            let mut gate =
-                gate("squared", &Opening { adjacency, public_n: Some(COUNT as u64), ..OPENING });
+            let mut gate = gate(
+                "squared",
+                &PrivacyModel { adjacency, public_n: Some(COUNT as u64), ..OPENING },
+            );
             let params = Quantile {
-                of: Statistic::Feature(1),
+                of: RecordStatistic::Feature(1),
                 fraction: (there + 1.0) / COUNT as f64,
                 candidates: &candidates,
                 noise_multiplier: z,
@@ -336,20 +338,20 @@ fn a_quantile_has_the_noise_of_its_event() {
 #[test]
 fn the_size_of_a_target_has_no_sign() {
     let params = Quantile {
-        of: Statistic::TargetSize,
+        of: RecordStatistic::TargetSize,
         fraction: 0.01,
         candidates: &[-1.0, 0.5, 1.0, 2.0],
         noise_multiplier: 0.0,
     };
     assert_eq!(gate("squared", &OPENING).ask(&params).unwrap().into_inner(), 1.0);
-    let signed = Quantile { of: Statistic::Target, ..params };
+    let signed = Quantile { of: RecordStatistic::Target, ..params };
     assert_eq!(gate("squared", &OPENING).ask(&signed).unwrap().into_inner(), -1.0);
 }
 
 #[test]
 fn one_candidate_needs_no_data() {
     let params = Quantile {
-        of: Statistic::RowNorm,
+        of: RecordStatistic::RowNorm,
         fraction: 0.5,
         candidates: &[2.0],
         noise_multiplier: 1.0,
@@ -359,7 +361,7 @@ fn one_candidate_needs_no_data() {
         let params = Quantile { candidates, ..params };
         assert!(matches!(gate("logistic", &OPENING).ask(&params), Err(Refusal::BadQuery(_))));
     }
-    let params = Count { of: Statistic::Feature(3), at_most: 0.0, noise_multiplier: 1.0 };
+    let params = Count { of: RecordStatistic::Feature(3), at_most: 0.0, noise_multiplier: 1.0 };
     assert!(matches!(gate("logistic", &OPENING).ask(&params), Err(Refusal::BadQuery(_))));
 }
 
@@ -372,7 +374,7 @@ fn noise_that_the_grid_does_not_have_is_refused_before_it_is_entered() {
     let mut gate = gate("logistic", &OPENING);
     let at = point(4, 1);
     for noise_multiplier in [limit, 3e6, f64::from(1 << 24), f64::INFINITY, f64::NAN] {
-        let mean = Mean { noise_multiplier, ..noiseless(2.0) };
+        let mean = ClippedMean { noise_multiplier, ..noiseless(2.0) };
         let refused = gate.ask(&Gradient { at: &at, mean }).unwrap_err();
         assert!(matches!(refused, Refusal::BadQuery(_)), "{noise_multiplier}: {refused:?}");
         let moment = SecondMoment { row_norm: 1.0, whole: true, noise_multiplier };
@@ -380,7 +382,7 @@ fn noise_that_the_grid_does_not_have_is_refused_before_it_is_entered() {
         assert!(matches!(refused, Refusal::BadQuery(_)), "{noise_multiplier}: {refused:?}");
         assert_eq!(gate.ledger().total_events(), 0, "{noise_multiplier}");
     }
-    let mean = Mean { noise_multiplier: limit.next_down(), ..noiseless(2.0) };
+    let mean = ClippedMean { noise_multiplier: limit.next_down(), ..noiseless(2.0) };
     gate.ask(&Gradient { at: &at, mean }).unwrap();
     assert_eq!(gate.ledger().total_events(), 1);
 }

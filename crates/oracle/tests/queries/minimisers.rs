@@ -3,8 +3,8 @@
 use super::{COLUMNS, COUNT, OPENING, close, gate, loss, noiseless, point};
 use reticent_accountant::{Adjacency, Mechanism, Unit};
 use reticent_data::{Dense, Rows, Table};
-use reticent_oracle::queries::{Gradient, Minimiser, Objective};
-use reticent_oracle::{Entropy, Gate, Law, Opening, Oracle, Quadratic, Refusal, Rehearsal};
+use reticent_oracle::queries::{Gradient, Minimiser, PerturbedObjective};
+use reticent_oracle::{Entropy, Gate, Law, Oracle, PrivacyModel, Quadratic, Refusal, Rehearsal};
 use reticent_problem::constraints::Constraint;
 use reticent_testkit::statistics::{gamma_cdf, kolmogorov};
 
@@ -29,7 +29,7 @@ fn the_minimiser_is_one() {
     let chain = Constraint::chain(COLUMNS).unwrap();
     for unit in [Unit::Record, Unit::User] {
         for penalty in [None, Some((&chain, 0.5, &[0.3, -0.2][..]))] {
-            let mut gate = gate("logistic", &Opening { unit, ..OPENING });
+            let mut gate = gate("logistic", &PrivacyModel { unit, ..OPENING });
             let linear = point(4, 5);
             let public = Quadratic { ridge: 0.05, linear: &linear, penalty };
             let start = point(4, 6);
@@ -50,7 +50,7 @@ fn the_minimiser_is_one() {
 
 #[test]
 fn an_image_is_the_matrix_times_the_minimiser() {
-    let opening = Opening { intercept: 0.0, ..OPENING };
+    let opening = PrivacyModel { intercept: 0.0, ..OPENING };
     let identity = Constraint::identity(COLUMNS);
     let (linear, v, start) = (vec![0.0; 3], point(3, 1), vec![0.0; 3]);
     let public = Quadratic { ridge: 0.0, linear: &linear, penalty: Some((&identity, 2.0, &v)) };
@@ -71,7 +71,8 @@ fn a_minimiser_without_a_proof_is_refused_before_the_ledger() {
     let flat = Minimiser { public: Quadratic { ridge: 0.0, ..public }, ..params };
     let flatter = Minimiser { public: Quadratic { ridge: 1e-19, ..public }, ..params };
     let image = Minimiser { image: true, ..params };
-    let add_remove = Opening { adjacency: Adjacency::AddRemove, public_n: Some(12), ..OPENING };
+    let add_remove =
+        PrivacyModel { adjacency: Adjacency::AddRemove, public_n: Some(12), ..OPENING };
     for (name, opening, params) in [
         ("logistic", OPENING, flat),
         ("huber:1", OPENING, flatter),
@@ -92,8 +93,13 @@ fn a_minimiser_without_a_proof_is_refused_before_the_ledger() {
     assert!(gate("logistic", &OPENING).ask(&params).is_ok());
 }
 
-fn perturbed<'a>(public: Quadratic<'a>, start: &'a [f64], law: Law, z: f64) -> Objective<'a> {
-    Objective { row_norm: 1.5, smoothness: 0.25, public, start, law, noise_multiplier: z }
+fn perturbed<'a>(
+    public: Quadratic<'a>,
+    start: &'a [f64],
+    law: Law,
+    z: f64,
+) -> PerturbedObjective<'a> {
+    PerturbedObjective { row_norm: 1.5, smoothness: 0.25, public, start, law, noise_multiplier: z }
 }
 
 /// Without noise a perturbed objective is the objective, whoever the neighbours are and however its
@@ -110,7 +116,7 @@ fn an_objective_without_noise_has_its_minimiser() {
     let expected = gate("logistic", &OPENING).ask(&params).unwrap().into_inner();
     let count = Some(COUNT as u64);
     for opening in
-        [OPENING, Opening { adjacency: Adjacency::AddRemove, public_n: count, ..OPENING }]
+        [OPENING, PrivacyModel { adjacency: Adjacency::AddRemove, public_n: count, ..OPENING }]
     {
         for law in [Law::Normal, Law::SphericalLaplace] {
             let mut gate = gate("logistic", &opening);
@@ -130,7 +136,7 @@ fn the_linear_term_has_the_law_that_is_counted() {
     let (count, columns, z, ridge) = (4_usize, 3_usize, 1.5, 2.0);
     let zeros = vec![0.0; columns];
     let public = Quadratic { ridge, linear: &zeros, penalty: None };
-    let opening = Opening { intercept: 0.0, ..OPENING };
+    let opening = PrivacyModel { intercept: 0.0, ..OPENING };
     for (law, size) in [(Law::Normal, 1500), (Law::SphericalLaplace, 1500)] {
         let table = Table {
             rows: Rows::Dense({
@@ -189,9 +195,11 @@ fn perturbed_objectives_are_recorded_as_what_they_are() {
     for (unit, expected) in
         [(Unit::Record, 3.0 * (0.5 * 2.25 / 6.0_f64).ln_1p()), (Unit::User, 3.0 * 0.5 * 2.25)]
     {
-        let mut asked = gate("multinomial:3", &Opening { unit, ..OPENING });
-        let params =
-            Objective { smoothness: 0.5, ..perturbed(public, &zeros, Law::SphericalLaplace, 4.0) };
+        let mut asked = gate("multinomial:3", &PrivacyModel { unit, ..OPENING });
+        let params = PerturbedObjective {
+            smoothness: 0.5,
+            ..perturbed(public, &zeros, Law::SphericalLaplace, 4.0)
+        };
         asked.ask(&params).unwrap();
         let Mechanism::PureDp(pure) = asked.ledger().entries()[0].event().mechanism() else {
             panic!("pure")
@@ -213,7 +221,7 @@ fn of_a_crowd_a_subset_is_taken() {
     let public = Quadratic { ridge: 100.0, linear: &zeros, penalty: None };
     for public_n in [5_u64, 6, 7] {
         let opening =
-            Opening { adjacency: Adjacency::AddRemove, public_n: Some(public_n), ..OPENING };
+            PrivacyModel { adjacency: Adjacency::AddRemove, public_n: Some(public_n), ..OPENING };
         for law in [Law::Normal, Law::SphericalLaplace] {
             let mut asked = gate("logistic", &opening);
             asked.ask(&perturbed(public, &zeros, law, 3.0)).unwrap();
@@ -226,7 +234,7 @@ fn of_a_crowd_a_subset_is_taken() {
         let names = vec!["x".to_owned()];
         let table =
             Table { rows: Rows::Dense(rows), targets: vec![1.0; COUNT], users: None, names };
-        let opening = Opening { intercept: 0.0, ..opening };
+        let opening = PrivacyModel { intercept: 0.0, ..opening };
         let mut gate =
             Gate::open(table.into(), loss("logistic"), &opening, Entropy::seeded(8)).unwrap();
         let public = Quadratic { linear: &[0.0], ..public };
@@ -241,14 +249,14 @@ fn what_is_not_proven_is_refused_before_the_ledger() {
     let zeros = vec![0.0; COLUMNS + 1];
     let ridge = |ridge| Quadratic { ridge, linear: &zeros, penalty: None };
     let good = perturbed(ridge(0.5), &zeros, Law::Normal, 3.0);
-    let by_user = Opening { unit: Unit::User, ..OPENING };
+    let by_user = PrivacyModel { unit: Unit::User, ..OPENING };
     for (name, opening, params) in [
-        ("huber:1", OPENING, Objective { smoothness: 1.0, ..good }),
+        ("huber:1", OPENING, PerturbedObjective { smoothness: 1.0, ..good }),
         ("hinge", OPENING, good),
         ("logistic", by_user, good),
-        ("logistic", OPENING, Objective { smoothness: 0.2, ..good }),
-        ("logistic", OPENING, Objective { public: ridge(0.0), ..good }),
-        ("logistic", OPENING, Objective { noise_multiplier: -1.0, ..good }),
+        ("logistic", OPENING, PerturbedObjective { smoothness: 0.2, ..good }),
+        ("logistic", OPENING, PerturbedObjective { public: ridge(0.0), ..good }),
+        ("logistic", OPENING, PerturbedObjective { noise_multiplier: -1.0, ..good }),
     ] {
         let mut gate = gate(name, &opening);
         assert!(matches!(gate.ask(&params), Err(Refusal::BadQuery(_))), "{name}");
@@ -256,7 +264,8 @@ fn what_is_not_proven_is_refused_before_the_ledger() {
     }
     let zeros = vec![0.0; 3 * (COLUMNS + 1)];
     let public = Quadratic { ridge: 0.5, linear: &zeros, penalty: None };
-    let params = Objective { smoothness: 0.5, ..perturbed(public, &zeros, Law::Normal, 3.0) };
+    let params =
+        PerturbedObjective { smoothness: 0.5, ..perturbed(public, &zeros, Law::Normal, 3.0) };
     assert!(gate("multinomial:3", &OPENING).ask(&params).is_err());
     assert!(gate("logistic", &OPENING).ask(&good).is_ok());
 }

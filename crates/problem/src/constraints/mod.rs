@@ -100,14 +100,14 @@ impl Constraint {
 }
 
 /// What a constraint may need to know when it is read: the features, and how to get at a file.
-pub struct Context<'c> {
+pub struct ConstraintContext<'c> {
     /// The names of the features, in order.
     pub features: &'c [String],
     /// How a file is read. This crate touches no files itself.
     pub read: &'c dyn Fn(&str) -> io::Result<String>,
 }
 
-impl Context<'_> {
+impl ConstraintContext<'_> {
     fn file(&self, name: &str) -> Result<String, ParseError> {
         (self.read)(name)
             .map_err(|e| ParseError::Unreadable { file: name.to_owned(), problem: e.to_string() })
@@ -115,10 +115,10 @@ impl Context<'_> {
 }
 
 /// Builds a constraint from its parameters.
-pub type Make = fn(&Arguments, &Context<'_>) -> Result<Constraint, ParseError>;
+pub type Make = fn(&Arguments, &ConstraintContext<'_>) -> Result<Constraint, ParseError>;
 
 /// A constraint in the catalogue.
-pub type Entry = catalogue::Entry<Make>;
+pub type Entry = catalogue::CatalogueEntry<Make>;
 
 /// Every constraint that can be asked for by name.
 pub const CATALOGUE: &[Entry] =
@@ -133,16 +133,16 @@ pub const CATALOGUE: &[Entry] =
 /// # Examples
 ///
 /// ```
-/// use reticent_problem::constraints::{Context, parse};
+/// use reticent_problem::constraints::{ConstraintContext, parse};
 ///
 /// let features = ["age", "height", "weight"].map(str::to_owned);
 /// let read = |_: &str| Ok("age height 1\nheight weight -0.5\n".to_owned());
-/// let graph = parse("graph:edges.txt", &Context { features: &features, read: &read })?;
+/// let graph = parse("graph:edges.txt", &ConstraintContext { features: &features, read: &read })?;
 /// // A row for each edge and one for each feature.
 /// assert_eq!((graph.a().rows(), graph.a().columns()), (5, 3));
 /// # Ok::<(), reticent_problem::ParseError>(())
 /// ```
-pub fn parse(text: &str, context: &Context<'_>) -> Result<Constraint, ParseError> {
+pub fn parse(text: &str, context: &ConstraintContext<'_>) -> Result<Constraint, ParseError> {
     let (entry, arguments) = catalogue::read("constraint", CATALOGUE, text, None)?;
     (entry.build)(&arguments, context)
 }

@@ -21,7 +21,7 @@ fn read_test_file(name: &str) -> io::Result<String> {
 }
 
 fn parsed(text: &str, features: usize) -> Result<Constraint, ParseError> {
-    parse(text, &Context { features: &names(features), read: &read_test_file })
+    parse(text, &ConstraintContext { features: &names(features), read: &read_test_file })
 }
 
 const TEXTS: &[&str] = &[

@@ -34,11 +34,11 @@ impl ScalarLoss for Absolute {
         soft(u, step)
     }
 
-    fn max_slope(&self) -> f64 {
+    fn max_derivative(&self) -> f64 {
         1.0
     }
 
-    fn max_bend(&self) -> f64 {
+    fn max_curvature(&self) -> f64 {
         f64::INFINITY
     }
 }

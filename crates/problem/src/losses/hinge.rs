@@ -33,11 +33,11 @@ impl ScalarLoss for Hinge {
         if u + step <= 1.0 { u + step } else { u.clamp(1.0, f64::INFINITY) }
     }
 
-    fn max_slope(&self) -> f64 {
+    fn max_derivative(&self) -> f64 {
         1.0
     }
 
-    fn max_bend(&self) -> f64 {
+    fn max_curvature(&self) -> f64 {
         f64::INFINITY
     }
 }

@@ -57,11 +57,11 @@ impl ScalarLoss for Huber {
         if shrunk.abs() <= self.delta { shrunk } else { u - (step * self.delta).copysign(u) }
     }
 
-    fn max_slope(&self) -> f64 {
+    fn max_derivative(&self) -> f64 {
         self.delta
     }
 
-    fn max_bend(&self) -> f64 {
+    fn max_curvature(&self) -> f64 {
         1.0
     }
 }

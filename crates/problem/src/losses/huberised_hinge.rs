@@ -70,11 +70,11 @@ impl ScalarLoss for HuberisedHinge {
         }
     }
 
-    fn max_slope(&self) -> f64 {
+    fn max_derivative(&self) -> f64 {
         1.0
     }
 
-    fn max_bend(&self) -> f64 {
+    fn max_curvature(&self) -> f64 {
         0.5 / self.h
     }
 }

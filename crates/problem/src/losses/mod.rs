@@ -37,7 +37,7 @@ pub use weighted::Weighted;
 pub type Make = fn(&[f64]) -> Result<Box<dyn Loss>, ParseError>;
 
 /// A loss in the catalogue.
-pub type Entry = catalogue::Entry<Make>;
+pub type Entry = catalogue::CatalogueEntry<Make>;
 
 /// Every loss that can be asked for by name.
 pub const CATALOGUE: &[Entry] = &[
@@ -82,7 +82,7 @@ pub fn parse(text: &str, classes: Option<usize>) -> Result<Box<dyn Loss>, ParseE
 
 /// What a loss takes as the target of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum LossTarget {
     /// Two classes, coded −1 and +1.
     Binary,
     /// `k` classes, coded 0 … k−1.
@@ -131,7 +131,7 @@ pub trait Loss: sealed::Sealed + fmt::Debug + Send + Sync {
     }
 
     /// The targets it takes.
-    fn target(&self) -> Target;
+    fn target(&self) -> LossTarget;
 
     /// The number of scores that a record has: 1, or one for each class.
     fn outputs(&self) -> usize {

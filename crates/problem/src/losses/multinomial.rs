@@ -9,7 +9,7 @@
 //! root lies between. Two nested roots with sure brackets; Newton's method on the `k` scores would
 //! need a line search and has no such end.
 
-use super::{Entry, Loss, Target};
+use super::{Entry, Loss, LossTarget};
 use crate::ParseError;
 use crate::catalogue::{self, Fallback, Parameter, Range};
 use crate::root::increasing_root;
@@ -51,8 +51,8 @@ impl Loss for Multinomial {
         catalogue::spec(NAME, &[self.classes as f64])
     }
 
-    fn target(&self) -> Target {
-        Target::Classes(self.classes)
+    fn target(&self) -> LossTarget {
+        LossTarget::Classes(self.classes)
     }
 
     fn outputs(&self) -> usize {

@@ -29,7 +29,7 @@ const ROUNDING: f64 = 1.0 + 8.0 * f64::EPSILON;
 
 /// The points of the slope, checked.
 #[derive(Clone, Debug, PartialEq)]
-struct Slopes {
+struct SlopePoints {
     at: Vec<f64>,
     slope: Vec<f64>,
     /// The curvature behind each point but the last.
@@ -38,7 +38,7 @@ struct Slopes {
     value: Vec<f64>,
 }
 
-impl Slopes {
+impl SlopePoints {
     /// From `u₁, s₁, u₂, s₂, …`.
     fn new(name: &'static str, numbers: &[f64], margin: bool) -> Result<Self, ParseError> {
         let refuse = |range: &str| ParseError::OutOfRange {
@@ -83,7 +83,7 @@ impl Slopes {
             return Err(refuse("pairs u,s whose s differ by more than nothing for their u"));
         }
         let value = values(&at, &slope);
-        Ok(Slopes { at, slope, bend, value })
+        Ok(SlopePoints { at, slope, bend, value })
     }
 
     fn parameters(&self) -> Vec<f64> {
@@ -142,11 +142,11 @@ impl Slopes {
         }
     }
 
-    fn max_slope(&self) -> f64 {
+    fn max_derivative(&self) -> f64 {
         self.slope[0].abs().max(self.slope[self.slope.len() - 1].abs())
     }
 
-    fn max_bend(&self) -> f64 {
+    fn max_curvature(&self) -> f64 {
         ROUNDING * self.bend.iter().copied().fold(0.0, f64::max)
     }
 }
@@ -182,7 +182,7 @@ macro_rules! piecewise {
      $about:literal $usual:expr) => {
         $(#[doc = $doc])+
         #[derive(Clone, Debug, PartialEq)]
-        pub struct $type(Slopes);
+        pub struct $type(SlopePoints);
 
         pub(super) const $entry: Entry = Entry {
             name: $type::NAME,
@@ -192,7 +192,7 @@ macro_rules! piecewise {
                 fallback: Fallback::List($usual),
             }],
             about: $about,
-            build: |p| Ok(Box::new($type(Slopes::new($type::NAME, p, $type::IS_MARGIN)?))),
+            build: |p| Ok(Box::new($type(SlopePoints::new($type::NAME, p, $type::IS_MARGIN)?))),
         };
 
         impl $type {
@@ -205,7 +205,7 @@ macro_rules! piecewise {
             /// it would not be convex, or have not the signs that such a loss has.
             pub fn new(points: &[(f64, f64)]) -> Result<Self, ParseError> {
                 let numbers: Vec<f64> = points.iter().flat_map(|&(u, s)| [u, s]).collect();
-                Ok($type(Slopes::new($type::NAME, &numbers, $type::IS_MARGIN)?))
+                Ok($type(SlopePoints::new($type::NAME, &numbers, $type::IS_MARGIN)?))
             }
         }
 
@@ -233,12 +233,12 @@ macro_rules! piecewise {
                 self.0.prox(u, step)
             }
 
-            fn max_slope(&self) -> f64 {
-                self.0.max_slope()
+            fn max_derivative(&self) -> f64 {
+                self.0.max_derivative()
             }
 
-            fn max_bend(&self) -> f64 {
-                self.0.max_bend()
+            fn max_curvature(&self) -> f64 {
+                self.0.max_curvature()
             }
         }
     };

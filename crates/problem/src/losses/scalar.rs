@@ -1,4 +1,4 @@
-use super::{Loss, Target, sealed::Sealed};
+use super::{Loss, LossTarget, sealed::Sealed};
 
 /// What a one-score loss is a function of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +46,10 @@ pub trait ScalarLoss: Sealed + std::fmt::Debug + Send + Sync {
     }
 
     /// A bound of `|φ'|`.
-    fn max_slope(&self) -> f64;
+    fn max_derivative(&self) -> f64;
 
     /// A bound of `φ''`.
-    fn max_bend(&self) -> f64;
+    fn max_curvature(&self) -> f64;
 }
 
 impl<T: ScalarLoss> Loss for T {
@@ -61,10 +61,10 @@ impl<T: ScalarLoss> Loss for T {
         crate::catalogue::spec(T::NAME, &self.parameters())
     }
 
-    fn target(&self) -> Target {
+    fn target(&self) -> LossTarget {
         match T::ARGUMENT {
-            Argument::Margin => Target::Binary,
-            Argument::Residual => Target::Real,
+            Argument::Margin => LossTarget::Binary,
+            Argument::Residual => LossTarget::Real,
         }
     }
 
@@ -81,7 +81,7 @@ impl<T: ScalarLoss> Loss for T {
     }
 
     fn derivatives(&self, scores: &[f64], targets: &[f64], out: &mut [f64]) {
-        pulp::Arch::new().dispatch(Slopes { loss: self, scores, targets, out });
+        pulp::Arch::new().dispatch(BatchedSlopes { loss: self, scores, targets, out });
     }
 
     fn curvature(&self, scores: &[f64], target: f64, out: &mut [f64]) {
@@ -101,29 +101,29 @@ impl<T: ScalarLoss> Loss for T {
     }
 
     fn lipschitz(&self) -> f64 {
-        self.max_slope()
+        self.max_derivative()
     }
 
     fn smoothness(&self) -> f64 {
-        self.max_bend()
+        self.max_curvature()
     }
 }
 
 /// Many derivatives, with the widest vector instructions of this machine. The bits are the same with
 /// any: every operation is rounded on its own.
-struct Slopes<'a, T> {
+struct BatchedSlopes<'a, T> {
     loss: &'a T,
     scores: &'a [f64],
     targets: &'a [f64],
     out: &'a mut [f64],
 }
 
-impl<T: ScalarLoss> pulp::WithSimd for Slopes<'_, T> {
+impl<T: ScalarLoss> pulp::WithSimd for BatchedSlopes<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) {
-        let Slopes { loss, scores, targets, out } = self;
+        let BatchedSlopes { loss, scores, targets, out } = self;
         for ((out, &score), &target) in out.iter_mut().zip(scores).zip(targets) {
             *out = argument::<T>(score, target);
         }

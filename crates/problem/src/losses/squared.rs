@@ -33,11 +33,11 @@ impl ScalarLoss for Squared {
         u / (1.0 + step)
     }
 
-    fn max_slope(&self) -> f64 {
+    fn max_derivative(&self) -> f64 {
         f64::INFINITY
     }
 
-    fn max_bend(&self) -> f64 {
+    fn max_curvature(&self) -> f64 {
         1.0
     }
 }

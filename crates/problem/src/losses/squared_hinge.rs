@@ -34,11 +34,11 @@ impl ScalarLoss for SquaredHinge {
         if u >= 1.0 { u } else { (u + 2.0 * step) / (1.0 + 2.0 * step) }
     }
 
-    fn max_slope(&self) -> f64 {
+    fn max_derivative(&self) -> f64 {
         f64::INFINITY
     }
 
-    fn max_bend(&self) -> f64 {
+    fn max_curvature(&self) -> f64 {
         2.0
     }
 }

@@ -31,9 +31,9 @@ fn members() -> Vec<Box<dyn Loss>> {
 fn case(loss: &dyn Loss, raw: &[f64], pick: usize) -> (Vec<f64>, f64) {
     let scores = raw[..loss.outputs()].to_vec();
     let target = match loss.target() {
-        Target::Binary => [-1.0, 1.0][pick % 2],
-        Target::Classes(k) => (pick % k) as f64,
-        Target::Real => raw[4],
+        LossTarget::Binary => [-1.0, 1.0][pick % 2],
+        LossTarget::Classes(k) => (pick % k) as f64,
+        LossTarget::Real => raw[4],
     };
     (scores, target)
 }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Loss, Target};
+use super::{Loss, LossTarget};
 use crate::ParseError;
 
 /// A loss of classes with a weight for each of them. It is written as the loss alone.
@@ -45,9 +45,9 @@ impl Weighted {
         };
         let (count, number) = (weights.len() as f64, "the number of class weights");
         let classes = match loss.target() {
-            Target::Binary => 2,
-            Target::Classes(classes) => classes,
-            Target::Real => return refuse(number, count, "0: its target is a number"),
+            LossTarget::Binary => 2,
+            LossTarget::Classes(classes) => classes,
+            LossTarget::Real => return refuse(number, count, "0: its target is a number"),
         };
         // Weights of weights would be told by the outer ones alone.
         if !loss.weights().is_empty() {
@@ -66,7 +66,7 @@ impl Weighted {
     /// The weight of the class that a target is.
     fn weight(&self, target: f64) -> f64 {
         let class = match self.loss.target() {
-            Target::Binary => usize::from(target > 0.0),
+            LossTarget::Binary => usize::from(target > 0.0),
             _ => target as usize,
         };
         // What is no class has none: the gate refuses such tables.
@@ -91,7 +91,7 @@ impl Loss for Weighted {
         &self.weights
     }
 
-    fn target(&self) -> Target {
+    fn target(&self) -> LossTarget {
         self.loss.target()
     }
 

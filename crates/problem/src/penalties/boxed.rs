@@ -61,7 +61,7 @@ impl Separable for Bounds {
         0.0
     }
 
-    fn max_slope(&self) -> f64 {
+    fn max_derivative(&self) -> f64 {
         f64::INFINITY
     }
 

@@ -51,11 +51,11 @@ impl Separable for ElasticNet {
         self.lambda1 * sign(u) + self.lambda2 * u
     }
 
-    fn max_slope(&self) -> f64 {
+    fn max_derivative(&self) -> f64 {
         if self.lambda2 == 0.0 { self.lambda1 } else { f64::INFINITY }
     }
 
-    fn max_bend(&self) -> f64 {
+    fn max_curvature(&self) -> f64 {
         if self.lambda1 == 0.0 { self.lambda2 } else { f64::INFINITY }
     }
 

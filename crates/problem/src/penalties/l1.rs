@@ -45,7 +45,7 @@ impl Separable for L1 {
         self.lambda * sign(u)
     }
 
-    fn max_slope(&self) -> f64 {
+    fn max_derivative(&self) -> f64 {
         self.lambda
     }
 

@@ -46,11 +46,11 @@ impl Separable for L2 {
         self.lambda * u
     }
 
-    fn max_slope(&self) -> f64 {
+    fn max_derivative(&self) -> f64 {
         if self.lambda == 0.0 { 0.0 } else { f64::INFINITY }
     }
 
-    fn max_bend(&self) -> f64 {
+    fn max_curvature(&self) -> f64 {
         self.lambda
     }
 

@@ -65,7 +65,7 @@ impl Separable for Mcp {
         (self.lambda - u.abs() / self.gamma).max(0.0) * sign(u)
     }
 
-    fn max_slope(&self) -> f64 {
+    fn max_derivative(&self) -> f64 {
         self.lambda
     }
 

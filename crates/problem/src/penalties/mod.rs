@@ -34,7 +34,7 @@ pub(crate) use separable::{sign, soft};
 pub type Make = fn(&[f64]) -> Result<Box<dyn Penalty>, ParseError>;
 
 /// A penalty in the catalogue.
-pub type Entry = catalogue::Entry<Make>;
+pub type Entry = catalogue::CatalogueEntry<Make>;
 
 /// Every penalty that can be asked for by name.
 pub const CATALOGUE: &[Entry] = &[

@@ -32,11 +32,11 @@ impl Separable for NoPenalty {
         0.0
     }
 
-    fn max_slope(&self) -> f64 {
+    fn max_derivative(&self) -> f64 {
         0.0
     }
 
-    fn max_bend(&self) -> f64 {
+    fn max_curvature(&self) -> f64 {
         0.0
     }
 

@@ -81,7 +81,7 @@ impl Separable for Scad {
         if u.abs() <= l { l * sign(u) } else { (a * l - u.abs()).max(0.0) / (a - 1.0) * sign(u) }
     }
 
-    fn max_slope(&self) -> f64 {
+    fn max_derivative(&self) -> f64 {
         self.lambda
     }
 

@@ -18,10 +18,10 @@ pub trait Separable: std::fmt::Debug + Send + Sync {
     fn slope(&self, u: f64) -> f64;
 
     /// A bound of `|ψ'|`.
-    fn max_slope(&self) -> f64;
+    fn max_derivative(&self) -> f64;
 
     /// A Lipschitz constant of `ψ'`.
-    fn max_bend(&self) -> f64 {
+    fn max_curvature(&self) -> f64 {
         f64::INFINITY
     }
 
@@ -83,15 +83,15 @@ impl<T: Separable> Penalty for T {
 
     fn lipschitz(&self, rows: usize, columns: usize) -> f64 {
         let entries = (rows * columns) as f64;
-        if entries == 0.0 || self.max_slope() == 0.0 {
+        if entries == 0.0 || self.max_derivative() == 0.0 {
             0.0
         } else {
-            self.max_slope() * entries.sqrt()
+            self.max_derivative() * entries.sqrt()
         }
     }
 
     fn smoothness(&self) -> f64 {
-        self.max_bend()
+        self.max_curvature()
     }
 
     fn is_separable(&self) -> bool {

@@ -477,7 +477,7 @@ impl Separable for SeparableSpy {
         0.0
     }
 
-    fn max_slope(&self) -> f64 {
+    fn max_derivative(&self) -> f64 {
         0.0
     }
 }

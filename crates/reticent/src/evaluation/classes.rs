@@ -12,7 +12,7 @@
 //! two are reconciled by their variances before anything is computed.
 
 use reticent_accountant::statistics::normal_quantile;
-use reticent_oracle::queries::Cells;
+use reticent_oracle::queries::HistogramCells;
 use serde::Serialize;
 
 use super::estimate::{Estimate, SHARE, spread};
@@ -71,7 +71,7 @@ pub struct Reliability {
 /// How the counts were asked for.
 #[derive(Clone, Debug)]
 pub(super) struct Counts {
-    pub cells: Cells,
+    pub cells: HistogramCells,
     /// The edges of the bins, as probabilities (or as what stands in for them).
     pub edges: Vec<f64>,
     /// Bins at or below the cut between two classes.
@@ -86,7 +86,7 @@ pub(super) struct Counts {
 }
 
 /// The reconciled counts.
-struct Table {
+struct ReconciledCounts {
     /// Those taken for their own class.
     right: f64,
     /// Of each block and bin: those of others, those of its class.
@@ -101,7 +101,7 @@ impl Counts {
         let table = self.table(answer);
         let (coarse, _) = self.deviations;
         let deviation = |i: usize| self.deviation(i);
-        let figure = |of: fn(&Self, &Table) -> f64| {
+        let figure = |of: fn(&Self, &ReconciledCounts) -> f64| {
             let noise = spread(answer, deviation, |moved| of(self, &self.table(moved)));
             (of(self, &table), noise)
         };
@@ -146,7 +146,7 @@ impl Counts {
     }
 
     /// The counts, reconciled.
-    fn table(&self, answer: &[f64]) -> Table {
+    fn table(&self, answer: &[f64]) -> ReconciledCounts {
         let Counts { cells, deviations, .. } = self;
         let (classes, bins) = (cells.classes(), cells.bins());
         let coarse = deviations.0.powi(2);
@@ -179,7 +179,7 @@ impl Counts {
             }
         }
         let right = (0..classes).map(|c| confusion[cells.confusion(c, c)]).sum();
-        Table { right, blocks, n }
+        ReconciledCounts { right, blocks, n }
     }
 
     /// Shifts counts of bins towards a total that is known with this variance.
@@ -192,20 +192,20 @@ impl Counts {
     }
 
     /// Whether there are enough of every class, and of all others, for the noise.
-    fn sees_every_class(&self, table: &Table) -> bool {
+    fn sees_every_class(&self, table: &ReconciledCounts) -> bool {
         let (coarse, _) = self.deviations;
         let least = SEEN * coarse * (self.cells.classes() as f64).sqrt();
         table.blocks.iter().all(|block| totals(block).iter().all(|total| *total > least))
     }
 
-    fn auc(&self, table: &Table) -> f64 {
+    fn auc(&self, table: &ReconciledCounts) -> f64 {
         let all = table.blocks.iter().map(|block| area(block));
         all.sum::<f64>() / table.blocks.len() as f64
     }
 
     /// What the bins hide of the AUC, and the standard deviation of its sampling error: of a mean
     /// over classes at most the mean of theirs.
-    fn auc_errors(&self, table: &Table) -> (f64, f64) {
+    fn auc_errors(&self, table: &ReconciledCounts) -> (f64, f64) {
         let mut errors = (0.0, 0.0);
         for block in &table.blocks {
             let [others, own] = totals(block);
@@ -238,7 +238,10 @@ impl Counts {
     }
 
     /// Every count that is a part of the log loss, with its losses: each record is in one of them.
-    fn lossy<'a>(&'a self, table: &'a Table) -> impl Iterator<Item = (f64, [f64; 2])> + 'a {
+    fn lossy<'a>(
+        &'a self,
+        table: &'a ReconciledCounts,
+    ) -> impl Iterator<Item = (f64, [f64; 2])> + 'a {
         let both = self.cells.classes() == 2;
         table.blocks.iter().flat_map(move |block| {
             block.iter().enumerate().flat_map(move |(bin, [q, p])| {
@@ -248,14 +251,14 @@ impl Counts {
         })
     }
 
-    fn log_loss(&self, table: &Table) -> f64 {
+    fn log_loss(&self, table: &ReconciledCounts) -> f64 {
         let sum: f64 =
             self.lossy(table).map(|(count, [low, high])| count * 0.5 * (low + high)).sum();
         sum / table.n
     }
 
     /// What the bins hide of the log loss, and the standard deviation of its sampling error.
-    fn log_loss_errors(&self, table: &Table) -> (f64, f64) {
+    fn log_loss_errors(&self, table: &ReconciledCounts) -> (f64, f64) {
         let mean = self.log_loss(table);
         let (mut hidden, mut square) = (0.0, 0.0);
         for (count, [low, high]) in self.lossy(table) {

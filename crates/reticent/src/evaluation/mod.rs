@@ -16,8 +16,8 @@ mod repeat;
 
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
 use reticent_oracle::tables::{Schema, TargetKind};
-use reticent_oracle::{Gate, Opening, Oracle};
-use reticent_problem::Target;
+use reticent_oracle::{Gate, Oracle, PrivacyModel};
+use reticent_problem::LossTarget;
 use serde::Serialize;
 
 pub use classes::{PrivateClasses, Reliability};
@@ -28,12 +28,12 @@ pub use repeat::RepeatEvaluation;
 use crate::budget::Budget;
 use crate::certificate::{Certificate, origin, origin_of, told_apart};
 use crate::error::Error;
-use crate::map::{self, Cell, Drawn, Procedure};
+use crate::map::{self, Drawn, MapCell, Procedure};
 use crate::model::Model;
 use crate::objective::{loss_for, user_column};
 use crate::source::Source;
 use crate::stage::{Stage, Watch, enter, unwatched};
-use question::{Asking, Question};
+use question::{Asking, EvaluationQuestion};
 
 /// The name under which an evaluation stands in the map and in its certificate.
 pub(crate) const NAME: &str = "evaluation";
@@ -107,7 +107,7 @@ pub struct Evaluated {
 /// An evaluation with its table read and its noise calibrated, before anything was asked.
 #[derive(Debug)]
 pub struct ReadyEvaluation {
-    question: Question,
+    question: EvaluationQuestion,
     asking: Asking,
     gate: Gate,
     /// What is taken as given of the model, and of ids where persons are protected.
@@ -266,7 +266,7 @@ impl Evaluation {
         user_column(model.preprocessing())
     }
 
-    fn of(self, model: &Model) -> Result<Question, Error> {
+    fn of(self, model: &Model) -> Result<EvaluationQuestion, Error> {
         self.check_draft(model)?;
         let schema = model.preprocessing();
         let [loss, ..] = model.problem();
@@ -278,7 +278,7 @@ impl Evaluation {
             Some((_, TargetKind::Range { lower, upper })) => upper - lower,
             _ => 0.0,
         };
-        let question = Question {
+        let question = EvaluationQuestion {
             cut: model.cut(self.threshold)?,
             log_odds: model.has_probabilities(),
             loss,
@@ -292,7 +292,7 @@ impl Evaluation {
         Ok(question)
     }
 
-    fn opening(&self, schema: &Schema, intercept: f64) -> Result<Opening, Error> {
+    fn opening(&self, schema: &Schema, intercept: f64) -> Result<PrivacyModel, Error> {
         let public_n = self.public_n.or(schema.public_n());
         if self.adjacency == Adjacency::AddRemove && public_n.unwrap_or(0) == 0 {
             return Err(Error::Missing {
@@ -301,7 +301,7 @@ impl Evaluation {
                        the data with `public_n = N`, or public_n in the schema",
             });
         }
-        Ok(Opening {
+        Ok(PrivacyModel {
             adjacency: self.adjacency,
             unit: self.unit.unwrap_or(match schema.user() {
                 Some(_) => Unit::User,
@@ -314,7 +314,7 @@ impl Evaluation {
     }
 
     /// Refuses what cannot be, and what has no row on the map.
-    fn offered(&self, target: Target, opening: Opening) -> Result<(), Error> {
+    fn offered(&self, target: LossTarget, opening: PrivacyModel) -> Result<(), Error> {
         if self.budget.delta() == 0.0 {
             let why = "an evaluation has Gaussian noise, for which no epsilon holds without exception; give a delta such \
                        as 1e-5";
@@ -325,7 +325,7 @@ impl Evaluation {
             return Err(Error::value("confidence", self.confidence, why));
         }
         match self.bins {
-            Some(_) if target == Target::Real => {
+            Some(_) if target == LossTarget::Real => {
                 return Err(Error::value(
                     "bins",
                     "given",
@@ -337,9 +337,9 @@ impl Evaluation {
             }
             _ => {}
         }
-        map::offered(&Cell {
+        map::offered(&MapCell {
             algorithm: NAME,
-            form: if target == Target::Real { "numbers" } else { "classes" },
+            form: if target == LossTarget::Real { "numbers" } else { "classes" },
             procedure: Procedure::Alone,
             view: opening.view,
             unit: opening.unit,

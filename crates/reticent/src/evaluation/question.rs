@@ -5,9 +5,9 @@ use std::sync::Arc;
 use reticent_accountant::{Ledger, Unit, calibrate};
 use reticent_oracle::queries::{Errors, Histogram};
 use reticent_oracle::{
-    Entropy, Gate, Opening, Oracle, PrivateTable, Refusal, Rehearsal, Released, Terms,
+    Entropy, Gate, Oracle, PrivacyModel, PrivateTable, Refusal, Rehearsal, Released, Terms,
 };
-use reticent_problem::{Loss, Shape, Target};
+use reticent_problem::{Loss, LossTarget, Shape};
 
 use super::classes::{CLIP, Counts};
 use super::numbers::Sums;
@@ -22,12 +22,12 @@ const LEAST_PAIRS: usize = 4;
 
 /// A model, and all that is public about how its worth is asked for.
 #[derive(Clone, Debug)]
-pub(crate) struct Question {
+pub(crate) struct EvaluationQuestion {
     pub evaluation: Evaluation,
     pub loss: Arc<dyn Loss>,
     pub shape: Shape,
     pub parameter: Vec<f64>,
-    pub opening: Opening,
+    pub opening: PrivacyModel,
     /// Whether scores are log-odds.
     pub log_odds: bool,
     /// Above which score a record is taken for the second of two classes.
@@ -44,7 +44,7 @@ pub(crate) struct Asking {
     pub plan: Ledger,
 }
 
-impl Question {
+impl EvaluationQuestion {
     /// The gate on `table`. `number` tells runs with the same seed apart.
     pub fn open(&self, table: PrivateTable, number: u64) -> Result<Gate, Error> {
         let entropy = match self.evaluation.seed {
@@ -94,7 +94,7 @@ impl Question {
     ) -> Result<Released<Vec<f64>>, Refusal> {
         let at = &self.parameter[..];
         match self.loss.target() {
-            Target::Real => oracle.ask(&Errors { at, noise_multiplier }),
+            LossTarget::Real => oracle.ask(&Errors { at, noise_multiplier }),
             _ => oracle.ask(&Histogram { at, cut: self.cut, edges, noise_multiplier }),
         }
     }
@@ -103,7 +103,7 @@ impl Question {
     pub fn deviations(&self, asking: &Asking, terms: &Terms) -> Vec<f64> {
         let (at, edges) = (&self.parameter[..], &asking.edges[..]);
         let noise_multiplier = asking.noise;
-        if self.loss.target() == Target::Real {
+        if self.loss.target() == LossTarget::Real {
             return Errors { at, noise_multiplier }.deviations(terms);
         }
         let histogram = Histogram { at, cut: self.cut, edges, noise_multiplier };
@@ -119,7 +119,7 @@ impl Question {
         let exact = terms.adjacency() == reticent_accountant::Adjacency::ReplaceOne;
         let n = exact.then_some(terms.population() as f64);
         let (at, noise_multiplier) = (&self.parameter[..], asking.noise);
-        if self.loss.target() == Target::Real {
+        if self.loss.target() == LossTarget::Real {
             let deviations = Errors { at, noise_multiplier }.deviations(terms);
             let sums = Sums { deviations, n, range: self.range, confidence };
             return PrivateQuality::Range(sums.read(answer));
@@ -149,7 +149,7 @@ impl Question {
     /// hide about 0.65/B, and its interval has about 1.2·√(2B)·σ/n to each side; the sum is least
     /// where B³ = (0.78 n/σ)².
     fn edges(&self, noise: f64, terms: &Terms) -> Vec<f64> {
-        if self.loss.target() == Target::Real {
+        if self.loss.target() == LossTarget::Real {
             return Vec::new();
         }
         let probe = Histogram { at: &[], cut: 0.0, edges: &[], noise_multiplier: noise };

@@ -3,7 +3,7 @@
 use reticent_accountant::{Ledger, epsilon, gdp_mu};
 use reticent_oracle::{Oracle, PrivateTable, Terms};
 
-use super::question::{Asking, Question};
+use super::question::{Asking, EvaluationQuestion};
 use super::{Evaluation, PrivateQuality};
 use crate::error::Error;
 use crate::objective::{Objective, Problem};
@@ -12,7 +12,7 @@ use crate::repeat::Seen;
 /// A calibrated evaluation of one parameter.
 #[derive(Debug)]
 pub struct RepeatEvaluation {
-    question: Question,
+    question: EvaluationQuestion,
     asking: Asking,
     terms: Terms,
     #[cfg(feature = "seeded-bugs")]
@@ -33,7 +33,7 @@ impl Evaluation {
     ) -> Result<RepeatEvaluation, Error> {
         let objective = problem.check()?;
         let Objective { schema, loss, regulariser, constant, .. } = &objective;
-        let question = Question {
+        let question = EvaluationQuestion {
             loss: loss.clone(),
             shape: regulariser.shape(),
             opening: self.opening(schema, *constant)?,

@@ -1,4 +1,4 @@
-//! Models for other tools, preprocessing included: a format a file, each written from one [`Plan`]
+//! Models for other tools, preprocessing included: a format a file, each written from one [`ExportPlan`]
 //! of what the program does with a record.
 
 mod onnx;
@@ -10,7 +10,7 @@ mod sql;
 
 use crate::error::Error;
 use crate::model::Model;
-use plan::Plan;
+use plan::ExportPlan;
 
 reticent_accountant::words! {
     /// A format that other tools read.
@@ -42,7 +42,7 @@ impl Model {
     /// # Errors
     /// If the format cannot say what the model does.
     pub fn export(&self, format: ExportFormat, names: &SqlNames) -> Result<Vec<u8>, Error> {
-        let plan = Plan::of(self)?;
+        let plan = ExportPlan::of(self)?;
         Ok(match format {
             ExportFormat::Onnx => onnx::write(&plan),
             ExportFormat::Pmml => pmml::write(&plan).into_bytes(),

@@ -1,8 +1,8 @@
 //! ONNX: a tensor of one column for each column of the table, doubles throughout. A missing number
 //! is NaN, a missing text one of the missing tokens. Field numbers are those of onnx.proto.
 
-use super::plan::{Category, Number, Outcome, Plan};
-use super::protobuf::Message;
+use super::plan::{Category, ExportPlan, Number, PredictedOutcome};
+use super::protobuf::ProtobufMessage;
 
 const INT64: i64 = 7;
 const STRING: i64 = 8;
@@ -13,19 +13,20 @@ const OPSET: i64 = 17;
 const ML_OPSET: i64 = 2;
 const IR_VERSION: i64 = 8;
 
-pub(super) fn write(plan: &Plan) -> Vec<u8> {
-    let mut graph = Graph::default();
+pub(super) fn write(plan: &ExportPlan) -> Vec<u8> {
+    let mut graph = OnnxGraph::default();
     let (score, square) = sums(plan, &mut graph);
     let scores = graph.scores(plan, &score, &square);
     graph.outcome(plan, &scores);
-    let opset = |domain: &str, version: i64| Message::default().text(1, domain).int(2, version);
-    let body = Message::default()
+    let opset =
+        |domain: &str, version: i64| ProtobufMessage::default().text(1, domain).int(2, version);
+    let body = ProtobufMessage::default()
         .each(graph.nodes, |all, node| all.message(1, node))
         .text(2, "reticent")
         .each(graph.constants, |all, tensor| all.message(5, tensor))
         .each(graph.inputs, |all, input| all.message(11, input))
         .each(graph.outputs, |all, output| all.message(12, output));
-    Message::default()
+    ProtobufMessage::default()
         .int(1, IR_VERSION)
         .text(2, "reticent")
         .text(3, env!("CARGO_PKG_VERSION"))
@@ -36,18 +37,18 @@ pub(super) fn write(plan: &Plan) -> Vec<u8> {
 }
 
 #[derive(Default)]
-struct Graph {
-    nodes: Vec<Message>,
-    constants: Vec<Message>,
-    inputs: Vec<Message>,
-    outputs: Vec<Message>,
+struct OnnxGraph {
+    nodes: Vec<ProtobufMessage>,
+    constants: Vec<ProtobufMessage>,
+    inputs: Vec<ProtobufMessage>,
+    outputs: Vec<ProtobufMessage>,
     /// Names of inner values; `/` keeps them apart from columns of the table as far as it can be
     /// kept.
     made: usize,
 }
 
 /// Weights times row, and the squared length of the row, before it is scaled down.
-fn sums(plan: &Plan, graph: &mut Graph) -> (String, String) {
+fn sums(plan: &ExportPlan, graph: &mut OnnxGraph) -> (String, String) {
     let mut parts: Vec<(String, String)> = Vec::new();
     if !plan.numbers.is_empty() {
         parts.push(graph.numbers(plan));
@@ -59,9 +60,9 @@ fn sums(plan: &Plan, graph: &mut Graph) -> (String, String) {
     (graph.total(scores), graph.total(squares))
 }
 
-impl Graph {
+impl OnnxGraph {
     /// The part of all columns of numbers in a score and in the squared length.
-    fn numbers(&mut self, plan: &Plan) -> (String, String) {
+    fn numbers(&mut self, plan: &ExportPlan) -> (String, String) {
         let names: Vec<&str> = plan.numbers.iter().map(|number| number.name.as_str()).collect();
         for name in &names {
             self.inputs.push(value(name, DOUBLE, 1));
@@ -106,11 +107,11 @@ impl Graph {
             "LabelEncoder",
             &category.name,
             &[
-                Message::default()
+                ProtobufMessage::default()
                     .text(1, "keys_strings")
                     .each(words, |all, word| all.bytes(9, word))
                     .int(20, 8),
-                Message::default()
+                ProtobufMessage::default()
                     .text(1, "values_int64s")
                     .each(places, |all, i| all.int(8, i))
                     .int(20, 7),
@@ -129,7 +130,7 @@ impl Graph {
         (score, self.node("Gather", &[&ones, &index], &[int("axis", 0)]))
     }
 
-    fn scores(&mut self, plan: &Plan, sum: &str, square: &str) -> String {
+    fn scores(&mut self, plan: &ExportPlan, sum: &str, square: &str) -> String {
         let norm = self.doubles(&[1, 1], &[plan.row_norm]);
         let one = self.doubles(&[1, 1], &[1.0]);
         let length = self.node("Sqrt", &[square], &[]);
@@ -140,7 +141,7 @@ impl Graph {
         self.node("Add", &[&scaled, &intercept], &[])
     }
 
-    fn outcome(&mut self, plan: &Plan, scores: &str) {
+    fn outcome(&mut self, plan: &ExportPlan, scores: &str) {
         // A column of the table may have the name already.
         let taken = |name: &str| {
             plan.numbers.iter().any(|number| number.name == name)
@@ -154,7 +155,7 @@ impl Graph {
             name
         };
         let classes = match &plan.outcome {
-            Outcome::Number { lower, upper, .. } => {
+            PredictedOutcome::Number { lower, upper, .. } => {
                 let one = self.doubles(&[1, 1], &[1.0]);
                 let half = self.doubles(&[1, 1], &[2.0]);
                 let width = self.doubles(&[1, 1], &[upper - lower]);
@@ -169,7 +170,8 @@ impl Graph {
                 self.outputs.push(value(&free("prediction"), DOUBLE, 1));
                 return;
             }
-            Outcome::Probabilities { classes, .. } | Outcome::Margin { classes, .. } => classes,
+            PredictedOutcome::Probabilities { classes, .. }
+            | PredictedOutcome::Margin { classes, .. } => classes,
         };
         let both = if plan.outputs() == 1 {
             let zero = self.doubles(&[1, 1], &[0.0]);
@@ -180,7 +182,7 @@ impl Graph {
         };
         let best = self.node("ArgMax", &[&both], &[int("axis", 1), int("keepdims", 0)]);
         let name = self.name();
-        let names = Message::default()
+        let names = ProtobufMessage::default()
             .int(1, classes.len() as i64)
             .int(2, STRING)
             .each(classes, |all, class| all.text(6, class))
@@ -188,7 +190,7 @@ impl Graph {
         self.constants.push(names);
         self.named("Gather", &[&name, &best], &[int("axis", 0)], &free("label"));
         self.outputs.push(shaped(&free("label"), STRING, &[None]));
-        if matches!(plan.outcome, Outcome::Probabilities { .. }) {
+        if matches!(plan.outcome, PredictedOutcome::Probabilities { .. }) {
             self.named("Softmax", &[&both], &[int("axis", 1)], &free("probabilities"));
             self.outputs.push(value(&free("probabilities"), DOUBLE, classes.len()));
         } else {
@@ -207,17 +209,23 @@ impl Graph {
         format!("/reticent/{}", self.made)
     }
 
-    fn node(&mut self, operator: &str, inputs: &[&str], attributes: &[Message]) -> String {
+    fn node(&mut self, operator: &str, inputs: &[&str], attributes: &[ProtobufMessage]) -> String {
         let name = self.name();
         self.named(operator, inputs, attributes, &name);
         name
     }
 
-    fn named(&mut self, operator: &str, inputs: &[&str], attributes: &[Message], output: &str) {
+    fn named(
+        &mut self,
+        operator: &str,
+        inputs: &[&str],
+        attributes: &[ProtobufMessage],
+        output: &str,
+    ) {
         self.nodes.push(node(operator, inputs, output, attributes));
     }
 
-    fn ml_node(&mut self, operator: &str, input: &str, attributes: &[Message]) -> String {
+    fn ml_node(&mut self, operator: &str, input: &str, attributes: &[ProtobufMessage]) -> String {
         let name = self.name();
         self.nodes.push(node(operator, &[input], &name, attributes).text(7, "ai.onnx.ml"));
         name
@@ -236,35 +244,43 @@ impl Graph {
     fn tensor(&mut self, kind: i64, shape: &[usize], raw: &[u8]) -> String {
         let name = self.name();
         let dimensions = shape.iter().map(|size| *size as i64);
-        let tensor = Message::default().each(dimensions, |all, size| all.int(1, size)).int(2, kind);
+        let tensor =
+            ProtobufMessage::default().each(dimensions, |all, size| all.int(1, size)).int(2, kind);
         self.constants.push(tensor.text(8, &name).bytes(9, raw));
         name
     }
 }
 
-fn node(operator: &str, inputs: &[&str], output: &str, attributes: &[Message]) -> Message {
-    Message::default()
+fn node(
+    operator: &str,
+    inputs: &[&str],
+    output: &str,
+    attributes: &[ProtobufMessage],
+) -> ProtobufMessage {
+    ProtobufMessage::default()
         .each(inputs, |all, input| all.text(1, input))
         .text(2, output)
         .text(4, operator)
         .each(attributes, |all, attribute| all.message_of(5, attribute))
 }
 
-fn int(name: &str, value: i64) -> Message {
-    Message::default().text(1, name).int(3, value).int(20, 2)
+fn int(name: &str, value: i64) -> ProtobufMessage {
+    ProtobufMessage::default().text(1, name).int(3, value).int(20, 2)
 }
 
 /// A matrix with a row for each record.
-fn value(name: &str, kind: i64, columns: usize) -> Message {
+fn value(name: &str, kind: i64, columns: usize) -> ProtobufMessage {
     shaped(name, kind, &[None, Some(columns)])
 }
 
-fn shaped(name: &str, kind: i64, shape: &[Option<usize>]) -> Message {
+fn shaped(name: &str, kind: i64, shape: &[Option<usize>]) -> ProtobufMessage {
     let dimension = |size: &Option<usize>| match size {
-        Some(size) => Message::default().int(1, *size as i64),
-        None => Message::default().text(2, "N"),
+        Some(size) => ProtobufMessage::default().int(1, *size as i64),
+        None => ProtobufMessage::default().text(2, "N"),
     };
-    let shape = Message::default().each(shape, |all, size| all.message(1, dimension(size)));
-    let tensor = Message::default().int(1, kind).message(2, shape);
-    Message::default().text(1, name).message(2, Message::default().message(1, tensor))
+    let shape = ProtobufMessage::default().each(shape, |all, size| all.message(1, dimension(size)));
+    let tensor = ProtobufMessage::default().int(1, kind).message(2, shape);
+    ProtobufMessage::default()
+        .text(1, name)
+        .message(2, ProtobufMessage::default().message(1, tensor))
 }

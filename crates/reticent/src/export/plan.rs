@@ -16,13 +16,13 @@ use crate::error::Error;
 use crate::model::Model;
 
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct ExportPlan {
     pub numbers: Vec<Number>,
     pub categories: Vec<Category>,
     pub row_norm: f64,
     /// One for each output.
     pub intercept: Vec<f64>,
-    pub outcome: Outcome,
+    pub outcome: PredictedOutcome,
     /// Texts that stand for nothing.
     pub tokens: Vec<String>,
     pub trim: bool,
@@ -56,7 +56,7 @@ pub(super) struct Category {
 }
 
 #[derive(Debug)]
-pub(super) enum Outcome {
+pub(super) enum PredictedOutcome {
     /// Log-odds; of two classes there is one score, that of the second.
     Probabilities { target: String, classes: Vec<String> },
     /// The margin of the second of two classes.
@@ -65,7 +65,7 @@ pub(super) enum Outcome {
     Number { target: String, lower: f64, upper: f64 },
 }
 
-impl Plan {
+impl ExportPlan {
     pub fn of(model: &Model) -> Result<Self, Error> {
         let schema = model.preprocessing();
         let outputs = model.outputs().len();
@@ -104,12 +104,12 @@ impl Plan {
         }
         let mut intercept = model.intercept().to_vec();
         intercept.resize(outputs, 0.0);
-        Ok(Plan {
+        Ok(ExportPlan {
             numbers,
             categories,
             row_norm: schema.row_norm(),
             intercept,
-            outcome: Outcome::of(model)?,
+            outcome: PredictedOutcome::of(model)?,
             tokens,
             trim: schema.trim(),
         })
@@ -163,7 +163,7 @@ impl Category {
     }
 }
 
-impl Outcome {
+impl PredictedOutcome {
     fn of(model: &Model) -> Result<Self, Error> {
         let (target, kind) = model.target().ok_or(Error::Missing {
             what: "the target of the model",
@@ -172,14 +172,14 @@ impl Outcome {
         let target = target.to_owned();
         Ok(match kind {
             TargetKind::Range { lower, upper } => {
-                Outcome::Number { target, lower: *lower, upper: *upper }
+                PredictedOutcome::Number { target, lower: *lower, upper: *upper }
             }
             TargetKind::Classes(labels) => {
                 let classes = labels.names().map(str::to_owned).collect();
                 if model.has_probabilities() {
-                    Outcome::Probabilities { target, classes }
+                    PredictedOutcome::Probabilities { target, classes }
                 } else {
-                    Outcome::Margin { target, classes }
+                    PredictedOutcome::Margin { target, classes }
                 }
             }
         })

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::plan::{Category, Number, Outcome, Plan};
+use super::plan::{Category, ExportPlan, Number, PredictedOutcome};
 
-pub(super) fn write(plan: &Plan) -> String {
+pub(super) fn write(plan: &ExportPlan) -> String {
     let mut x = String::new();
     // Writing to a string cannot fail.
     let _ = x.write_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -20,12 +20,12 @@ pub(super) fn write(plan: &Plan) -> String {
     x + "</PMML>\n"
 }
 
-fn names(plan: &Plan) -> impl Iterator<Item = (&str, bool)> {
+fn names(plan: &ExportPlan) -> impl Iterator<Item = (&str, bool)> {
     let numbers = plan.numbers.iter().map(|number| (number.name.as_str(), true));
     numbers.chain(plan.categories.iter().map(|category| (category.name.as_str(), false)))
 }
 
-fn dictionary(plan: &Plan, x: &mut String) {
+fn dictionary(plan: &ExportPlan, x: &mut String) {
     let _ = writeln!(x, "<DataDictionary>");
     for (name, is_number) in names(plan) {
         let (kind, data) =
@@ -37,15 +37,15 @@ fn dictionary(plan: &Plan, x: &mut String) {
         );
     }
     match &plan.outcome {
-        Outcome::Number { target, .. } => {
+        PredictedOutcome::Number { target, .. } => {
             let target = escaped(target);
             let _ = writeln!(
                 x,
                 "<DataField name=\"{target}\" optype=\"continuous\" dataType=\"double\"/>"
             );
         }
-        Outcome::Margin { .. } => {}
-        Outcome::Probabilities { target, classes } => {
+        PredictedOutcome::Margin { .. } => {}
+        PredictedOutcome::Probabilities { target, classes } => {
             let target = escaped(target);
             let _ = writeln!(
                 x,
@@ -62,7 +62,7 @@ fn dictionary(plan: &Plan, x: &mut String) {
 
 /// Encoded columns are `reticent_nI` and `reticent_cI_J`, behind the row norm `reticent_nI_s` and
 /// so on.
-fn transformations(plan: &Plan, x: &mut String) {
+fn transformations(plan: &ExportPlan, x: &mut String) {
     let _ = writeln!(x, "<TransformationDictionary>");
     let mut encoded = Vec::new();
     for (i, number) in plan.numbers.iter().enumerate() {
@@ -107,7 +107,7 @@ fn encode(number: &Number) -> String {
 }
 
 /// The place of a category, −1 for none.
-fn place(plan: &Plan, category: &Category) -> String {
+fn place(plan: &ExportPlan, category: &Category) -> String {
     let at = |i: Option<usize>| constant(i.map_or(-1.0, |i| i as f64));
     let own = field(&category.name);
     let read =
@@ -119,11 +119,13 @@ fn place(plan: &Plan, category: &Category) -> String {
     apply("if", &[apply("isMissing", &[own]), at(category.missing), inner])
 }
 
-fn model(plan: &Plan, x: &mut String) {
+fn model(plan: &ExportPlan, x: &mut String) {
     let (function, normal) = match &plan.outcome {
-        Outcome::Probabilities { classes, .. } if classes.len() == 2 => ("classification", "logit"),
-        Outcome::Probabilities { .. } => ("classification", "softmax"),
-        Outcome::Margin { .. } | Outcome::Number { .. } => ("regression", "none"),
+        PredictedOutcome::Probabilities { classes, .. } if classes.len() == 2 => {
+            ("classification", "logit")
+        }
+        PredictedOutcome::Probabilities { .. } => ("classification", "softmax"),
+        PredictedOutcome::Margin { .. } | PredictedOutcome::Number { .. } => ("regression", "none"),
     };
     let _ = writeln!(
         x,
@@ -135,29 +137,33 @@ fn model(plan: &Plan, x: &mut String) {
         let _ =
             writeln!(x, "<MiningField name=\"{}\" invalidValueTreatment=\"asIs\"/>", escaped(name));
     }
-    if let Outcome::Probabilities { target, .. } | Outcome::Number { target, .. } = &plan.outcome {
+    if let PredictedOutcome::Probabilities { target, .. }
+    | PredictedOutcome::Number { target, .. } = &plan.outcome
+    {
         let _ = writeln!(x, "<MiningField name=\"{}\" usageType=\"target\"/>", escaped(target));
     }
     let _ = writeln!(x, "</MiningSchema>");
     output(plan, x);
     match &plan.outcome {
-        Outcome::Probabilities { classes, .. } if classes.len() == 2 => {
+        PredictedOutcome::Probabilities { classes, .. } if classes.len() == 2 => {
             table(plan, 0, Some(&classes[1]), x);
             let first = escaped(&classes[0]);
             let _ = writeln!(x, "<RegressionTable intercept=\"0\" targetCategory=\"{first}\"/>");
         }
-        Outcome::Probabilities { classes, .. } => {
+        PredictedOutcome::Probabilities { classes, .. } => {
             classes.iter().enumerate().for_each(|(k, class)| table(plan, k, Some(class), x));
         }
-        Outcome::Margin { .. } | Outcome::Number { .. } => table(plan, 0, None, x),
+        PredictedOutcome::Margin { .. } | PredictedOutcome::Number { .. } => {
+            table(plan, 0, None, x)
+        }
     }
     let _ = writeln!(x, "</RegressionModel>");
 }
 
-fn output(plan: &Plan, x: &mut String) {
+fn output(plan: &ExportPlan, x: &mut String) {
     let _ = writeln!(x, "<Output>");
     match &plan.outcome {
-        Outcome::Probabilities { classes, .. } => {
+        PredictedOutcome::Probabilities { classes, .. } => {
             let _ = writeln!(
                 x,
                 "<OutputField name=\"prediction\" optype=\"categorical\" dataType=\"string\" feature=\"predictedValue\"/>"
@@ -171,7 +177,7 @@ fn output(plan: &Plan, x: &mut String) {
                 );
             }
         }
-        Outcome::Margin { classes, .. } => {
+        PredictedOutcome::Margin { classes, .. } => {
             let score = format!("score of {}", classes[1]);
             let _ = writeln!(
                 x,
@@ -186,7 +192,7 @@ fn output(plan: &Plan, x: &mut String) {
                 &apply("if", &[above, text(&classes[1]), text(&classes[0])]),
             );
         }
-        Outcome::Number { lower, upper, .. } => {
+        PredictedOutcome::Number { lower, upper, .. } => {
             let _ = writeln!(
                 x,
                 "<OutputField name=\"reticent_score\" optype=\"continuous\" dataType=\"double\" feature=\"predictedValue\"/>"
@@ -211,7 +217,7 @@ fn transformed(x: &mut String, kind: &str, data: &str, expression: &str) {
     );
 }
 
-fn table(plan: &Plan, k: usize, class: Option<&String>, x: &mut String) {
+fn table(plan: &ExportPlan, k: usize, class: Option<&String>, x: &mut String) {
     let of =
         class.map(|class| format!(" targetCategory=\"{}\"", escaped(class))).unwrap_or_default();
     let _ = writeln!(x, "<RegressionTable intercept=\"{:?}\"{of}>", plan.intercept[k]);

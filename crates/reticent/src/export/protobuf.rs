@@ -3,9 +3,9 @@
 
 /// A message under construction.
 #[derive(Debug, Default)]
-pub(super) struct Message(Vec<u8>);
+pub(super) struct ProtobufMessage(Vec<u8>);
 
-impl Message {
+impl ProtobufMessage {
     pub fn int(mut self, field: u32, value: i64) -> Self {
         self.varint(u64::from(field) << 3);
         self.varint(value.cast_unsigned());
@@ -23,11 +23,11 @@ impl Message {
         self.bytes(field, text.as_bytes())
     }
 
-    pub fn message(self, field: u32, message: Message) -> Self {
+    pub fn message(self, field: u32, message: ProtobufMessage) -> Self {
         self.bytes(field, &message.0)
     }
 
-    pub fn message_of(self, field: u32, message: &Message) -> Self {
+    pub fn message_of(self, field: u32, message: &ProtobufMessage) -> Self {
         self.bytes(field, &message.0)
     }
 
@@ -55,21 +55,21 @@ impl Message {
 
 #[cfg(test)]
 mod tests {
-    use super::Message;
+    use super::ProtobufMessage;
 
     /// The examples of the format's own description.
     #[test]
     fn known_bytes() {
-        assert_eq!(Message::default().int(1, 150).into_bytes(), [0x08, 0x96, 0x01]);
+        assert_eq!(ProtobufMessage::default().int(1, 150).into_bytes(), [0x08, 0x96, 0x01]);
         assert_eq!(
-            Message::default().text(2, "testing").into_bytes(),
+            ProtobufMessage::default().text(2, "testing").into_bytes(),
             [0x12, 0x07, 0x74, 0x65, 0x73, 0x74, 0x69, 0x6e, 0x67]
         );
-        let inner = Message::default().int(1, 150);
+        let inner = ProtobufMessage::default().int(1, 150);
         assert_eq!(
-            Message::default().message(3, inner).into_bytes(),
+            ProtobufMessage::default().message(3, inner).into_bytes(),
             [0x1a, 0x03, 0x08, 0x96, 0x01]
         );
-        assert_eq!(Message::default().int(1, -1).into_bytes().len(), 11);
+        assert_eq!(ProtobufMessage::default().int(1, -1).into_bytes().len(), 11);
     }
 }

@@ -4,10 +4,10 @@
 
 use serde_json::{Value, json};
 
-use super::plan::{Category, Number, Outcome, Plan};
+use super::plan::{Category, ExportPlan, Number, PredictedOutcome};
 use crate::error::Error;
 
-pub(super) fn write(plan: &Plan) -> Result<String, Error> {
+pub(super) fn write(plan: &ExportPlan) -> Result<String, Error> {
     let (target, estimator, range) = estimator(plan);
     let whole = json!({
         "format": "reticent-sklearn",
@@ -52,7 +52,7 @@ fn category(category: &Category) -> Value {
 }
 
 /// The name of the target, the estimator, and the range of a number.
-fn estimator(plan: &Plan) -> (&String, Value, Value) {
+fn estimator(plan: &ExportPlan) -> (&String, Value, Value) {
     let rows: Vec<&Vec<f64>> = plan
         .numbers
         .iter()
@@ -70,13 +70,13 @@ fn estimator(plan: &Plan) -> (&String, Value, Value) {
         })
     };
     match &plan.outcome {
-        Outcome::Probabilities { target, classes } => {
+        PredictedOutcome::Probabilities { target, classes } => {
             (target, classifier("sklearn.linear_model.LogisticRegression", classes), Value::Null)
         }
-        Outcome::Margin { target, classes } => {
+        PredictedOutcome::Margin { target, classes } => {
             (target, classifier("sklearn.svm.LinearSVC", classes), Value::Null)
         }
-        Outcome::Number { target, lower, upper } => (
+        PredictedOutcome::Number { target, lower, upper } => (
             target,
             json!({
                 "class": "sklearn.linear_model.LinearRegression",

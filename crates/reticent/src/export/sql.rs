@@ -3,12 +3,12 @@
 //! read, encode, add up, scale.
 
 use super::SqlNames;
-use super::plan::{Category, Number, Outcome, Plan};
+use super::plan::{Category, ExportPlan, Number, PredictedOutcome};
 
 /// Beyond this an exponential is 0 to every digit that is shown, and some databases refuse it.
 const FAR: &str = "700e0";
 
-pub(super) fn write(plan: &Plan, names: &SqlNames) -> String {
+pub(super) fn write(plan: &ExportPlan, names: &SqlNames) -> String {
     let keep: Vec<String> = names.keep.iter().map(|name| identifier(name)).collect();
     let (numbers, categories) = (plan.numbers.len(), plan.categories.len());
     let step = |more: Vec<String>| [keep.clone(), more].concat().join(",\n    ");
@@ -65,7 +65,7 @@ pub(super) fn write(plan: &Plan, names: &SqlNames) -> String {
     )
 }
 
-fn read_number(plan: &Plan, number: &Number) -> String {
+fn read_number(plan: &ExportPlan, number: &Number) -> String {
     let column = identifier(&number.name);
     format!(
         "CASE WHEN {column} IS NULL OR {} IN ({}) THEN NULL ELSE CAST({column} AS DOUBLE PRECISION) END",
@@ -76,7 +76,7 @@ fn read_number(plan: &Plan, number: &Number) -> String {
     .replace(&format!(" OR {} IN ()", as_text(plan, &column)), "")
 }
 
-fn read_category(plan: &Plan, category: &Category) -> String {
+fn read_category(plan: &ExportPlan, category: &Category) -> String {
     let column = identifier(&category.name);
     let at = |i: Option<usize>| i.map_or("-1".to_owned(), |i| i.to_string());
     let words =
@@ -90,7 +90,7 @@ fn read_category(plan: &Plan, category: &Category) -> String {
     )
 }
 
-fn as_text(plan: &Plan, column: &str) -> String {
+fn as_text(plan: &ExportPlan, column: &str) -> String {
     let cast = format!("CAST({column} AS VARCHAR)");
     if plan.trim { format!("TRIM({cast})") } else { cast }
 }
@@ -118,7 +118,7 @@ fn encode(number: &Number, x: &str) -> String {
     format!("CASE {cases} ELSE {inside} END")
 }
 
-fn sum(plan: &Plan, k: usize) -> String {
+fn sum(plan: &ExportPlan, k: usize) -> String {
     let numbers = plan.numbers.iter().enumerate();
     let categories = plan.categories.iter().enumerate();
     let category = |(i, category): (usize, &Category)| {
@@ -137,14 +137,15 @@ fn sum(plan: &Plan, k: usize) -> String {
 }
 
 /// A further step, and what is selected from where.
-fn outcome(plan: &Plan, keep: &[String]) -> (String, (Vec<String>, String)) {
+fn outcome(plan: &ExportPlan, keep: &[String]) -> (String, (Vec<String>, String)) {
     let from = "FROM reticent_scored".to_owned();
     let s = |k: usize| inner('s', k);
     let classes = match &plan.outcome {
-        Outcome::Number { lower, upper, .. } => {
+        PredictedOutcome::Number { lower, upper, .. } => {
             return (String::new(), (vec![clipped_number(*lower, *upper)], from));
         }
-        Outcome::Probabilities { classes, .. } | Outcome::Margin { classes, .. } => classes,
+        PredictedOutcome::Probabilities { classes, .. }
+        | PredictedOutcome::Margin { classes, .. } => classes,
     };
     let scores: Vec<String> = if plan.outputs() == 1 {
         vec!["0e0".to_owned(), s(0)]
@@ -152,7 +153,7 @@ fn outcome(plan: &Plan, keep: &[String]) -> (String, (Vec<String>, String)) {
         (0..classes.len()).map(s).collect()
     };
     let class = format!("{} AS \"prediction\"", best(&scores, |k| text(&classes[k])));
-    if matches!(plan.outcome, Outcome::Margin { .. }) {
+    if matches!(plan.outcome, PredictedOutcome::Margin { .. }) {
         let score = format!("{} AS {}", s(0), identifier(&format!("score of {}", classes[1])));
         return (String::new(), (vec![class, score], from));
     }

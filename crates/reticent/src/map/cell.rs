@@ -36,7 +36,7 @@ pub enum Procedure {
 
 /// One combination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cell {
+pub struct MapCell {
     /// The algorithm, by the name users type.
     pub algorithm: &'static str,
     /// Which of its versions: the word for its schedule, law, walk or release; empty if it has none
@@ -132,7 +132,7 @@ impl Procedure {
 /// The version that the settings ask for, of an algorithm that takes these: the word that users
 /// type.
 pub(crate) fn form(takes: &[&str], settings: &Settings) -> &'static str {
-    use reticent_admm::{Release, Walk};
+    use reticent_admm::{Release, WalkState};
     use reticent_oracle::Law;
     let has = |name: &str| takes.contains(&name);
     let is_set = |share: Option<f64>| share.is_some_and(|share| share != 0.0);
@@ -161,8 +161,8 @@ pub(crate) fn form(takes: &[&str], settings: &Settings) -> &'static str {
     }
     if has("walk") {
         return match settings.walk.unwrap_or_default() {
-            Walk::Stateless => "stateless",
-            Walk::Stateful => "stateful",
+            WalkState::Stateless => "stateless",
+            WalkState::Stateful => "stateful",
         };
     }
     if has("release") {
@@ -176,11 +176,11 @@ pub(crate) fn form(takes: &[&str], settings: &Settings) -> &'static str {
     ""
 }
 
-impl Cell {
+impl MapCell {
     /// The words of its axes, as a table has them: algorithm, version, course, view, unit,
     /// adjacency, sampling.
     pub fn words(&self) -> [&'static str; 7] {
-        let Cell { algorithm, form, procedure, view, unit, adjacency, drawn } = *self;
+        let MapCell { algorithm, form, procedure, view, unit, adjacency, drawn } = *self;
         let form = if form.is_empty() { "–" } else { form };
         [
             algorithm,
@@ -194,7 +194,7 @@ impl Cell {
     }
 }
 
-impl fmt::Display for Cell {
+impl fmt::Display for MapCell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.words().join(" · "))
     }

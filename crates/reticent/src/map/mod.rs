@@ -11,7 +11,7 @@ mod cell;
 mod rows;
 
 pub(crate) use cell::form;
-pub use cell::{Cell, Drawn, Procedure};
+pub use cell::{Drawn, MapCell, Procedure};
 pub use rows::MAP;
 
 use reticent_accountant::{Adjacency, Refused, Unit, View};
@@ -20,7 +20,7 @@ use crate::error::Error;
 
 /// Combinations that are proven together: every choice of one from each list.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct MapRow {
     /// The algorithms.
     pub algorithms: &'static [&'static str],
     /// Their versions.
@@ -42,9 +42,9 @@ pub struct Row {
     pub slack: &'static str,
 }
 
-impl Row {
+impl MapRow {
     /// Its combinations.
-    pub fn cells(&self) -> Vec<Cell> {
+    pub fn cells(&self) -> Vec<MapCell> {
         let mut cells = Vec::new();
         for &algorithm in self.algorithms {
             for &form in self.forms {
@@ -53,7 +53,7 @@ impl Row {
                         for &unit in self.units {
                             for &adjacency in self.adjacencies {
                                 for &drawn in self.drawn {
-                                    cells.push(Cell {
+                                    cells.push(MapCell {
                                         algorithm,
                                         form,
                                         procedure,
@@ -72,7 +72,7 @@ impl Row {
         cells
     }
 
-    fn has(&self, cell: &Cell) -> bool {
+    fn has(&self, cell: &MapCell) -> bool {
         self.algorithms.contains(&cell.algorithm)
             && self.forms.contains(&cell.form)
             && self.procedures.contains(&cell.procedure)
@@ -83,7 +83,7 @@ impl Row {
     }
 
     /// The notes that one of its combinations rests on.
-    pub fn notes(&self, cell: &Cell) -> Vec<&'static str> {
+    pub fn notes(&self, cell: &MapCell) -> Vec<&'static str> {
         let mut notes = self.proofs.to_vec();
         match cell.drawn {
             Drawn::Full => {}
@@ -107,7 +107,7 @@ impl Row {
 
     /// Why one of its combinations is certified for more than is true; empty if nothing is lost
     /// that is known of.
-    pub fn slack(&self, cell: &Cell) -> &'static str {
+    pub fn slack(&self, cell: &MapCell) -> &'static str {
         match (self.slack, cell.procedure) {
             ("", procedure) if procedure.is_tuned() => rows::CHOICE,
             ("", procedure) if procedure.has_graph() => rows::GRAPH,
@@ -119,7 +119,7 @@ impl Row {
 
 /// Whether a run may ask for the scale of the residuals first, because it is told to or by public
 /// numbers.
-fn may_scale(cell: &Cell) -> bool {
+fn may_scale(cell: &MapCell) -> bool {
     let takes = reticent_admm::catalogue::find(cell.algorithm).map_or(&[][..], |entry| entry.takes);
     cell.procedure == Procedure::Alone
         && takes.contains(&"clip_share")
@@ -127,17 +127,17 @@ fn may_scale(cell: &Cell) -> bool {
 }
 
 /// Every combination that is offered, with its row.
-pub fn cells() -> Vec<(Cell, &'static Row)> {
+pub fn cells() -> Vec<(MapCell, &'static MapRow)> {
     MAP.iter().flat_map(|row| row.cells().into_iter().map(move |cell| (cell, row))).collect()
 }
 
 /// The row of a combination; `None` if it is not offered.
-pub fn find(cell: &Cell) -> Option<&'static Row> {
+pub fn find(cell: &MapCell) -> Option<&'static MapRow> {
     MAP.iter().find(|row| row.has(cell))
 }
 
 /// Refuses what has no row, and says what could be asked for instead.
-pub(crate) fn offered(cell: &Cell) -> Result<(), Error> {
+pub(crate) fn offered(cell: &MapCell) -> Result<(), Error> {
     if find(cell).is_some() {
         return Ok(());
     }
@@ -162,8 +162,8 @@ pub(crate) fn offered(cell: &Cell) -> Result<(), Error> {
 }
 
 /// What could be chosen on each axis while the others stay.
-fn nearest(cell: &Cell) -> Vec<String> {
-    let near: Vec<Cell> = cells()
+fn nearest(cell: &MapCell) -> Vec<String> {
+    let near: Vec<MapCell> = cells()
         .into_iter()
         .map(|(other, _)| other)
         .filter(|other| other.algorithm == cell.algorithm)
@@ -171,7 +171,7 @@ fn nearest(cell: &Cell) -> Vec<String> {
             other.words().iter().zip(cell.words()).filter(|(a, b)| *a != b).count() == 1
         })
         .collect();
-    let axis = |name: &str, word: fn(&Cell) -> &'static str| {
+    let axis = |name: &str, word: fn(&MapCell) -> &'static str| {
         let words: Vec<_> = near.iter().map(word).filter(|given| *given != word(cell)).collect();
         (!words.is_empty()).then(|| format!("{name} {}", words.join(" or ")))
     };
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn what_has_no_row_is_refused_with_what_there_is() {
-        let cell = Cell {
+        let cell = MapCell {
             algorithm: "amp",
             form: "normal",
             procedure: Procedure::Alone,

@@ -7,7 +7,7 @@ use reticent_accountant::{Adjacency, Unit};
 
 use super::Drawn::{Full, Poisson, WithoutReplacement};
 use super::Procedure::{Alone, Graph, StandardErrors, Tuned, TunedGraph};
-use super::{Drawn, Procedure, Row};
+use super::{Drawn, MapRow, Procedure};
 
 const ONE: &[&str] = &[""];
 const BOTH: &[Unit] = &[Record, User];
@@ -129,7 +129,7 @@ const DISTANCE: &str = "how far apart one record's two blocks can be is a bound"
 const EVALUATION: &[&str] = &["gate", "evaluation", "noise-gaussian-grid", "gaussian"];
 
 /// What most rows of one table have; what a row says itself is what it has in its place.
-const TABLE: Row = Row {
+const TABLE: MapRow = MapRow {
     algorithms: &[],
     forms: ONE,
     procedures: PLAIN,
@@ -141,18 +141,20 @@ const TABLE: Row = Row {
     slack: "",
 };
 /// The same in coordinates of its own.
-const OWN: Row = Row { forms: &["preconditioned"], proofs: WHITENED, slack: GRAPH, ..TABLE };
+const OWN: MapRow = MapRow { forms: &["preconditioned"], proofs: WHITENED, slack: GRAPH, ..TABLE };
 /// The same behind the scale of the residuals.
-const SCALED: Row = Row { forms: &["scaled"], procedures: &[Alone], slack: SCALE, ..TABLE };
+const SCALED: MapRow = MapRow { forms: &["scaled"], procedures: &[Alone], slack: SCALE, ..TABLE };
 /// Both.
-const SCALED_OWN: Row = Row { forms: &["preconditioned, scaled"], procedures: &[Alone], ..OWN };
+const SCALED_OWN: MapRow =
+    MapRow { forms: &["preconditioned, scaled"], procedures: &[Alone], ..OWN };
 /// The same for many parties: one run, each party looked at by all.
-const PARTIES: Row = Row { procedures: &[Alone], views: &[Local], proofs: PARTY_CLIPPED, ..TABLE };
+const PARTIES: MapRow =
+    MapRow { procedures: &[Alone], views: &[Local], proofs: PARTY_CLIPPED, ..TABLE };
 
 /// Every combination that is offered.
-pub const MAP: &[Row] = &[
+pub const MAP: &[MapRow] = &[
     // What a model is worth.
-    Row {
+    MapRow {
         algorithms: &["evaluation"],
         forms: &["classes", "numbers"],
         procedures: &[Alone],
@@ -161,11 +163,11 @@ pub const MAP: &[Row] = &[
         ..TABLE
     },
     // One table, gradients. `auto` takes coordinates of its own where public numbers say so.
-    Row { algorithms: &["auto"], procedures: ANY, drawn: SAMPLES, proofs: WHITENED, ..TABLE },
-    Row { algorithms: &["dp-sgd", "sadmm"], procedures: ANY, drawn: SAMPLES, ..TABLE },
-    Row { algorithms: &["vradmm"], procedures: ANY, drawn: SAMPLES, slack: PART, ..TABLE },
-    Row { algorithms: &["ssadmm", "dp-cd", "dp-fw"], drawn: SAMPLES, ..TABLE },
-    Row {
+    MapRow { algorithms: &["auto"], procedures: ANY, drawn: SAMPLES, proofs: WHITENED, ..TABLE },
+    MapRow { algorithms: &["dp-sgd", "sadmm"], procedures: ANY, drawn: SAMPLES, ..TABLE },
+    MapRow { algorithms: &["vradmm"], procedures: ANY, drawn: SAMPLES, slack: PART, ..TABLE },
+    MapRow { algorithms: &["ssadmm", "dp-cd", "dp-fw"], drawn: SAMPLES, ..TABLE },
+    MapRow {
         algorithms: &["auto"],
         procedures: ANY,
         adjacencies: &[AddRemove],
@@ -173,7 +175,7 @@ pub const MAP: &[Row] = &[
         proofs: WHITENED,
         ..TABLE
     },
-    Row {
+    MapRow {
         algorithms: &["dp-sgd", "sadmm"],
         procedures: ANY,
         adjacencies: &[AddRemove],
@@ -181,18 +183,18 @@ pub const MAP: &[Row] = &[
         ..TABLE
     },
     // Steps in coordinates of their own.
-    Row { algorithms: &["auto", "dp-sgd", "sadmm"], procedures: ANY, drawn: SAMPLES, ..OWN },
-    Row { algorithms: &["ssadmm"], drawn: SAMPLES, ..OWN },
-    Row {
+    MapRow { algorithms: &["auto", "dp-sgd", "sadmm"], procedures: ANY, drawn: SAMPLES, ..OWN },
+    MapRow { algorithms: &["ssadmm"], drawn: SAMPLES, ..OWN },
+    MapRow {
         algorithms: &["auto", "dp-sgd", "sadmm"],
         procedures: ANY,
         adjacencies: &[AddRemove],
         drawn: COUNTLESS,
         ..OWN
     },
-    Row { algorithms: &["ssadmm"], adjacencies: &[AddRemove], drawn: COUNTLESS, ..OWN },
-    Row { algorithms: &["mpadmm"], adjacencies: EITHER, ..OWN },
-    Row {
+    MapRow { algorithms: &["ssadmm"], adjacencies: &[AddRemove], drawn: COUNTLESS, ..OWN },
+    MapRow { algorithms: &["mpadmm"], adjacencies: EITHER, ..OWN },
+    MapRow {
         algorithms: &["vradmm"],
         procedures: ANY,
         adjacencies: &[AddRemove],
@@ -200,68 +202,68 @@ pub const MAP: &[Row] = &[
         slack: PART,
         ..TABLE
     },
-    Row {
+    MapRow {
         algorithms: &["ssadmm", "dp-cd", "dp-fw"],
         adjacencies: &[AddRemove],
         drawn: COUNTLESS,
         ..TABLE
     },
-    Row { algorithms: &["mpadmm"], adjacencies: EITHER, ..TABLE },
+    MapRow { algorithms: &["mpadmm"], adjacencies: EITHER, ..TABLE },
     // The scale of the residuals first.
-    Row { algorithms: &["auto"], drawn: SAMPLES, proofs: WHITENED, ..SCALED },
-    Row {
+    MapRow { algorithms: &["auto"], drawn: SAMPLES, proofs: WHITENED, ..SCALED },
+    MapRow {
         algorithms: &["dp-sgd", "sadmm", "vradmm", "ssadmm", "dp-cd", "dp-fw"],
         drawn: SAMPLES,
         ..SCALED
     },
-    Row {
+    MapRow {
         algorithms: &["auto"],
         adjacencies: &[AddRemove],
         drawn: COUNTLESS,
         proofs: WHITENED,
         ..SCALED
     },
-    Row {
+    MapRow {
         algorithms: &["dp-sgd", "sadmm", "vradmm", "ssadmm", "dp-cd", "dp-fw"],
         adjacencies: &[AddRemove],
         drawn: COUNTLESS,
         ..SCALED
     },
-    Row { algorithms: &["mpadmm"], adjacencies: EITHER, ..SCALED },
-    Row { algorithms: &["consensus"], drawn: SAMPLES, proofs: BLOCKS, ..SCALED },
-    Row {
+    MapRow { algorithms: &["mpadmm"], adjacencies: EITHER, ..SCALED },
+    MapRow { algorithms: &["consensus"], drawn: SAMPLES, proofs: BLOCKS, ..SCALED },
+    MapRow {
         algorithms: &["consensus"],
         adjacencies: &[AddRemove],
         drawn: COUNTLESS,
         proofs: BLOCKS,
         ..SCALED
     },
-    Row { algorithms: &["auto", "dp-sgd", "sadmm", "ssadmm"], drawn: SAMPLES, ..SCALED_OWN },
-    Row {
+    MapRow { algorithms: &["auto", "dp-sgd", "sadmm", "ssadmm"], drawn: SAMPLES, ..SCALED_OWN },
+    MapRow {
         algorithms: &["auto", "dp-sgd", "sadmm", "ssadmm"],
         adjacencies: &[AddRemove],
         drawn: COUNTLESS,
         ..SCALED_OWN
     },
-    Row { algorithms: &["mpadmm"], adjacencies: EITHER, ..SCALED_OWN },
+    MapRow { algorithms: &["mpadmm"], adjacencies: EITHER, ..SCALED_OWN },
     // The same with standard errors after it.
-    Row {
+    MapRow {
         algorithms: &["auto"],
         procedures: &[StandardErrors],
         adjacencies: EITHER,
         proofs: WHITENED,
         ..TABLE
     },
-    Row { algorithms: &["dp-sgd"], procedures: &[StandardErrors], adjacencies: EITHER, ..TABLE },
-    Row {
+    MapRow { algorithms: &["dp-sgd"], procedures: &[StandardErrors], adjacencies: EITHER, ..TABLE },
+    MapRow {
         algorithms: &["auto", "dp-sgd"],
         procedures: &[StandardErrors],
         adjacencies: EITHER,
         ..OWN
     },
     // One table, blocks inside the gate.
-    Row { algorithms: &["consensus"], forms: &["all"], drawn: SAMPLES, proofs: BLOCKS, ..TABLE },
-    Row {
+    MapRow { algorithms: &["consensus"], forms: &["all"], drawn: SAMPLES, proofs: BLOCKS, ..TABLE },
+    MapRow {
         algorithms: &["consensus"],
         forms: &["all"],
         adjacencies: &[AddRemove],
@@ -269,7 +271,7 @@ pub const MAP: &[Row] = &[
         proofs: BLOCKS,
         ..TABLE
     },
-    Row {
+    MapRow {
         algorithms: &["consensus"],
         forms: &["permutation", "single", "blocks"],
         proofs: BLOCKS,
@@ -277,9 +279,9 @@ pub const MAP: &[Row] = &[
         ..TABLE
     },
     // One table, minimisers.
-    Row { algorithms: &["general", "output-perturbation"], proofs: MINIMISER, ..TABLE },
+    MapRow { algorithms: &["general", "output-perturbation"], proofs: MINIMISER, ..TABLE },
     // A choice is counted by Rényi divergence, which a normal linear term has none of.
-    Row {
+    MapRow {
         algorithms: &["amp", "objp"],
         forms: &["normal"],
         procedures: &[Alone],
@@ -289,7 +291,7 @@ pub const MAP: &[Row] = &[
         slack: PERTURBED,
         ..TABLE
     },
-    Row {
+    MapRow {
         algorithms: &["amp", "objp"],
         forms: &["spherical-laplace"],
         adjacencies: EITHER,
@@ -298,15 +300,15 @@ pub const MAP: &[Row] = &[
         ..TABLE
     },
     // A server.
-    Row { algorithms: &["federated"], proofs: RESIDUAL, ..PARTIES },
-    Row {
+    MapRow { algorithms: &["federated"], proofs: RESIDUAL, ..PARTIES },
+    MapRow {
         algorithms: &["federated"],
         drawn: &[Poisson, WithoutReplacement],
         proofs: RESIDUAL,
         slack: CAPPED,
         ..PARTIES
     },
-    Row {
+    MapRow {
         algorithms: &["federated"],
         views: &[Central],
         units: &[User],
@@ -314,7 +316,7 @@ pub const MAP: &[Row] = &[
         proofs: TRUSTED,
         ..PARTIES
     },
-    Row {
+    MapRow {
         algorithms: &["federated"],
         views: &[Central],
         units: &[Record],
@@ -323,7 +325,7 @@ pub const MAP: &[Row] = &[
         slack: DISTANCE,
         ..PARTIES
     },
-    Row {
+    MapRow {
         algorithms: &["federated"],
         views: &[SecureAggregation],
         drawn: &[Full, WithoutReplacement],
@@ -331,17 +333,17 @@ pub const MAP: &[Row] = &[
         slack: CERTAIN,
         ..PARTIES
     },
-    Row { algorithms: &["dp-admm"], ..PARTIES },
-    Row { algorithms: &["dp-admm-exact"], proofs: PARTY_MINIMISER, ..PARTIES },
+    MapRow { algorithms: &["dp-admm"], ..PARTIES },
+    MapRow { algorithms: &["dp-admm-exact"], proofs: PARTY_MINIMISER, ..PARTIES },
     // Peers.
-    Row {
+    MapRow {
         algorithms: &["walk"],
         forms: &["stateless", "stateful"],
         proofs: RESIDUAL,
         slack: CAPPED,
         ..PARTIES
     },
-    Row {
+    MapRow {
         algorithms: &["walk"],
         forms: &["stateless"],
         views: &[Network],
@@ -350,26 +352,26 @@ pub const MAP: &[Row] = &[
         slack: HIDDEN,
         ..PARTIES
     },
-    Row {
+    MapRow {
         algorithms: &["r-admm", "mr-admm", "dvp", "m-admm"],
         forms: &["gradient"],
         proofs: RECYCLED,
         ..PARTIES
     },
-    Row {
+    MapRow {
         algorithms: &["r-admm", "mr-admm", "dvp", "m-admm"],
         forms: &["minimiser"],
         proofs: RECYCLED_MINIMISER,
         ..PARTIES
     },
-    Row {
+    MapRow {
         algorithms: &["r-admm", "mr-admm", "dvp", "m-admm"],
         forms: &["objective"],
         proofs: RECYCLED_LAPLACE,
         slack: PERTURBED,
         ..PARTIES
     },
-    Row {
+    MapRow {
         algorithms: &["r-admm", "mr-admm", "dvp", "m-admm"],
         forms: &["normal-objective"],
         units: &[Record],

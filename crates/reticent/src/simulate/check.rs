@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use reticent_accountant::{Adjacency, Unit};
-use reticent_admm::{PartyRho, Public, Settings};
+use reticent_admm::{PartyRho, ProblemFacts, Settings};
 use reticent_oracle::tables::Schema;
-use reticent_oracle::{Digest, Opening, Skew};
-use reticent_runtime::{self as runtime, Entry, Failures, Recipe, Topology};
+use reticent_oracle::{Digest, PrivacyModel, Skew};
+use reticent_runtime::{self as runtime, Failures, ProtocolEntry, ProtocolRecipe, Topology};
 
 use super::simulation::Simulation;
 use crate::budget::Budget;
 use crate::class_weights::Classes;
 use crate::error::Error;
-use crate::map::{self, Cell, Procedure};
+use crate::map::{self, MapCell, Procedure};
 use crate::objective::Objective;
 
 /// The graph of the parties when none is named.
@@ -35,9 +35,9 @@ const MANY: u64 = 1 << 20;
 #[derive(Debug)]
 pub struct SimulationJob {
     pub(super) objective: Objective,
-    pub(super) entry: &'static Entry,
+    pub(super) entry: &'static ProtocolEntry,
     pub(super) settings: Settings,
-    pub(super) opening: Opening,
+    pub(super) opening: PrivacyModel,
     /// `None` for an algorithm without noise.
     pub(super) budget: Option<Budget>,
     /// The ε of parties that have a smaller budget of their own.
@@ -88,7 +88,7 @@ impl Simulation {
         // party is a user, the user is protected.
         let owned = self.split.is_none() || objective.schema.user().is_some();
         let usual = if owned { Unit::User } else { Unit::Record };
-        let opening = Opening {
+        let opening = PrivacyModel {
             adjacency: Adjacency::ReplaceOne,
             unit: self.unit.unwrap_or(usual),
             view: self.trust.unwrap_or(self.entry.views[0]),
@@ -148,7 +148,7 @@ impl Simulation {
     }
 }
 
-fn no_needless_graph(entry: &Entry, topology: Option<&str>) -> Result<(), Error> {
+fn no_needless_graph(entry: &ProtocolEntry, topology: Option<&str>) -> Result<(), Error> {
     match topology {
         Some(graph) if !entry.along_graph && graph != COMPLETE => {
             let why =
@@ -243,11 +243,11 @@ impl SimulationJob {
     /// What the algorithm is built from.
     pub(super) fn recipe<'a>(
         &'a self,
-        public: &'a Public,
+        public: &'a ProblemFacts,
         records: &'a [u64],
         topology: &'a Topology,
-    ) -> Recipe<'a> {
-        Recipe {
+    ) -> ProtocolRecipe<'a> {
+        ProtocolRecipe {
             settings: &self.settings,
             public,
             regulariser: &self.objective.regulariser,
@@ -264,8 +264,8 @@ impl SimulationJob {
         if !self.entry.private || self.settings.as_published == Some(true) {
             return Ok(());
         }
-        let Opening { unit, adjacency, view, .. } = self.opening;
-        map::offered(&Cell {
+        let PrivacyModel { unit, adjacency, view, .. } = self.opening;
+        map::offered(&MapCell {
             algorithm: self.entry.name,
             form: map::form(self.entry.takes, &self.settings),
             procedure: Procedure::Alone,
@@ -278,7 +278,7 @@ impl SimulationJob {
 }
 
 /// The algorithm of this name.
-pub(super) fn find(name: &str) -> Result<&'static Entry, Error> {
+pub(super) fn find(name: &str) -> Result<&'static ProtocolEntry, Error> {
     runtime::find(name).ok_or_else(|| {
         let names: Vec<_> = runtime::CATALOGUE.iter().map(|entry| entry.name).collect();
         let fit = reticent_admm::catalogue::find(name)

@@ -13,6 +13,6 @@ pub use check::SimulationJob;
 pub use nodes::NodeModels;
 pub use reticent_oracle::Skew;
 pub use reticent_runtime::Failures;
-pub use run::{Keep, ReadySimulation, Simulated};
+pub use run::{CheckpointOptions, ReadySimulation, Simulated};
 pub use simulation::Simulation;
 pub use spec::{NOT_BETWEEN_PARTIES, Parties, SimulationSpec};

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use reticent_accountant::{Ledger, Taint, Unit};
 use reticent_admm::Progress;
-use reticent_oracle::{NoiseKey, Opening, PrivateTable, Refusal};
-use reticent_runtime::{self as runtime, Checkpoint, Price, RunError, Setup, Traffic};
+use reticent_oracle::{NoiseKey, PrivacyModel, PrivateTable, Refusal};
+use reticent_runtime::{self as runtime, Checkpoint, NoisePrice, RunError, Setup, Traffic};
 
 use super::check::{NOBODY, SimulationJob};
 use super::seating::{ASSUMED, seated};
@@ -32,11 +32,11 @@ const BETWEEN_PARTIES: [&str; 2] = [
 const ANY_DELTA: f64 = 1e-5;
 
 /// Who is shown the run after every round, and gives nothing back.
-type After<'a> = dyn FnMut(&runtime::Simulation) + 'a;
+type After<'a> = dyn FnMut(&runtime::SimulatedRun) + 'a;
 
 /// Where a run is kept, so that it can go on after a crash.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Keep<'a> {
+pub struct CheckpointOptions<'a> {
     /// The file that is written at the end of every round.
     pub checkpoint: Option<&'a Path>,
     /// Whether to go on from it.
@@ -65,7 +65,7 @@ pub struct Simulated {
 /// settles.
 pub struct ReadySimulation<'j> {
     job: &'j SimulationJob,
-    run: runtime::Simulation,
+    run: runtime::SimulatedRun,
     checkpoint: Option<Checkpoint>,
     unpaid: bool,
 }
@@ -119,7 +119,11 @@ impl ReadySimulation<'_> {
     /// # Errors
     /// If it ends on its way, or is stopped; [`Error::Spent`] says that the budget was spent
     /// nevertheless, and any other error came before anything was asked.
-    pub fn run(self, keep: Keep<'_>, watch: &mut Watch<'_>) -> Result<Simulated, Error> {
+    pub fn run(
+        self,
+        keep: CheckpointOptions<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Simulated, Error> {
         self.perform(keep, watch, &mut |_| {})
     }
 
@@ -131,7 +135,7 @@ impl ReadySimulation<'_> {
     /// As [`ReadySimulation::run`].
     pub fn run_followed(
         self,
-        keep: Keep<'_>,
+        keep: CheckpointOptions<'_>,
         watch: &mut Watch<'_>,
         show: &mut dyn FnMut(u32, &[Vec<f64>]),
     ) -> Result<Simulated, Error> {
@@ -149,7 +153,7 @@ impl ReadySimulation<'_> {
     /// As [`ReadySimulation::run`].
     pub fn run_traced(
         self,
-        keep: Keep<'_>,
+        keep: CheckpointOptions<'_>,
         tracing: Tracing<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<(Simulated, Trace), Error> {
@@ -162,7 +166,7 @@ impl ReadySimulation<'_> {
 
     fn perform(
         self,
-        keep: Keep<'_>,
+        keep: CheckpointOptions<'_>,
         watch: &mut Watch<'_>,
         after: &mut After<'_>,
     ) -> Result<Simulated, Error> {
@@ -188,7 +192,7 @@ impl SimulationJob {
     pub fn run<'a>(
         &self,
         source: impl Into<Source<'a>>,
-        keep: Keep<'_>,
+        keep: CheckpointOptions<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<Simulated, Error> {
         self.open(source, keep, watch)?.run(keep, watch)
@@ -209,7 +213,7 @@ impl SimulationJob {
     pub fn open<'a>(
         &self,
         source: impl Into<Source<'a>>,
-        keep: Keep<'_>,
+        keep: CheckpointOptions<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<ReadySimulation<'_>, Error> {
         let (checkpoint, key) = self.key(keep)?;
@@ -248,8 +252,8 @@ impl SimulationJob {
     /// Every round, each kept when it is done.
     fn rounds(
         &self,
-        run: &mut runtime::Simulation,
-        keep: Keep<'_>,
+        run: &mut runtime::SimulatedRun,
+        keep: CheckpointOptions<'_>,
         watch: &mut Watch<'_>,
         after: &mut After<'_>,
     ) -> Result<(), Error> {
@@ -277,7 +281,7 @@ impl SimulationJob {
     }
 
     /// What is minimised, and on which terms.
-    pub(crate) fn objective(&self) -> (&Objective, Opening) {
+    pub(crate) fn objective(&self) -> (&Objective, PrivacyModel) {
         (&self.objective, self.opening)
     }
 
@@ -291,7 +295,7 @@ impl SimulationJob {
         &self,
         tables: Vec<PrivateTable>,
         key: NoiseKey,
-    ) -> Result<runtime::Simulation, Error> {
+    ) -> Result<runtime::SimulatedRun, Error> {
         let opening = self.opening;
         // How many records a protected user has is the user's secret: no plan may depend on it.
         let count =
@@ -306,8 +310,8 @@ impl SimulationJob {
             loss: self.objective.loss.clone(),
             opening,
             price: match (self.noise, self.budget) {
-                (None, Some(budget)) => Price::Within(budget.into(), self.budgets.clone()),
-                (noise, _) => Price::Noise(noise.unwrap_or(0.0)),
+                (None, Some(budget)) => NoisePrice::Within(budget.into(), self.budgets.clone()),
+                (noise, _) => NoisePrice::Noise(noise.unwrap_or(0.0)),
             },
             job: self.digest,
         };
@@ -345,7 +349,7 @@ impl SimulationJob {
     /// The model and the books of a run that is at its end.
     fn close(
         &self,
-        run: runtime::Simulation,
+        run: runtime::SimulatedRun,
         unpaid: bool,
         after: &mut After<'_>,
     ) -> Result<Simulated, Error> {
@@ -369,7 +373,7 @@ impl SimulationJob {
     }
 
     /// The key of the run, and the checkpoint that it comes from.
-    fn key(&self, keep: Keep<'_>) -> Result<(Option<Checkpoint>, NoiseKey), Error> {
+    fn key(&self, keep: CheckpointOptions<'_>) -> Result<(Option<Checkpoint>, NoiseKey), Error> {
         if keep.resume {
             let file = keep.checkpoint.ok_or(Error::Missing {
                 what: "the checkpoint",
@@ -396,7 +400,7 @@ impl SimulationJob {
             });
         };
         // Records are protected where they are dealt, and their number is public.
-        let Opening { unit, adjacency, .. } = self.opening;
+        let PrivacyModel { unit, adjacency, .. } = self.opening;
         let records = table.public_count(unit, adjacency).unwrap_or(0);
         if u64::from(parties) > records {
             let why = format!(

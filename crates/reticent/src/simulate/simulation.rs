@@ -7,7 +7,7 @@ use reticent_admm::Settings;
 use reticent_noise::Hasher;
 use reticent_oracle::tables::Schema;
 use reticent_oracle::{Digest, Skew};
-use reticent_runtime::{Entry, Failures};
+use reticent_runtime::{Failures, ProtocolEntry};
 
 use super::check::find;
 use crate::budget::Budget;
@@ -24,7 +24,7 @@ use crate::objective::{Problem, parts_of_problem};
 ///
 /// ```
 /// use reticent::losses::Logistic;
-/// use reticent::simulate::{Keep, Simulation};
+/// use reticent::simulate::{CheckpointOptions, Simulation};
 /// use reticent::tables::{Dataset, Schema, Target};
 /// use reticent::{Budget, Settings, View, unwatched};
 ///
@@ -42,7 +42,7 @@ use crate::objective::{Problem, parts_of_problem};
 ///     .budget(Budget::new(4.0, 1e-5)?)
 ///     .check()?;
 /// let table = Dataset::dense(&x, n, d)?.with_targets(&y)?;
-/// let run = job.run(&table, Keep::default(), &mut unwatched)?;
+/// let run = job.run(&table, CheckpointOptions::default(), &mut unwatched)?;
 ///
 /// assert!(run.model.certificate().certified && run.parties.len() == 4);
 /// # Ok(())
@@ -51,7 +51,7 @@ use crate::objective::{Problem, parts_of_problem};
 #[derive(Clone, Debug)]
 pub struct Simulation {
     pub(super) problem: Problem,
-    pub(super) entry: &'static Entry,
+    pub(super) entry: &'static ProtocolEntry,
     pub(super) settings: Settings,
     pub(super) budget: Option<Budget>,
     pub(super) budgets: BTreeMap<u32, f64>,

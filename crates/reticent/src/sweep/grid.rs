@@ -35,7 +35,7 @@ const OF_JOB: [&str; 10] = [
 
 /// One combination of the values that are varied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Point {
+pub struct GridPoint {
     /// The names and the values, by name.
     pub settings: Vec<(String, String)>,
 }
@@ -58,7 +58,7 @@ pub(super) enum Checked {
 /// A sweep: every run is checked, and no table was read.
 #[derive(Debug)]
 pub struct Sweep {
-    points: Vec<Point>,
+    points: Vec<GridPoint>,
     pub(super) runs: Vec<Run>,
     digest: Digest,
     seeded: bool,
@@ -134,7 +134,7 @@ impl SweepFile {
 
 impl Sweep {
     /// The points of the grid.
-    pub fn points(&self) -> &[Point] {
+    pub fn points(&self) -> &[GridPoint] {
         &self.points
     }
 
@@ -242,7 +242,7 @@ fn combined(
     base: &toml::Table,
     axes: &[(String, Vec<toml::Value>)],
     mut number: usize,
-) -> (Point, toml::Table) {
+) -> (GridPoint, toml::Table) {
     let mut table = base.clone();
     let mut settings = Vec::new();
     for (key, list) in axes.iter().rev() {
@@ -256,7 +256,7 @@ fn combined(
             _ => table.insert(key.clone(), value),
         };
     }
-    (Point { settings }, table)
+    (GridPoint { settings }, table)
 }
 
 /// The checked job of these keys.
@@ -274,7 +274,7 @@ fn checked(table: toml::Table, path: &Path) -> Result<Checked, Error> {
 }
 
 /// What is wrong with one point, named by its values.
-fn at_point(point: &Point, why: Error) -> Error {
+fn at_point(point: &GridPoint, why: Error) -> Error {
     let names: Vec<String> =
         point.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     match why {

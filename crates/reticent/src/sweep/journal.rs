@@ -20,7 +20,7 @@ const VERSION: u32 = 1;
 /// What a sweep is to whoever is in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum SweepKind {
     /// Its table is public: what was lost is repeated.
     Experiment,
     /// All its models are paid for: nothing is begun twice.
@@ -60,12 +60,12 @@ pub struct Reserved {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-enum Line {
+enum JournalLine {
     Sweep {
         version: u32,
         digest: String,
         runs: usize,
-        kind: Kind,
+        kind: SweepKind,
         table: String,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reserved: Option<Reserved>,
@@ -79,7 +79,7 @@ enum Line {
 pub struct Journal {
     file: File,
     path: PathBuf,
-    kind: Kind,
+    kind: SweepKind,
     reserved: Option<Reserved>,
     started: Vec<bool>,
     done: BTreeMap<usize, Finished>,
@@ -91,7 +91,7 @@ pub struct Journal {
 
 impl Journal {
     /// Nothing in it yet.
-    fn empty(file: File, path: &Path, runs: usize, kind: Kind) -> Self {
+    fn empty(file: File, path: &Path, runs: usize, kind: SweepKind) -> Self {
         let (path, started) = (path.to_owned(), vec![false; runs]);
         let (reserved, done) = (None, BTreeMap::new());
         Journal { file, path, kind, reserved, started, done, end: 0, torn: false }
@@ -105,7 +105,7 @@ impl Journal {
         path: &Path,
         digest: &[u8],
         runs: usize,
-        kind: Kind,
+        kind: SweepKind,
         table: &[u8],
         reserved: Option<&Reserved>,
     ) -> Result<Self, Error> {
@@ -124,7 +124,14 @@ impl Journal {
         journal.lock()?;
         journal.reserved = reserved.cloned();
         let (digest, table, reserved) = (hex(digest), hex(table), reserved.cloned());
-        journal.append(&Line::Sweep { version: VERSION, digest, runs, kind, table, reserved })?;
+        journal.append(&JournalLine::Sweep {
+            version: VERSION,
+            digest,
+            runs,
+            kind,
+            table,
+            reserved,
+        })?;
         crate::results::sync(crate::results::parent(path)).map_err(fail)?;
         Ok(journal)
     }
@@ -137,7 +144,7 @@ impl Journal {
         path: &Path,
         digest: &[u8],
         runs: usize,
-        kind: Kind,
+        kind: SweepKind,
         table: &[u8],
     ) -> Result<Self, Error> {
         let opened = OpenOptions::new().read(true).write(true).open(path);
@@ -170,11 +177,12 @@ impl Journal {
     /// Refuses a first line that is not of this sweep, table and kind.
     fn begins_with(
         &mut self,
-        head: Option<Line>,
+        head: Option<JournalLine>,
         sweep: (String, usize),
         table: &str,
     ) -> Result<(), Error> {
-        let Some(Line::Sweep { version: VERSION, digest, runs, kind, table: on, reserved }) = head
+        let Some(JournalLine::Sweep { version: VERSION, digest, runs, kind, table: on, reserved }) =
+            head
         else {
             return Err(self.other("its first line is none of a sweep"));
         };
@@ -183,14 +191,18 @@ impl Journal {
         }
         if kind != self.kind {
             return Err(self.other(match kind {
-                Kind::Paid => "it is of a sweep on private data, which is paid for and stays so",
-                Kind::Experiment => "it is of a sweep on public data, and nothing was paid for it",
+                SweepKind::Paid => {
+                    "it is of a sweep on private data, which is paid for and stays so"
+                }
+                SweepKind::Experiment => {
+                    "it is of a sweep on public data, and nothing was paid for it"
+                }
             }));
         }
         if on != table {
             return Err(self.other(match kind {
-                Kind::Experiment => "the table is not what it was",
-                Kind::Paid => "the table, what its runs cost or the budget is not what it was",
+                SweepKind::Experiment => "the table is not what it was",
+                SweepKind::Paid => "the table, what its runs cost or the budget is not what it was",
             }));
         }
         self.reserved = reserved;
@@ -202,19 +214,19 @@ impl Journal {
         self.reserved.as_ref()
     }
 
-    fn take(&mut self, line: Line) -> Option<()> {
+    fn take(&mut self, line: JournalLine) -> Option<()> {
         match line {
-            Line::Sweep { .. } => None,
-            Line::Started(run) => {
+            JournalLine::Sweep { .. } => None,
+            JournalLine::Started(run) => {
                 let begun = self.started.get_mut(run)?;
                 // Nothing that is paid for is begun twice, whoever wrote the file.
-                if self.kind == Kind::Paid && *begun {
+                if self.kind == SweepKind::Paid && *begun {
                     return None;
                 }
                 *begun = true;
                 Some(())
             }
-            Line::Done(finished) => {
+            JournalLine::Done(finished) => {
                 let begun = *self.started.get(finished.run)?;
                 (begun && self.done.insert(finished.run, finished).is_none()).then_some(())
             }
@@ -224,7 +236,7 @@ impl Journal {
     /// The runs that are still to be done: those that were never begun; on a public table also those
     /// that were begun and lost.
     pub fn left(&self) -> Vec<usize> {
-        let lost = |run: &usize| self.started[*run] && self.kind == Kind::Paid;
+        let lost = |run: &usize| self.started[*run] && self.kind == SweepKind::Paid;
         (0..self.started.len()).filter(|run| !self.done.contains_key(run) && !lost(run)).collect()
     }
 
@@ -249,10 +261,10 @@ impl Journal {
     /// # Errors
     /// If it was begun before and is paid for, or the disk does not take it.
     pub fn start(&mut self, run: usize) -> Result<(), Error> {
-        if self.kind == Kind::Paid && self.started.get(run) != Some(&false) {
+        if self.kind == SweepKind::Paid && self.started.get(run) != Some(&false) {
             return Err(self.other("a run that was begun is not begun again"));
         }
-        self.append(&Line::Started(run))?;
+        self.append(&JournalLine::Started(run))?;
         if let Some(begun) = self.started.get_mut(run) {
             *begun = true;
         }
@@ -266,12 +278,12 @@ impl Journal {
     pub fn finish(&mut self, mut finished: Finished) -> Result<(), Error> {
         // JSON has no word for the others, and the line could not be read back.
         finished.metrics.retain(|_, value| value.is_finite());
-        self.append(&Line::Done(finished.clone()))?;
+        self.append(&JournalLine::Done(finished.clone()))?;
         self.done.insert(finished.run, finished);
         Ok(())
     }
 
-    fn append(&mut self, line: &Line) -> Result<(), Error> {
+    fn append(&mut self, line: &JournalLine) -> Result<(), Error> {
         if self.torn {
             return Err(self.other("a line before could not be written, and none follows it"));
         }
@@ -317,9 +329,9 @@ mod tests {
         Finished { run, iterations: 3, epsilon: 1.0, metrics, unmeasured: None, failed: None }
     }
 
-    fn begin(path: &Path, kind: Kind) -> Result<Journal, Error> {
+    fn begin(path: &Path, kind: SweepKind) -> Result<Journal, Error> {
         let reserved = Reserved { job: 3, hash: "ab".to_owned() };
-        let reserved = (kind == Kind::Paid).then_some(&reserved);
+        let reserved = (kind == SweepKind::Paid).then_some(&reserved);
         Journal::create(path, b"sweep", 4, kind, b"table", reserved)
     }
 
@@ -329,7 +341,7 @@ mod tests {
         (folder, path)
     }
 
-    fn again(path: &Path, kind: Kind) -> Result<Journal, Error> {
+    fn again(path: &Path, kind: SweepKind) -> Result<Journal, Error> {
         Journal::resume(path, b"sweep", 4, kind, b"table")
     }
 
@@ -338,7 +350,7 @@ mod tests {
     #[test]
     fn what_was_begun_is_never_begun_again_wherever_it_was_killed() {
         let (_folder, path) = file();
-        let mut journal = begin(&path, Kind::Paid).unwrap();
+        let mut journal = begin(&path, SweepKind::Paid).unwrap();
         journal.start(0).unwrap();
         journal.finish(over(0)).unwrap();
         journal.start(2).unwrap();
@@ -347,7 +359,7 @@ mod tests {
         let head = whole.iter().position(|&byte| byte == b'\n').unwrap() + 1;
         for kept in head..=whole.len() {
             std::fs::write(&path, &whole[..kept]).unwrap();
-            let mut journal = again(&path, Kind::Paid).unwrap();
+            let mut journal = again(&path, SweepKind::Paid).unwrap();
             let left = journal.left();
             let begun = |run: usize| {
                 let line = format!("{{\"started\":{run}}}\n");
@@ -364,13 +376,13 @@ mod tests {
     #[test]
     fn a_metric_that_is_not_finite_is_left_out_and_the_journal_is_read_back() {
         let (_folder, path) = file();
-        let mut journal = begin(&path, Kind::Paid).unwrap();
+        let mut journal = begin(&path, SweepKind::Paid).unwrap();
         journal.start(0).unwrap();
         let values = [("a", f64::NAN), ("b", f64::INFINITY), ("c", 0.5)];
         let metrics = values.map(|(name, value)| (name.to_owned(), value)).into();
         journal.finish(Finished { metrics, ..over(0) }).unwrap();
         drop(journal);
-        let journal = again(&path, Kind::Paid).unwrap();
+        let journal = again(&path, SweepKind::Paid).unwrap();
         assert_eq!(journal.finished()[&0].metrics, BTreeMap::from([("c".to_owned(), 0.5)]));
         assert_eq!(journal.reserved(), Some(&Reserved { job: 3, hash: "ab".to_owned() }));
     }
@@ -380,7 +392,7 @@ mod tests {
     #[test]
     fn nothing_is_written_behind_a_line_that_could_not_be_written() {
         let (_folder, path) = file();
-        let mut journal = begin(&path, Kind::Paid).unwrap();
+        let mut journal = begin(&path, SweepKind::Paid).unwrap();
         journal.start(0).unwrap();
         let good = std::mem::replace(&mut journal.file, File::open(&path).unwrap());
         assert!(journal.start(1).is_err(), "it is open to be read only");
@@ -388,48 +400,48 @@ mod tests {
         journal.file.write_all(b"{\"star").unwrap();
         assert!(journal.start(2).is_err() && journal.finish(over(0)).is_err());
         drop(journal);
-        assert_eq!(again(&path, Kind::Paid).unwrap().left(), [1, 2, 3]);
+        assert_eq!(again(&path, SweepKind::Paid).unwrap().left(), [1, 2, 3]);
     }
 
     #[test]
     fn an_experiment_repeats_what_was_lost() {
         let (_folder, path) = file();
-        let mut journal = begin(&path, Kind::Experiment).unwrap();
+        let mut journal = begin(&path, SweepKind::Experiment).unwrap();
         journal.start(0).unwrap();
         journal.start(1).unwrap();
         journal.finish(over(1)).unwrap();
         drop(journal);
-        let mut journal = again(&path, Kind::Experiment).unwrap();
+        let mut journal = again(&path, SweepKind::Experiment).unwrap();
         assert_eq!((journal.left(), journal.lost()), (vec![0, 2, 3], vec![0]));
         journal.start(0).unwrap();
         journal.finish(over(0)).unwrap();
         drop(journal);
-        assert_eq!(again(&path, Kind::Experiment).unwrap().finished().len(), 2);
+        assert_eq!(again(&path, SweepKind::Experiment).unwrap().finished().len(), 2);
     }
 
     #[test]
     fn what_is_not_this_sweep_is_refused() {
         let (_folder, path) = file();
-        let journal = begin(&path, Kind::Paid).unwrap();
-        assert!(again(&path, Kind::Paid).unwrap_err().to_string().contains("another process"));
+        let journal = begin(&path, SweepKind::Paid).unwrap();
+        assert!(again(&path, SweepKind::Paid).unwrap_err().to_string().contains("another process"));
         drop(journal);
-        assert!(begin(&path, Kind::Paid).is_err());
+        assert!(begin(&path, SweepKind::Paid).is_err());
         let refused = |journal: Result<Journal, Error>| journal.unwrap_err().to_string();
-        assert!(refused(again(&path, Kind::Experiment)).contains("stays so"));
-        let other = Journal::resume(&path, b"other", 4, Kind::Paid, b"table");
+        assert!(refused(again(&path, SweepKind::Experiment)).contains("stays so"));
+        let other = Journal::resume(&path, b"other", 4, SweepKind::Paid, b"table");
         assert!(refused(other).contains("another sweep"));
-        let other = Journal::resume(&path, b"sweep", 4, Kind::Paid, b"other");
+        let other = Journal::resume(&path, b"sweep", 4, SweepKind::Paid, b"other");
         assert!(refused(other).contains("or the budget is not what it was"));
         for line in ["{\"done\":1}\n", "nonsense\n", "{\"started\":9}\n"] {
             let text = std::fs::read_to_string(&path).unwrap();
             let head = text.lines().next().unwrap();
             std::fs::write(&path, format!("{head}\n{line}")).unwrap();
-            assert!(refused(again(&path, Kind::Paid)).contains("line 2 is damaged"), "{line}");
+            assert!(refused(again(&path, SweepKind::Paid)).contains("line 2 is damaged"), "{line}");
         }
         // A beginning that somebody wrote twice.
         let text = std::fs::read_to_string(&path).unwrap();
         let head = text.lines().next().unwrap();
         std::fs::write(&path, format!("{head}\n{{\"started\":1}}\n{{\"started\":1}}\n")).unwrap();
-        assert!(refused(again(&path, Kind::Paid)).contains("line 3 is damaged"));
+        assert!(refused(again(&path, SweepKind::Paid)).contains("line 3 is damaged"));
     }
 }

@@ -19,7 +19,7 @@ mod run_tests;
 mod summary;
 mod workers;
 
-pub use grid::{Point, Sweep, SweepFile};
-pub use journal::{Finished, Journal, Kind, Reserved};
+pub use grid::{GridPoint, Sweep, SweepFile};
+pub use journal::{Finished, Journal, Reserved, SweepKind};
 pub use run::{ReadySweep, Register, SweepTerms};
-pub use summary::{Mean, Summary, summary};
+pub use summary::{RunMean, Summary, summary};

@@ -9,14 +9,14 @@ use reticent_noise::Hasher;
 use reticent_oracle::{Digest, PrivateTable, Refusal, SharedPasses};
 
 use super::grid::{Checked, Run, Sweep};
-use super::journal::{Finished, Journal, Kind, Reserved};
+use super::journal::{Finished, Journal, Reserved, SweepKind};
 use super::workers::{in_parallel, locked};
 use crate::error::Error;
 use crate::model::Model;
-use crate::predict::Asked;
+use crate::predict::PredictionInput;
 use crate::quality::Quality;
 use crate::results::write_model;
-use crate::simulate::Keep;
+use crate::simulate::CheckpointOptions;
 use crate::source::{Files, Source};
 use crate::stage::unwatched;
 use crate::trace::PublicData;
@@ -28,7 +28,7 @@ pub struct SweepTerms<'a> {
     /// more than these.
     pub jobs: Option<usize>,
     /// Whether the table is public, or every model is paid for.
-    pub kind: Kind,
+    pub kind: SweepKind,
     /// A public table to test every model on.
     pub test: Option<&'a Files>,
     /// Where every model is written to, in a folder of its own.
@@ -75,28 +75,28 @@ impl Sweep {
                 todo: "give lists of values under [sweep]",
             });
         };
-        if terms.kind == Kind::Paid && self.is_seeded() {
+        if terms.kind == SweepKind::Paid && self.is_seeded() {
             let why = "noise that somebody knows is no noise, and nobody is protected by it; leave it out, or say that the \
                        table is public";
             return Err(Error::value("seed", "seeds", why));
         }
         let table = first.job.load(Source::from(data))?;
         let plans = match terms.kind {
-            Kind::Experiment => Vec::new(),
-            Kind::Paid => {
+            SweepKind::Experiment => Vec::new(),
+            SweepKind::Paid => {
                 let plans: Result<_, Error> =
                     self.runs.iter().map(|run| run.job.plan(table.share())).collect();
                 plans?
             }
         };
         let fingerprint = match terms.kind {
-            Kind::Paid => billed(&terms.mark, &plans)?,
-            Kind::Experiment => contents(data)?,
+            SweepKind::Paid => billed(&terms.mark, &plans)?,
+            SweepKind::Experiment => contents(data)?,
         };
         // Also where the models read it themselves: what is wrong with it is said before they are
         // paid for.
         let test = terms.test.map(|files| first.job.load(Source::from(files))).transpose()?;
-        let test = test.filter(|_| terms.kind == Kind::Experiment);
+        let test = test.filter(|_| terms.kind == SweepKind::Experiment);
         let passes = SharedPasses::default();
         Ok(ReadySweep { sweep: self, terms, table, test, plans, fingerprint, passes })
     }
@@ -175,7 +175,7 @@ impl ReadySweep<'_> {
 
     /// What is said of a sweep that ended on its way.
     fn unfinished(&self, why: Error) -> Error {
-        if self.terms.kind == Kind::Experiment {
+        if self.terms.kind == SweepKind::Experiment {
             return why;
         }
         let (epsilon, delta) = self.sweep.at_most().unwrap_or((f64::INFINITY, 1.0));
@@ -193,7 +193,7 @@ impl ReadySweep<'_> {
         let planned = self.plans.get(number);
         // First where no copy of the journal is: a kill in between loses the run.
         let begin = || {
-            let paid = self.terms.kind == Kind::Paid;
+            let paid = self.terms.kind == SweepKind::Paid;
             if paid && !register(number).map_err(Ended::Journal)? {
                 return Err(Ended::Run(begun_before()));
             }
@@ -234,7 +234,7 @@ impl ReadySweep<'_> {
     /// What a model is worth, as far as that may be measured.
     fn measured(&self, run: &Run, model: &Model) -> Result<BTreeMap<String, f64>, Error> {
         let mut metrics = BTreeMap::new();
-        if self.terms.kind == Kind::Experiment {
+        if self.terms.kind == SweepKind::Experiment {
             let Ok(mut public) = run.job.public_data(self.table.share()) else {
                 return Ok(metrics);
             };
@@ -247,7 +247,7 @@ impl ReadySweep<'_> {
             metrics.extend(names.iter().map(|name| format!("test_{name}")).zip(seen.test));
         } else if let Some(files) = self.terms.test {
             for path in &files.paths {
-                let quality = model.measure(&Asked::table(path, files.reading))?.quality;
+                let quality = model.measure(&PredictionInput::table(path, files.reading))?.quality;
                 metrics.extend(named(&quality));
             }
         }
@@ -298,7 +298,8 @@ impl Checked {
                 Ok(plan)
             }
             Checked::Between(job) => {
-                let mut plans = job.open(table, Keep::default(), &mut unwatched)?.plans()?;
+                let mut plans =
+                    job.open(table, CheckpointOptions::default(), &mut unwatched)?.plans()?;
                 match (plans.pop(), plans.is_empty()) {
                     (Some(plan), true) => Ok(plan),
                     _ => {
@@ -343,13 +344,13 @@ impl Checked {
                 Ok(Came { model: fitted.model, iterations: fitted.iterations })
             }
             Checked::Between(job) => {
-                let mut ready = job.open(table, Keep::default(), &mut unwatched)?;
+                let mut ready = job.open(table, CheckpointOptions::default(), &mut unwatched)?;
                 same(ready.party_plans().first())?;
                 if planned.is_none() {
                     ready.read_freely();
                 }
                 begin()?;
-                let done = ready.run(Keep::default(), &mut unwatched)?;
+                let done = ready.run(CheckpointOptions::default(), &mut unwatched)?;
                 Ok(Came { model: done.model, iterations: done.rounds.into() })
             }
         }

@@ -1,7 +1,7 @@
 //! What a sweep keeps, begins and certifies.
 
 use super::run::TOGETHER;
-use super::{Kind, SweepFile, SweepTerms};
+use super::{SweepFile, SweepKind, SweepTerms};
 use crate::model::Model;
 use crate::source::Files;
 
@@ -25,7 +25,7 @@ fn sweep(grid: &str) -> (tempfile::TempDir, SweepFile) {
 #[test]
 fn so_many_runs_are_under_way_as_were_asked_for() {
     let (_folder, file) = sweep("epsilon = [0.5, 1.0]\n");
-    for kind in [Kind::Paid, Kind::Experiment] {
+    for kind in [SweepKind::Paid, SweepKind::Experiment] {
         for (jobs, expected) in [(Some(1), 1), (Some(2), 2), (None, TOGETHER)] {
             let terms = SweepTerms { jobs, kind, test: None, models: None, mark: [0; 32] };
             let ready = file.sweep.open(&file.data, terms).unwrap();
@@ -42,7 +42,7 @@ fn a_model_is_kept_though_it_cannot_be_measured() {
     let at = |name: &str| folder.path().join(name);
     std::fs::copy(at("t.csv"), at("test.csv")).unwrap();
     let test = Files { paths: vec![at("test.csv")], reading: file.data.reading };
-    let (models, kind, mark) = (at("models"), Kind::Paid, [0; 32]);
+    let (models, kind, mark) = (at("models"), SweepKind::Paid, [0; 32]);
     let (test, models) = (Some(&test), Some(&*models));
     let terms = SweepTerms { jobs: None, kind, test, models, mark };
     let ready = file.sweep.open(&file.data, terms.clone()).unwrap();
@@ -59,7 +59,7 @@ fn a_model_is_kept_though_it_cannot_be_measured() {
 #[test]
 fn a_run_that_was_begun_elsewhere_is_lost() {
     let (folder, file) = sweep("epsilon = [0.5, 1.0]\n");
-    let (kind, mark) = (Kind::Paid, [0; 32]);
+    let (kind, mark) = (SweepKind::Paid, [0; 32]);
     let terms = SweepTerms { jobs: Some(1), kind, test: None, models: None, mark };
     let ready = file.sweep.open(&file.data, terms).unwrap();
     let mut journal = ready.begin(&folder.path().join("journal"), None).unwrap();
@@ -76,7 +76,7 @@ fn no_model_that_was_compared_on_the_table_itself_is_certified() {
         let (folder, file) = sweep(&format!("epsilon = [1.0]\n{parties}"));
         let at = |name: &str| folder.path().join(name);
         let models = at("models");
-        let kind = Kind::Experiment;
+        let kind = SweepKind::Experiment;
         let mark = [0; 32];
         let terms = SweepTerms { jobs: Some(1), kind, test: None, models: Some(&models), mark };
         let ready = file.sweep.open(&file.data, terms).unwrap();

@@ -7,7 +7,7 @@ use super::journal::Finished;
 
 /// A mean over runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Mean {
+pub struct RunMean {
     /// The mean.
     pub mean: f64,
     /// The standard deviation of one run; 0 of a single one.
@@ -16,7 +16,7 @@ pub struct Mean {
     pub runs: usize,
 }
 
-impl Mean {
+impl RunMean {
     /// Of these numbers, those that are finite; `None` where none is.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
@@ -27,7 +27,7 @@ impl Mean {
         let mean = values.iter().sum::<f64>() / runs as f64;
         let square: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         let deviation = if runs > 1 { (square / (runs - 1) as f64).sqrt() } else { 0.0 };
-        Some(Mean { mean, deviation, runs })
+        Some(RunMean { mean, deviation, runs })
     }
 
     /// The standard error of the mean.
@@ -44,7 +44,7 @@ pub struct Summary {
     /// The runs that ended without a model.
     pub failed: usize,
     /// What was measured, by name.
-    pub metrics: BTreeMap<String, Mean>,
+    pub metrics: BTreeMap<String, RunMean>,
 }
 
 /// A summary for each point of the sweep, in order.
@@ -58,7 +58,7 @@ pub fn summary(sweep: &Sweep, finished: &BTreeMap<usize, Finished>) -> Vec<Summa
         let names: BTreeSet<&String> = good.iter().flat_map(|run| run.metrics.keys()).collect();
         let metric = |name: &&String| {
             let values = good.iter().filter_map(|run| run.metrics.get(*name).copied());
-            Mean::of(values).map(|mean| ((*name).clone(), mean))
+            RunMean::of(values).map(|mean| ((*name).clone(), mean))
         };
         let metrics = names.iter().filter_map(metric).collect();
         Summary { runs: good.len(), failed: own.len() - good.len(), metrics }
@@ -72,12 +72,12 @@ mod tests {
 
     #[test]
     fn a_mean_has_its_spread_and_leaves_out_what_is_no_number() {
-        let mean = Mean::of([1.0, 3.0, f64::NAN]).unwrap();
+        let mean = RunMean::of([1.0, 3.0, f64::NAN]).unwrap();
         assert_eq!((mean.mean, mean.runs), (2.0, 2));
         assert!(
             (mean.deviation - 2.0_f64.sqrt()).abs() < 1e-15 && (mean.error() - 1.0).abs() < 1e-15
         );
-        assert_eq!(Mean::of([5.0]).unwrap().deviation, 0.0);
-        assert_eq!(Mean::of([]), None);
+        assert_eq!(RunMean::of([5.0]).unwrap().deviation, 0.0);
+        assert_eq!(RunMean::of([]), None);
     }
 }

@@ -18,7 +18,7 @@ mod row;
 
 pub use public_data::{Examined, PublicData};
 pub(crate) use recorder::{Recorder, Rounds};
-pub use row::{Row, Trace};
+pub use row::{Trace, TraceRow};
 
 use reticent_admm::Iterate;
 

@@ -1,10 +1,10 @@
 //! A table that is said to be public, and what a parameter is worth on it. Nothing here is private.
 
 use reticent_accountant::View;
-use reticent_admm::exact::{ExactSettings, Status, solve};
+use reticent_admm::exact::{ExactSettings, SolverStatus, solve};
 use reticent_oracle::tables::TargetKind;
 use reticent_oracle::without_privacy::{ExactOracle, known_scores};
-use reticent_oracle::{Entropy, Gate, Opening, PrivateTable, Refusal};
+use reticent_oracle::{Entropy, Gate, PrivacyModel, PrivateTable, Refusal};
 
 use super::norm;
 use crate::error::Error;
@@ -20,7 +20,7 @@ pub struct PublicData {
     objective: Objective,
     /// What the mean loss is multiplied by (`loss_weight` of peers).
     weight: f64,
-    opening: Opening,
+    opening: PrivacyModel,
     gate: Gate,
     /// The exact optimum and the objective at it.
     optimum: Option<(Vec<f64>, f64)>,
@@ -63,7 +63,11 @@ impl PublicData {
             Work::One(_) => return Err(no_objective("graph", "private")),
             Work::Best(_) => return Err(no_objective("tune", "several fits")),
         };
-        Self::open(&task.objective, Opening { view: View::Central, ..task.opening }, source.into())
+        Self::open(
+            &task.objective,
+            PrivacyModel { view: View::Central, ..task.opening },
+            source.into(),
+        )
     }
 
     /// The table of this run between parties, which is public: the objective is the mean over all
@@ -77,13 +81,17 @@ impl PublicData {
         source: impl Into<Source<'a>>,
     ) -> Result<Self, Error> {
         let (objective, opening) = job.objective();
-        let opening = Opening { view: View::Central, ..opening };
+        let opening = PrivacyModel { view: View::Central, ..opening };
         let weight = job.loss_weight();
         let public = Self::open(objective, opening, source.into())?;
         Ok(PublicData { weight, wants_optimum: weight == 1.0, ..public })
     }
 
-    fn open(objective: &Objective, opening: Opening, source: Source<'_>) -> Result<Self, Error> {
+    fn open(
+        objective: &Objective,
+        opening: PrivacyModel,
+        source: Source<'_>,
+    ) -> Result<Self, Error> {
         let table = source.load(&objective.schema)?;
         let gate = free(objective, &opening, table)?;
         Ok(PublicData {
@@ -133,7 +141,7 @@ impl PublicData {
         if self.wants_optimum && self.optimum.is_none() {
             let regulariser = &self.objective.regulariser;
             let found = solve(&mut self.gate, regulariser, &ExactSettings::default())?;
-            if found.status == Status::Converged {
+            if found.status == SolverStatus::Converged {
                 let value = self.value(&found.x)?;
                 self.optimum = Some((found.x, value));
             }
@@ -173,7 +181,7 @@ impl PublicData {
 }
 
 /// A gate that is read freely: its noise is never drawn.
-fn free(objective: &Objective, opening: &Opening, table: PrivateTable) -> Result<Gate, Error> {
+fn free(objective: &Objective, opening: &PrivacyModel, table: PrivateTable) -> Result<Gate, Error> {
     let entropy = Entropy::secure().map_err(Refusal::from)?;
     Ok(Gate::open(table, objective.loss.clone(), opening, entropy)?)
 }

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use reticent_accountant::{Ledger, View};
 use reticent_admm::Progress;
 use reticent_oracle::{Gate, Listener};
-use reticent_runtime::Simulation;
+use reticent_runtime::SimulatedRun;
 
-use super::row::{Row, Trace};
+use super::row::{Trace, TraceRow};
 use super::{At, Tracing, norm};
 
 /// What was heard since the last row.
@@ -58,14 +58,14 @@ impl<'p> Recorder<'p> {
             return;
         }
         let (running, averaged) = (at.running(), at.published());
-        let mut row = Row {
+        let mut row = TraceRow {
             iteration: done,
             events,
             released_norm: Some(square.sqrt()),
             iterate_norm: Some(norm(&running)),
             averaged_norm: Some(norm(&averaged)),
             residual: at.residual(),
-            ..Row::default()
+            ..TraceRow::default()
         };
         if let Some(public) = &mut self.tracing.public {
             // A parameter that ran away is worth nothing; the run says so itself.
@@ -103,7 +103,7 @@ impl<'p> Rounds<'p> {
     }
 
     /// The end of a round, as it has left the run.
-    pub fn note(&mut self, run: &Simulation) {
+    pub fn note(&mut self, run: &SimulatedRun) {
         let (done, of) = run.progress();
         if done == 0 {
             return;
@@ -121,7 +121,7 @@ impl<'p> Rounds<'p> {
         // Against one peer among others the guarantee is about what that peer sees, and the models
         // of all rounds are more.
         let seen = published.as_deref().filter(|_| self.view != View::Network);
-        let mut row = Row {
+        let mut row = TraceRow {
             iteration: done.into(),
             rounds: Some(done.into()),
             messages: told.then_some(run.traffic().messages),
@@ -129,7 +129,7 @@ impl<'p> Rounds<'p> {
             events: run.protocol().events_by(done),
             iterate_norm: seen.map(norm),
             averaged_norm: seen.map(|_| norm(&self.mean)),
-            ..Row::default()
+            ..TraceRow::default()
         };
         if let Some(public) = &mut self.tracing.public {
             row.running = published.and_then(|model| public.examine(&model).ok());
@@ -148,7 +148,7 @@ impl<'p> Rounds<'p> {
 }
 
 /// The largest distance of a party's model from the mean of all.
-fn consensus_error(run: &Simulation) -> Option<f64> {
+fn consensus_error(run: &SimulatedRun) -> Option<f64> {
     let own = run.nodes().iter().filter(|node| node.party().is_some());
     let models: Vec<Vec<f64>> =
         own.filter_map(|node| node.model().map(|model| model.parameter)).collect();

@@ -24,7 +24,7 @@ trace no more than the model. Its epsilon is what the entries in the books come 
 
 /// One iteration, or one round between parties.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Row {
+pub struct TraceRow {
     /// Iterations that are done; between parties, rounds.
     pub iteration: u64,
     /// Rounds between parties that are done.
@@ -62,7 +62,7 @@ pub struct Row {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     /// Row by row.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TraceRow>,
     /// The δ at which ε is counted.
     pub delta: f64,
     /// What the test metrics are called; empty without a test table.
@@ -101,7 +101,7 @@ impl Trace {
     /// The columns by their names, each with a cell for each row; those without any are left out.
     pub fn columns(&self) -> Vec<(String, Vec<Option<f64>>)> {
         let mut all: Vec<(String, Vec<Option<f64>>)> = Vec::new();
-        let mut add = |name: String, cell: &dyn Fn(&Row) -> Option<f64>| {
+        let mut add = |name: String, cell: &dyn Fn(&TraceRow) -> Option<f64>| {
             all.push((name, self.rows.iter().map(cell).collect()));
         };
         let whole = |n: Option<u64>| n.map(|n| n as f64);
@@ -117,7 +117,7 @@ impl Trace {
         add("averaged_norm".into(), &|row| row.averaged_norm);
         add("residual".into(), &|row| row.residual);
         for (suffix, of) in [
-            ("", (|row| row.running.as_ref()) as fn(&Row) -> Option<&Examined>),
+            ("", (|row| row.running.as_ref()) as fn(&TraceRow) -> Option<&Examined>),
             ("_averaged", |row| row.averaged.as_ref()),
         ] {
             let named = |what: &str| format!("nonprivate_{what}{suffix}");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Check, Outcome, Verification, statement};
+use super::{CheckOutcome, Verification, VerifyCheck, statement};
 use crate::canonical;
 use crate::certificate::{Certificate, VERSION};
 use crate::error::Error;
@@ -138,12 +138,19 @@ impl Document {
         checks.push(signature(&self.certificate, key));
         checks.extend(self.beside.as_ref().map(|beside| {
             if *beside == *self.stated() {
-                Check::holds("beside", "certificate.json is the certificate inside model.json")
+                VerifyCheck::holds(
+                    "beside",
+                    "certificate.json is the certificate inside model.json",
+                )
             } else {
-                Check::fails("beside", "certificate.json is another than the one inside model.json")
+                VerifyCheck::fails(
+                    "beside",
+                    "certificate.json is another than the one inside model.json",
+                )
             }
         }));
-        let signed = |check: &Check| check.name == "signature" && check.outcome == Outcome::Holds;
+        let signed =
+            |check: &VerifyCheck| check.name == "signature" && check.outcome == CheckOutcome::Holds;
         let signature = self.certificate.signature.as_ref();
         let signer = signature.filter(|_| checks.iter().any(signed)).map(|by| by.key.clone());
         let certificate = believed(&self.certificate, derived, &checks);
@@ -153,7 +160,7 @@ impl Document {
     /// Refuses what its digests do not cover, without counting the ledger.
     pub(crate) fn refuse_altered(&self, path: &Path) -> Result<(), Error> {
         let checks = [self.weights(), self.digest()];
-        match checks.into_iter().find(|check| check.outcome == Outcome::Fails) {
+        match checks.into_iter().find(|check| check.outcome == CheckOutcome::Fails) {
             Some(check) => Err(Error::Altered { file: path.to_owned(), what: check.said }),
             None => Ok(()),
         }
@@ -165,16 +172,17 @@ impl Document {
     }
 
     /// The digest of weights, preprocessing and settings.
-    fn weights(&self) -> Check {
+    fn weights(&self) -> VerifyCheck {
         let said = self.certificate.model.as_deref();
         match (said, body_digest(&self.value)) {
             (None, _) if self.certificate.version < 2 => {
-                Check::absent("weights", "format 1 does not say which model it is about")
+                VerifyCheck::absent("weights", "format 1 does not say which model it is about")
             }
-            (Some(said), Ok(is)) if said == is => {
-                Check::holds("weights", "weights, preprocessing and settings are those certified")
-            }
-            _ => Check::fails(
+            (Some(said), Ok(is)) if said == is => VerifyCheck::holds(
+                "weights",
+                "weights, preprocessing and settings are those certified",
+            ),
+            _ => VerifyCheck::fails(
                 "weights",
                 "weights, preprocessing or settings are not those that the certificate is about",
             ),
@@ -182,18 +190,19 @@ impl Document {
     }
 
     /// The digest of the certificate.
-    fn digest(&self) -> Check {
+    fn digest(&self) -> VerifyCheck {
         let mut value = self.stated().clone();
         if let Value::Object(fields) = &mut value {
             fields.remove("digest");
             fields.remove("signature");
         }
         match (self.certificate.digest.as_deref(), canonical::digest(&value)) {
-            (None, _) if self.certificate.version < 2 => {
-                Check::absent("digest", "format 1 has none: whether it was changed cannot be told")
-            }
-            (Some(said), Ok(is)) if said == is => Check::holds("digest", is),
-            _ => Check::fails("digest", "the certificate is not as it was written"),
+            (None, _) if self.certificate.version < 2 => VerifyCheck::absent(
+                "digest",
+                "format 1 has none: whether it was changed cannot be told",
+            ),
+            (Some(said), Ok(is)) if said == is => VerifyCheck::holds("digest", is),
+            _ => VerifyCheck::fails("digest", "the certificate is not as it was written"),
         }
     }
 }
@@ -211,44 +220,49 @@ fn canonical_value(text: &str, path: &Path) -> Result<Value, Error> {
 }
 
 /// Whether a model and the certificate inside are about the same run.
-fn belongs(model: &Model) -> Check {
+fn belongs(model: &Model) -> VerifyCheck {
     let certificate = model.certificate();
     let [_, _, constraint] = model.problem();
     let graph = model.graph().is_some() == (constraint == "graph:private");
     if model.version() != certificate.version {
-        Check::fails("model", "the model and its certificate are of different formats")
+        VerifyCheck::fails("model", "the model and its certificate are of different formats")
     } else if model.algorithm() != certificate.algorithm {
         let said = format!(
             "the model is of the algorithm {}, its certificate of {}",
             model.algorithm(),
             certificate.algorithm
         );
-        Check::fails("model", said)
+        VerifyCheck::fails("model", said)
     } else if !graph {
-        Check::fails("model", "a graph that was learned and its constraint do not go together")
+        VerifyCheck::fails(
+            "model",
+            "a graph that was learned and its constraint do not go together",
+        )
     } else {
-        Check::holds("model", "the certificate is about a run of this kind")
+        VerifyCheck::holds("model", "the certificate is about a run of this kind")
     }
 }
 
-fn signature(certificate: &Certificate, key: Option<&PublicKey>) -> Check {
+fn signature(certificate: &Certificate, key: Option<&PublicKey>) -> VerifyCheck {
     let wanted = key.map(PublicKey::text);
     let Some(signature) = &certificate.signature else {
         return match wanted {
-            None => Check::absent("signature", "nobody has signed it"),
-            Some(wanted) => Check::fails("signature", format!("it is not signed by {wanted}")),
+            None => VerifyCheck::absent("signature", "nobody has signed it"),
+            Some(wanted) => {
+                VerifyCheck::fails("signature", format!("it is not signed by {wanted}"))
+            }
         };
     };
     if !certificate.digest.as_deref().is_some_and(|digest| signature.is_of(digest)) {
-        return Check::fails("signature", "the signature is not one of this certificate");
+        return VerifyCheck::fails("signature", "the signature is not one of this certificate");
     }
     match wanted {
-        Some(wanted) if wanted != signature.key => Check::fails(
+        Some(wanted) if wanted != signature.key => VerifyCheck::fails(
             "signature",
             format!("it is signed by {}, and not by {wanted}", signature.key),
         ),
-        Some(_) => Check::holds("signature", format!("signed by {}", signature.key)),
-        None => Check::holds(
+        Some(_) => VerifyCheck::holds("signature", format!("signed by {}", signature.key)),
+        None => VerifyCheck::holds(
             "signature",
             format!("signed by {}; whose key that is, you have to know", signature.key),
         ),
@@ -256,7 +270,11 @@ fn signature(certificate: &Certificate, key: Option<&PublicKey>) -> Check {
 }
 
 /// What is left of a certificate after these checks; `derived` is what should stand there.
-fn believed(stated: &Certificate, derived: Option<Certificate>, checks: &[Check]) -> Certificate {
+fn believed(
+    stated: &Certificate,
+    derived: Option<Certificate>,
+    checks: &[VerifyCheck],
+) -> Certificate {
     let failed = super::summary(checks);
     match derived {
         // Of two numbers that differ in the last digits the larger is shown.

@@ -26,7 +26,7 @@ pub use document::Document;
 /// What came of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum CheckOutcome {
     /// What was checked holds.
     Holds,
     /// It does not.
@@ -37,12 +37,12 @@ pub enum Outcome {
 
 /// One check, by name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Check {
+pub struct VerifyCheck {
     /// What was checked: `ledger`, `epsilon`, `statement`, `model`, `weights`, `digest`,
     /// `signature`, `beside`, or the field of a certificate that is not what it must be.
     pub name: String,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: CheckOutcome,
     /// In words.
     pub said: String,
 }
@@ -63,7 +63,7 @@ pub enum Standing {
 #[derive(Clone, Debug)]
 pub struct Verification {
     /// The checks, in order.
-    pub checks: Vec<Check>,
+    pub checks: Vec<VerifyCheck>,
     /// The certificate as it is to be believed: the file's where all holds, otherwise one without a
     /// guarantee that says why. Its ε is never below what the ledger costs as counted here.
     pub certificate: Certificate,
@@ -71,28 +71,29 @@ pub struct Verification {
     pub signer: Option<String>,
 }
 
-impl Check {
-    fn new(name: &str, outcome: Outcome, said: impl Into<String>) -> Self {
-        Check { name: name.to_owned(), outcome, said: said.into() }
+impl VerifyCheck {
+    fn new(name: &str, outcome: CheckOutcome, said: impl Into<String>) -> Self {
+        VerifyCheck { name: name.to_owned(), outcome, said: said.into() }
     }
 
     fn holds(name: &str, said: impl Into<String>) -> Self {
-        Check::new(name, Outcome::Holds, said)
+        VerifyCheck::new(name, CheckOutcome::Holds, said)
     }
 
     fn fails(name: &str, said: impl Into<String>) -> Self {
-        Check::new(name, Outcome::Fails, said)
+        VerifyCheck::new(name, CheckOutcome::Fails, said)
     }
 
     fn absent(name: &str, said: impl Into<String>) -> Self {
-        Check::new(name, Outcome::Absent, said)
+        VerifyCheck::new(name, CheckOutcome::Absent, said)
     }
 }
 
 impl Verification {
     /// What is to be thought of the file.
     pub fn standing(&self) -> Standing {
-        let no_digest = |check: &Check| check.name == "digest" && check.outcome == Outcome::Absent;
+        let no_digest =
+            |check: &VerifyCheck| check.name == "digest" && check.outcome == CheckOutcome::Absent;
         if self.failures().next().is_some() {
             Standing::Fails
         } else if self.checks.iter().any(no_digest) {
@@ -113,13 +114,13 @@ impl Verification {
     }
 
     /// The checks that fail.
-    pub fn failures(&self) -> impl Iterator<Item = &Check> {
-        self.checks.iter().filter(|check| check.outcome == Outcome::Fails)
+    pub fn failures(&self) -> impl Iterator<Item = &VerifyCheck> {
+        self.checks.iter().filter(|check| check.outcome == CheckOutcome::Fails)
     }
 }
 
-fn summary(checks: &[Check]) -> Option<String> {
-    let mut failing = checks.iter().filter(|check| check.outcome == Outcome::Fails);
+fn summary(checks: &[VerifyCheck]) -> Option<String> {
+    let mut failing = checks.iter().filter(|check| check.outcome == CheckOutcome::Fails);
     let first = failing.next()?;
     let names: Vec<&str> = failing.map(|check| check.name.as_str()).collect();
     match &names[..] {

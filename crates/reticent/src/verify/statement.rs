@@ -9,7 +9,7 @@
 use reticent_accountant::{Ledger, Mechanism, Method};
 use serde_json::Value;
 
-use super::{Check, Outcome};
+use super::{CheckOutcome, VerifyCheck};
 use crate::certificate::Certificate;
 use crate::simulate::Spread;
 use crate::verdict::{Scope, worded_as};
@@ -19,29 +19,29 @@ const ROUNDING: f64 = 1e-9;
 
 /// Everything in a certificate that follows from something else in it, and the certificate that
 /// should stand there, if one can be made.
-pub(super) fn checks(stated: &Certificate) -> (Vec<Check>, Option<Certificate>) {
+pub(super) fn checks(stated: &Certificate) -> (Vec<VerifyCheck>, Option<Certificate>) {
     let events = stated.ledger.total_events();
     if events == 0 {
         let said = "its ledger is empty: nothing says what was done to the data";
-        return (vec![Check::fails("ledger", said)], None);
+        return (vec![VerifyCheck::fails("ledger", said)], None);
     }
     let derived = match derived(stated) {
         Ok(derived) => derived,
         Err(why) => {
             let said = format!("its ledger cannot be counted: {why}");
-            return (vec![Check::fails("ledger", said)], None);
+            return (vec![VerifyCheck::fails("ledger", said)], None);
         }
     };
-    let mut checks = vec![Check::holds("ledger", format!("{events} events"))];
+    let mut checks = vec![VerifyCheck::holds("ledger", format!("{events} events"))];
     let epsilon = epsilon(stated, &derived);
     // The sentence is about the number that is promised.
-    let promised = epsilon.outcome == Outcome::Holds && derived.certified;
+    let promised = epsilon.outcome == CheckOutcome::Holds && derived.certified;
     let mut derived = if promised { derived.promising(stated.epsilon) } else { derived };
     derived.meaning = worded_as(derived.meaning, &stated.meaning);
     checks.push(epsilon);
     let differing = differing(stated, &derived);
     if differing.is_empty() {
-        checks.push(Check::holds("statement", "every field is what follows from the ledger"));
+        checks.push(VerifyCheck::holds("statement", "every field is what follows from the ledger"));
     }
     checks.extend(differing);
     checks.extend(stated.parties.as_ref().and_then(spread));
@@ -82,7 +82,7 @@ fn extend(own: &mut Vec<String>, stated: &[String]) {
     }
 }
 
-fn epsilon(stated: &Certificate, derived: &Certificate) -> Check {
+fn epsilon(stated: &Certificate, derived: &Certificate) -> VerifyCheck {
     let (said, counted) = (stated.epsilon, derived.epsilon);
     let delta = stated.delta;
     if !at_most(counted, said) {
@@ -92,20 +92,20 @@ fn epsilon(stated: &Certificate, derived: &Certificate) -> Check {
             "is no guarantee".to_owned()
         };
         let said = format!("it says epsilon = {said} at delta = {delta:e}, and its ledger {costs}");
-        return Check::fails("epsilon", said);
+        return VerifyCheck::fails("epsilon", said);
     }
     if is_ours(stated) && !at_most(said, counted) {
         let said = format!(
             "it says epsilon = {said} at delta = {delta:e}, and its ledger costs {counted}: the two are not of one run"
         );
-        return Check::fails("epsilon", said);
+        return VerifyCheck::fails("epsilon", said);
     }
     let what = if counted.is_finite() {
         format!("counted anew, the ledger costs epsilon = {counted} at delta = {delta:e}")
     } else {
         "counted anew, the ledger is no guarantee, and none is claimed".to_owned()
     };
-    Check::holds("epsilon", what)
+    VerifyCheck::holds("epsilon", what)
 }
 
 /// Whether this version of the program wrote it, so that it counts as we do.
@@ -119,10 +119,10 @@ fn at_most(a: f64, b: f64) -> bool {
 }
 
 /// A check that fails for each field that is not what it must be.
-fn differing(stated: &Certificate, derived: &Certificate) -> Vec<Check> {
+fn differing(stated: &Certificate, derived: &Certificate) -> Vec<VerifyCheck> {
     let values = (serde_json::to_value(stated), serde_json::to_value(derived));
     let (Ok(Value::Object(said)), Ok(Value::Object(is))) = values else {
-        return vec![Check::fails("statement", "the certificate cannot be written as JSON")];
+        return vec![VerifyCheck::fails("statement", "the certificate cannot be written as JSON")];
     };
     let mut names: Vec<&String> = said.keys().chain(is.keys()).collect();
     names.sort();
@@ -148,7 +148,7 @@ fn differing(stated: &Certificate, derived: &Certificate) -> Vec<Check> {
                 text(said.get(name)),
                 text(is.get(name))
             );
-            Check::fails(name, said)
+            VerifyCheck::fails(name, said)
         })
         .collect()
 }
@@ -196,15 +196,16 @@ fn short(value: &Value) -> String {
 }
 
 /// What is wrong with the spread of ε over parties, if anything.
-fn spread(spread: &Spread) -> Option<Check> {
+fn spread(spread: &Spread) -> Option<VerifyCheck> {
     let Spread { count, worst, least, median, ninth_decile, most } = spread;
     let ordered = least <= median && median <= ninth_decile && ninth_decile <= most;
-    (!ordered || worst >= count)
-        .then(|| Check::fails("parties", "`parties` has numbers that no spread of epsilon has"))
+    (!ordered || worst >= count).then(|| {
+        VerifyCheck::fails("parties", "`parties` has numbers that no spread of epsilon has")
+    })
 }
 
 /// Where a sample of a fixed size was drawn, the ledger says from how many.
-fn population(stated: &Certificate) -> Option<Check> {
+fn population(stated: &Certificate) -> Option<VerifyCheck> {
     let drawn_from = drawn_from(&stated.ledger)?;
     let differs = stated.parties.is_none() && drawn_from != stated.population;
     differs.then(|| {
@@ -212,7 +213,7 @@ fn population(stated: &Certificate) -> Option<Check> {
             "`population` says {}, and its ledger draws from {drawn_from}",
             stated.population
         );
-        Check::fails("population", said)
+        VerifyCheck::fails("population", said)
     })
 }
 

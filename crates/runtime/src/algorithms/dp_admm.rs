@@ -35,15 +35,15 @@
 
 use reticent_accountant::{Method, View};
 use reticent_admm::{Refused, StepSize, positive};
-use reticent_oracle::queries::{Gradient, Mean};
-use reticent_oracle::{Claim, Oracle, Refusal, Sampling};
+use reticent_oracle::queries::{ClippedMean, Gradient};
+use reticent_oracle::{Oracle, PaperClaim, Refusal, Sampling};
 use serde::{Deserialize, Serialize};
 
 use super::star::{Common, Provider, Star, Trainer};
-use super::{Entry, Protocol, Recipe};
+use super::{Protocol, ProtocolEntry, ProtocolRecipe};
 use crate::responder::Respond;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: ProtocolEntry = ProtocolEntry {
     name: "dp-admm",
     about: "providers' noisy linearised steps against a trainer's average, with kinks allowed",
     reference: "DPA19, Algorithm 3, with E9 and E10",
@@ -82,7 +82,7 @@ enum Steps {
     Smooth { diameter: f64, curvature: f64 },
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
+fn build(recipe: &ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     recipe.only(&ENTRY)?;
     recipe.needs_plain_convex(&ENTRY)?;
     let settings = recipe.settings;
@@ -116,7 +116,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
 
 /// What a provider is asked: all that its step needs but its data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Linearised {
+struct LinearisedStep {
     k: u32,
     /// w.
     consensus: Vec<f64>,
@@ -140,7 +140,7 @@ impl DpAdmm {
     }
 
     /// w_i⁺ with a given (noisy) gradient: affine in it.
-    fn update(&self, request: &Linearised, g: &[f64], eta: f64) -> Vec<f64> {
+    fn update(&self, request: &LinearisedStep, g: &[f64], eta: f64) -> Vec<f64> {
         let mut slope = vec![0.0; g.len()];
         self.common.regulariser.subgradient(&request.own, &mut slope);
         (0..g.len())
@@ -153,7 +153,7 @@ impl DpAdmm {
     }
 
     /// Whether a request has the lengths that the arithmetic needs.
-    fn fits(&self, request: &Linearised) -> bool {
+    fn fits(&self, request: &LinearisedStep) -> bool {
         [&request.consensus, &request.own, &request.dual]
             .iter()
             .all(|v| v.len() == self.common.len())
@@ -161,11 +161,11 @@ impl DpAdmm {
 }
 
 impl Respond for DpAdmm {
-    type Request = Linearised;
+    type Request = LinearisedStep;
 
     fn answer(
         &self,
-        request: &Linearised,
+        request: &LinearisedStep,
         noise: f64,
         oracle: &mut dyn Oracle,
     ) -> Result<Vec<f64>, Refusal> {
@@ -175,9 +175,10 @@ impl Respond for DpAdmm {
             ));
         }
         let units = oracle.terms().population() as f64;
-        let params = Mean { clip: self.clip, noise_multiplier: noise, sampling: Sampling::Full };
+        let params =
+            ClippedMean { clip: self.clip, noise_multiplier: noise, sampling: Sampling::Full };
         if self.published {
-            oracle.claim(Claim::zcdp(E10, 2.0 / (noise * noise)));
+            oracle.claim(PaperClaim::zcdp(E10, 2.0 / (noise * noise)));
         }
         let g = oracle.ask(&Gradient { at: &request.own, mean: params })?.into_inner();
         Ok(self.update(request, &g, self.eta(request.k, units, noise)))
@@ -193,8 +194,8 @@ impl Provider for DpAdmm {
         self.published.then_some(Method::Moments)
     }
 
-    fn request(&self, trainer: &Trainer, round: u32, party: usize) -> Linearised {
-        Linearised {
+    fn request(&self, trainer: &Trainer, round: u32, party: usize) -> LinearisedStep {
+        LinearisedStep {
             k: round,
             consensus: trainer.consensus.clone(),
             own: trainer.own[party].clone(),
@@ -202,7 +203,7 @@ impl Provider for DpAdmm {
         }
     }
 
-    fn reach(&self, request: &Linearised, party: usize, noise: f64) -> (Vec<f64>, f64) {
+    fn reach(&self, request: &LinearisedStep, party: usize, noise: f64) -> (Vec<f64>, f64) {
         let units = self.common.units[party] as f64;
         let eta = self.eta(request.k, units, noise);
         let zeros = vec![0.0; self.common.len()];
@@ -210,7 +211,13 @@ impl Provider for DpAdmm {
         (self.update(request, &zeros, eta), self.clip * noisy / (self.common.rho + 1.0 / eta))
     }
 
-    fn bare(&self, request: &Linearised, answer: Vec<f64>, party: usize, noise: f64) -> Vec<f64> {
+    fn bare(
+        &self,
+        request: &LinearisedStep,
+        answer: Vec<f64>,
+        party: usize,
+        noise: f64,
+    ) -> Vec<f64> {
         let eta = self.eta(request.k, self.common.units[party] as f64, noise);
         let base = self.update(request, &vec![0.0; self.common.len()], eta);
         base.iter()
@@ -254,7 +261,7 @@ mod tests {
     #[test]
     fn the_update_minimises_the_linearised_lagrangian() {
         let it = algorithm(Steps::Kinks { diameter: 3.0, slope: 1.5 });
-        let request = Linearised {
+        let request = LinearisedStep {
             k: 1,
             consensus: vec![0.3, -0.2],
             own: vec![0.5, -0.7],

@@ -28,15 +28,15 @@
 
 use reticent_accountant::View;
 use reticent_admm::Refused;
-use reticent_oracle::queries::{Gradient, Mean, Minimiser};
+use reticent_oracle::queries::{ClippedMean, Gradient, Minimiser};
 use reticent_oracle::{Oracle, Quadratic, Refusal, Sampling};
 use serde::{Deserialize, Serialize};
 
 use super::star::{Common, Provider, Star, Trainer};
-use super::{Entry, Protocol, Recipe};
+use super::{Protocol, ProtocolEntry, ProtocolRecipe};
 use crate::responder::Respond;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: ProtocolEntry = ProtocolEntry {
     name: "dp-admm-exact",
     about: "providers' own minimisers with noise against a trainer's average: the baseline of dp-admm",
     reference: "DPA19, Algorithms 1 and 2, with E7",
@@ -81,7 +81,7 @@ impl Penalised {
     }
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
+fn build(recipe: &ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     recipe.only(&ENTRY)?;
     recipe.needs_plain_convex(&ENTRY)?;
     let penalty = recipe.regulariser.penalty();
@@ -177,7 +177,8 @@ impl Exact {
             )));
         }
         let Common { rho, regulariser, .. } = &self.common;
-        let mean = Mean { clip: self.slope, noise_multiplier: 0.0, sampling: Sampling::Full };
+        let mean =
+            ClippedMean { clip: self.slope, noise_multiplier: 0.0, sampling: Sampling::Full };
         let mut v = request.consensus.clone();
         for _ in 0..inner {
             let g = oracle.ask(&Gradient { at: &v, mean })?.into_inner();

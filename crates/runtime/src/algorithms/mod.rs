@@ -5,12 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use reticent_accountant::{Ledger, Method, Unit, View};
-use reticent_admm::{Public, Refused, Settings};
+use reticent_admm::{ProblemFacts, Refused, Settings};
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::{AggregatorKey, Oracle, Refusal, Rehearsal, Terms};
 use reticent_problem::{Regulariser, Shape};
 
-use crate::adversary::{Faulty, Watched};
+use crate::adversary::{FaultInjection, Transcribed};
 use crate::error::RunError;
 use crate::message::PartyId;
 use crate::node::Node;
@@ -26,7 +26,7 @@ mod walk;
 
 /// An algorithm: what a user must know, and how it is built.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct ProtocolEntry {
     /// The name users type.
     pub name: &'static str,
     /// One line in plain words.
@@ -47,15 +47,15 @@ pub struct Entry {
 }
 
 /// How an algorithm is built.
-pub type Build = fn(&Recipe<'_>) -> Result<Box<dyn Protocol>, Refused>;
+pub type Build = fn(&ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused>;
 
 /// What an algorithm is built from: public facts alone.
 #[derive(Clone, Copy, Debug)]
-pub struct Recipe<'a> {
+pub struct ProtocolRecipe<'a> {
     /// What the user set.
     pub settings: &'a Settings,
     /// What may be known of the problem; the population is the number of parties.
-    pub public: &'a Public,
+    pub public: &'a ProblemFacts,
     /// The penalty and its constraint.
     pub regulariser: &'a Arc<Regulariser>,
     /// The number of records of each party. It is public where records are protected; where the
@@ -72,7 +72,7 @@ pub struct Recipe<'a> {
 }
 
 /// Every algorithm.
-pub const CATALOGUE: &[Entry] = &[
+pub const CATALOGUE: &[ProtocolEntry] = &[
     federated::ENTRY,
     dp_admm::ENTRY,
     dp_admm_exact::ENTRY,
@@ -85,16 +85,16 @@ pub const CATALOGUE: &[Entry] = &[
 ];
 
 /// The one that is taken where none is named: `federated`.
-pub const USUAL: &Entry = &CATALOGUE[0];
+pub const USUAL: &ProtocolEntry = &CATALOGUE[0];
 
 /// The algorithm of that name.
-pub fn find(name: &str) -> Option<&'static Entry> {
+pub fn find(name: &str) -> Option<&'static ProtocolEntry> {
     CATALOGUE.iter().find(|entry| entry.name == name)
 }
 
 /// An algorithm with its settings: what it may ask of each party, and the nodes that run it. Every
 /// node is made by itself, from what is public and from what its owner has.
-pub trait Protocol: Faulty + Watched + fmt::Debug + Send + Sync {
+pub trait Protocol: FaultInjection + Transcribed + fmt::Debug + Send + Sync {
     /// Rounds of a run.
     fn rounds(&self) -> u32;
 
@@ -220,7 +220,7 @@ pub(crate) fn shorten(v: &mut [f64], radius: f64) {
     }
 }
 
-impl Recipe<'_> {
+impl ProtocolRecipe<'_> {
     /// How many parties there are.
     pub fn parties(&self) -> u32 {
         self.records.len() as u32
@@ -242,7 +242,7 @@ impl Recipe<'_> {
 
     /// Refuses a setting that the algorithm does not have, and an adversary that it is not counted
     /// for.
-    pub fn only(&self, entry: &Entry) -> Result<(), Refused> {
+    pub fn only(&self, entry: &ProtocolEntry) -> Result<(), Refused> {
         self.settings.only(entry.name, entry.takes)?;
         if entry.views.contains(&self.view) {
             return Ok(());
@@ -256,7 +256,7 @@ impl Recipe<'_> {
     }
 
     /// Refuses a constraint other than `x = z`, and a penalty that is not convex.
-    pub fn needs_plain_convex(&self, entry: &Entry) -> Result<(), Refused> {
+    pub fn needs_plain_convex(&self, entry: &ProtocolEntry) -> Result<(), Refused> {
         if !self.regulariser.constraint().is_identity() {
             let given = self.regulariser.constraint().spec();
             return Err(Refused::new(

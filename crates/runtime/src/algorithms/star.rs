@@ -24,12 +24,12 @@ use reticent_oracle::Terms;
 use reticent_problem::Regulariser;
 use serde::{Deserialize, Serialize};
 
-use super::{Protocol, Recipe, Start, rehearsed};
-use crate::adversary::{Faulty, Watched, Witness, enlarged};
+use super::{Protocol, ProtocolRecipe, Start, rehearsed};
+use crate::adversary::{FaultInjection, Transcribed, Witness, enlarged};
 use crate::client::Client;
 use crate::coordinator::{Coordinator, Exchange};
 use crate::error::RunError;
-use crate::message::{Envelope, Kind, PartyId, RunId};
+use crate::message::{Envelope, MessageKind, PartyId, RunId};
 use crate::node::Node;
 use crate::party::Party;
 use crate::rejected::Rejected;
@@ -49,7 +49,7 @@ pub(super) struct Common {
 }
 
 impl Common {
-    pub fn new(recipe: &Recipe<'_>, rounds: u64, rho: f64) -> Result<Self, Refused> {
+    pub fn new(recipe: &ProtocolRecipe<'_>, rounds: u64, rho: f64) -> Result<Self, Refused> {
         Ok(Common {
             rounds: recipe.rounds(rounds)?,
             rho: positive("rho", recipe.settings.rho.unwrap_or(rho))?,
@@ -65,7 +65,7 @@ impl Common {
 }
 
 /// Whether the average of all rounds is asked for.
-fn averaged(recipe: &Recipe<'_>) -> Result<bool, Refused> {
+fn averaged(recipe: &ProtocolRecipe<'_>) -> Result<bool, Refused> {
     match recipe.settings.average {
         None | Some(Average::Last) => Ok(false),
         Some(Average::Uniform) => Ok(true),
@@ -163,22 +163,22 @@ impl<P: Provider> Protocol for Star<P> {
     }
 }
 
-impl<P: Provider> Faulty for Star<P> {
+impl<P: Provider> FaultInjection for Star<P> {
     fn exaggerated(&self, honest: &Envelope) -> Option<Envelope> {
         enlarged(honest)
     }
 }
 
-impl<P: Provider> Watched for Star<P> {
+impl<P: Provider> Transcribed for Star<P> {
     fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
         let Witness { heard, victim, noise, .. } = *witness;
         let mut request = None;
         let mut seen = Vec::new();
         for envelope in heard {
-            if envelope.to == victim && envelope.kind == Kind::Ask {
+            if envelope.to == victim && envelope.kind == MessageKind::Ask {
                 request = wire::unpack::<P::Request>(&envelope.payload).ok();
             }
-            if let (true, Kind::Answer, Some(request), Ok(answer)) =
+            if let (true, MessageKind::Answer, Some(request), Ok(answer)) =
                 (envelope.from == victim, envelope.kind, &request, wire::unpack(&envelope.payload))
             {
                 seen.push(self.0.bare(request, answer, victim.index(), noise));

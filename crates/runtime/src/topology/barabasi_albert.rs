@@ -3,9 +3,9 @@
 
 use reticent_noise::Entropy;
 
-use super::{Family, Topology};
+use super::{GraphFamily, Topology};
 
-pub(super) const FAMILY: Family = Family {
+pub(super) const FAMILY: GraphFamily = GraphFamily {
     form: "barabasi-albert:M",
     about: "parties join one by one and prefer the well-connected, M edges each, from the public seed",
     make: |ask| {

@@ -3,9 +3,9 @@
 
 use reticent_noise::Entropy;
 
-use super::{Family, Topology};
+use super::{GraphFamily, Topology};
 
-pub(super) const FAMILY: Family = Family {
+pub(super) const FAMILY: GraphFamily = GraphFamily {
     form: "erdos-renyi:P",
     about: "each pair with probability P, from the public seed; refused if it is not connected",
     make: |ask| {

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::{Family, Topology};
+use super::{GraphFamily, Topology};
 use crate::error::RunError;
 
-pub(super) const FAMILY: Family = Family {
+pub(super) const FAMILY: GraphFamily = GraphFamily {
     form: "file:PATH",
     about: "from a file with two party numbers (from 0) on each line",
     make: |ask| {

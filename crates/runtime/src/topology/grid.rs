@@ -1,8 +1,8 @@
 //! Rows of a length near the square root; the last row may be shorter.
 
-use super::{Family, Topology};
+use super::{GraphFamily, Topology};
 
-pub(super) const FAMILY: Family = Family {
+pub(super) const FAMILY: GraphFamily = GraphFamily {
     form: "grid",
     about: "each with those beside, above and below it, as near to a square as the number allows",
     make: |ask| {

@@ -32,16 +32,16 @@ enum Links {
 
 /// A family of graphs.
 #[derive(Clone, Copy, Debug)]
-pub struct Family {
+pub struct GraphFamily {
     /// The name users type, with its argument.
     pub form: &'static str,
     /// One line in plain words.
     pub about: &'static str,
-    make: fn(&GraphTerms<'_>) -> Result<Topology, RunError>,
+    make: fn(&TopologyTerms<'_>) -> Result<Topology, RunError>,
 }
 
 /// What a graph is made from.
-struct GraphTerms<'a> {
+struct TopologyTerms<'a> {
     parties: u32,
     /// What stands behind the colon.
     argument: Option<&'a str>,
@@ -50,7 +50,7 @@ struct GraphTerms<'a> {
 }
 
 /// Every family.
-pub const FAMILIES: &[Family] = &[
+pub const FAMILIES: &[GraphFamily] = &[
     complete::FAMILY,
     ring::FAMILY,
     grid::FAMILY,
@@ -83,7 +83,7 @@ impl Topology {
                 Refused::new("topology", text, format!("it is written {}", family.form)).into()
             );
         }
-        let graph = (family.make)(&GraphTerms { parties, argument, seed })?;
+        let graph = (family.make)(&TopologyTerms { parties, argument, seed })?;
         graph.connected(text)
     }
 
@@ -152,7 +152,7 @@ impl Topology {
     }
 }
 
-impl GraphTerms<'_> {
+impl TopologyTerms<'_> {
     /// The argument as a number between two others.
     fn number<T: std::str::FromStr + PartialOrd + std::fmt::Display>(
         &self,

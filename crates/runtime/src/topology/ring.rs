@@ -1,6 +1,6 @@
-use super::{Family, Topology};
+use super::{GraphFamily, Topology};
 
-pub(super) const FAMILY: Family = Family {
+pub(super) const FAMILY: GraphFamily = GraphFamily {
     form: "ring",
     about: "each with the next, the last with the first",
     make: |ask| {

@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use reticent_accountant::{Adjacency, Unit, View};
-use reticent_admm::exact::{ExactSettings, Status, solve};
-use reticent_admm::{Public, Settings};
+use reticent_admm::exact::{ExactSettings, SolverStatus, solve};
+use reticent_admm::{ProblemFacts, Settings};
 use reticent_data::{Dense, Rows, Table};
-use reticent_oracle::{Entropy, Gate, NoiseKey, Opening, PrivateTable};
+use reticent_oracle::{Entropy, Gate, NoiseKey, PrivacyModel, PrivateTable};
 use reticent_problem::{Regulariser, Shape, losses, penalties};
 use reticent_runtime::{
-    Checkpoint, Envelope, Failures, Outcome, Price, Recipe, RunError, Setup, Simulation, Topology,
-    find, prepare, wire,
+    Checkpoint, Envelope, Failures, NoisePrice, ProtocolRecipe, RunError, Setup, SimulatedRun,
+    SimulationOutcome, Topology, find, prepare, wire,
 };
 use reticent_testkit::generators::{self, Simulated};
 
@@ -33,7 +33,7 @@ pub struct Job<'a> {
     pub view: View,
     pub unit: Unit,
     pub topology: &'a str,
-    pub price: Price,
+    pub price: NoisePrice,
     pub seed: u64,
     #[cfg(feature = "seeded-bugs")]
     pub bug: Option<reticent_oracle::Bug>,
@@ -48,7 +48,7 @@ impl Default for Job<'_> {
             view: View::Local,
             unit: Unit::User,
             topology: "complete",
-            price: Price::Noise(0.0),
+            price: NoisePrice::Noise(0.0),
             seed: 1,
             #[cfg(feature = "seeded-bugs")]
             bug: None,
@@ -123,7 +123,7 @@ impl World {
         let loss = losses::parse("logistic", None).unwrap();
         let mut gate = Gate::open(self.table(), loss, &opening, Entropy::seeded(0)).unwrap();
         let solution = solve(&mut gate, &self.regulariser(), &ExactSettings::default()).unwrap();
-        assert_eq!(solution.status, Status::Converged);
+        assert_eq!(solution.status, SolverStatus::Converged);
         self.objective(&solution.x)
     }
 
@@ -132,23 +132,23 @@ impl World {
         (self.objective(x) - optimum) / optimum
     }
 
-    pub fn public(&self, loss: &dyn losses::Loss) -> Public {
-        Public {
+    pub fn public(&self, loss: &dyn losses::Loss) -> ProblemFacts {
+        ProblemFacts {
             shape: self.shape(),
             population: u64::from(self.parties),
             row_norm: 1.0,
-            numeric: loss.target() == reticent_problem::Target::Real,
+            numeric: loss.target() == reticent_problem::LossTarget::Real,
             lipschitz: loss.lipschitz(),
             smoothness: loss.smoothness(),
             whole_budget: 0.0,
         }
     }
 
-    pub fn prepare(&self, job: &Job<'_>) -> Simulation {
+    pub fn prepare(&self, job: &Job<'_>) -> SimulatedRun {
         self.try_prepare(job).unwrap()
     }
 
-    pub fn try_prepare(&self, job: &Job<'_>) -> Result<Simulation, RunError> {
+    pub fn try_prepare(&self, job: &Job<'_>) -> Result<SimulatedRun, RunError> {
         let key = NoiseKey::seeded(job.seed);
         let tables = self.table().split_by_user().unwrap();
         self.described(job, |setup| {
@@ -167,7 +167,7 @@ impl World {
         let topology = Topology::parse(job.topology, self.parties, 1).unwrap();
         let regulariser = self.regulariser();
         let public = self.public(&*loss);
-        let recipe = Recipe {
+        let recipe = ProtocolRecipe {
             settings: &settings,
             public: &public,
             regulariser: &regulariser,
@@ -187,17 +187,17 @@ impl World {
         })
     }
 
-    pub fn run(&self, job: &Job<'_>) -> Outcome {
+    pub fn run(&self, job: &Job<'_>) -> SimulationOutcome {
         self.run_amid(job, Failures::default())
     }
 
-    pub fn prepare_amid(&self, job: &Job<'_>, failures: Failures) -> Simulation {
+    pub fn prepare_amid(&self, job: &Job<'_>, failures: Failures) -> SimulatedRun {
         let mut simulation = self.prepare(job);
         simulation.fail(failures).unwrap();
         simulation
     }
 
-    pub fn run_amid(&self, job: &Job<'_>, failures: Failures) -> Outcome {
+    pub fn run_amid(&self, job: &Job<'_>, failures: Failures) -> SimulationOutcome {
         self.prepare_amid(job, failures).complete(|_, _| {}).unwrap()
     }
 
@@ -230,7 +230,7 @@ impl World {
 }
 
 /// How often each party's gate has answered, and what is counted for it.
-pub fn ledgers(outcome: &Outcome) -> Vec<(u64, u64)> {
+pub fn ledgers(outcome: &SimulationOutcome) -> Vec<(u64, u64)> {
     outcome.parties.iter().map(|party| (party.answers, party.ledger.total_events())).collect()
 }
 
@@ -238,7 +238,7 @@ pub fn ledgers(outcome: &Outcome) -> Vec<(u64, u64)> {
 pub type Heard = Arc<Mutex<BTreeMap<u32, BTreeSet<(u32, Vec<u8>)>>>>;
 
 pub fn listen(
-    simulation: &mut Simulation,
+    simulation: &mut SimulatedRun,
     counts: impl Fn(&Envelope) -> bool + Send + 'static,
 ) -> Heard {
     let heard = Heard::default();
@@ -253,6 +253,6 @@ pub fn listen(
     heard
 }
 
-pub fn opening(view: View, unit: Unit) -> Opening {
-    Opening { adjacency: Adjacency::ReplaceOne, unit, view, public_n: None, intercept: 0.0 }
+pub fn opening(view: View, unit: Unit) -> PrivacyModel {
+    PrivacyModel { adjacency: Adjacency::ReplaceOne, unit, view, public_n: None, intercept: 0.0 }
 }

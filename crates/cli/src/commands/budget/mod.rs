@@ -15,23 +15,23 @@ use serde_json::{Value, json};
 use super::shared::one_of;
 use super::verify::unverifiable;
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::wrapped;
 use crate::number;
 use crate::purse::gaussian;
 
 #[derive(Debug, Subcommand)]
-pub enum Budget {
+pub enum BudgetCommand {
     /// Make the budget of a data set: what all jobs together may cost
-    New(New),
+    New(BudgetNewArgs),
     /// Show what is promised, what is counted, what is left, and the jobs
-    Show(File),
+    Show(BudgetFileArgs),
     /// Say whether a job would fit, and what would
-    Plan(Plan),
+    Plan(BudgetPlanArgs),
     /// Recompute everything from the ledgers, and name the first line that does not fit
-    Check(Check),
+    Check(BudgetCheckArgs),
     /// Write the history for other programs
-    Export(Export),
+    Export(BudgetExportArgs),
     /// Record a release that was made elsewhere, from its certificate
     Import(ImportArgs),
     /// Close a job that never came back; it stays counted in full
@@ -42,7 +42,7 @@ pub enum Budget {
 }
 
 #[derive(Debug, Args)]
-pub struct New {
+pub struct BudgetNewArgs {
     /// The file to make
     file: PathBuf,
 
@@ -76,13 +76,13 @@ pub struct New {
 }
 
 #[derive(Debug, Args)]
-pub struct File {
+pub struct BudgetFileArgs {
     /// The budget
     file: PathBuf,
 }
 
 #[derive(Debug, Args)]
-pub struct Check {
+pub struct BudgetCheckArgs {
     /// The budget
     file: PathBuf,
 
@@ -92,7 +92,7 @@ pub struct Check {
 }
 
 #[derive(Debug, Args)]
-pub struct Plan {
+pub struct BudgetPlanArgs {
     /// The budget
     file: PathBuf,
 
@@ -110,7 +110,7 @@ pub struct Plan {
 }
 
 #[derive(Debug, Args)]
-pub struct Export {
+pub struct BudgetExportArgs {
     /// The budget
     file: PathBuf,
 
@@ -147,48 +147,48 @@ pub struct Forfeit {
     job: u64,
 }
 
-impl Budget {
+impl BudgetCommand {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         match self {
-            Budget::New(new) => new.run(),
-            Budget::Show(File { file }) => {
-                let summary = read(&file)?.summary().map_err(Failure::Budget)?;
+            BudgetCommand::New(new) => new.run(),
+            BudgetCommand::Show(BudgetFileArgs { file }) => {
+                let summary = read(&file)?.summary().map_err(CommandFailure::Budget)?;
                 Ok(show::answer(&file, &summary))
             }
-            Budget::Check(Check { file, since }) => {
+            BudgetCommand::Check(BudgetCheckArgs { file, since }) => {
                 let store = read(&file)?;
-                let summary = store.check().map_err(Failure::Budget)?;
+                let summary = store.check().map_err(CommandFailure::Budget)?;
                 if let Some(hash) = since {
-                    store.has_line(&hash).map_err(Failure::Budget)?;
+                    store.has_line(&hash).map_err(CommandFailure::Budget)?;
                 }
                 Ok(show::checked(&file, &summary))
             }
-            Budget::Plan(plan) => plan.run(),
-            Budget::Export(export) => export.run(),
-            Budget::Import(import) => import.run(),
-            Budget::Forfeit(Forfeit { file, job }) => forfeit(&file, job),
+            BudgetCommand::Plan(plan) => plan.run(),
+            BudgetCommand::Export(export) => export.run(),
+            BudgetCommand::Import(import) => import.run(),
+            BudgetCommand::Forfeit(Forfeit { file, job }) => forfeit(&file, job),
             #[cfg(feature = "serve")]
-            Budget::Serve(serve) => serve.run(),
+            BudgetCommand::Serve(serve) => serve.run(),
         }
     }
 
     /// Whether its answer is a mere report of what was written.
     pub fn is_report(&self) -> bool {
         match self {
-            Budget::New(_) | Budget::Import(_) | Budget::Forfeit(_) => true,
-            Budget::Export(export) => export.out.is_some(),
+            BudgetCommand::New(_) | BudgetCommand::Import(_) | BudgetCommand::Forfeit(_) => true,
+            BudgetCommand::Export(export) => export.out.is_some(),
             _ => false,
         }
     }
 }
 
-fn read(file: &Path) -> Result<Store, Failure> {
-    Store::open_to_read(file).map_err(Failure::Budget)
+fn read(file: &Path) -> Result<Store, CommandFailure> {
+    Store::open_to_read(file).map_err(CommandFailure::Budget)
 }
 
-impl New {
-    fn run(self) -> Result<Answer, Failure> {
+impl BudgetNewArgs {
+    fn run(self) -> Result<Answer, CommandFailure> {
         let stem = || self.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let dataset = self.dataset.clone().or_else(stem).unwrap_or_default();
         let promise = Promise {
@@ -200,8 +200,8 @@ impl New {
             view: self.view.unwrap_or_default(),
             rows_per_user: self.rows_per_user,
         };
-        let store = Store::create(&self.file, promise).map_err(Failure::Budget)?;
-        let summary = store.summary().map_err(Failure::Budget)?;
+        let store = Store::create(&self.file, promise).map_err(CommandFailure::Budget)?;
+        let summary = store.summary().map_err(CommandFailure::Budget)?;
         let text = wrapped(&format!(
             "Made {}. {} The first table that is fitted with it is bound to it. Keep one such file for \
              a data set, and keep it with care: a copy or an older state of it knows nothing of what was asked since.",
@@ -212,15 +212,15 @@ impl New {
     }
 }
 
-impl Plan {
-    fn run(self) -> Result<Answer, Failure> {
+impl BudgetPlanArgs {
+    fn run(self) -> Result<Answer, CommandFailure> {
         let store = read(&self.file)?;
-        let promise = store.promise().map_err(Failure::Budget)?;
+        let promise = store.promise().map_err(CommandFailure::Budget)?;
         let spec = match &self.job {
             Some(file) => JobFile::<Spec>::read(file)?.job,
             None => Spec::default(),
         };
-        let missing = |name: &str| Failure::Usage {
+        let missing = |name: &str| CommandFailure::Usage {
             message: format!("{name} is missing: it is neither a flag nor in the job file"),
             hint: format!("give --{name}"),
         };
@@ -232,8 +232,8 @@ impl Plan {
             return Err(super::account::without_delta("Gaussian noise has"));
         }
         let ledger = gaussian((epsilon, delta), adjacency, unit, promise.view)?;
-        store.would_fit(&ledger, (epsilon, delta)).map_err(Failure::Budget)?;
-        let planned = store.plan(&ledger).map_err(Failure::Budget)?;
+        store.would_fit(&ledger, (epsilon, delta)).map_err(CommandFailure::Budget)?;
+        let planned = store.plan(&ledger).map_err(CommandFailure::Budget)?;
         let text = wrapped(&format!(
             "A job with Gaussian noise at epsilon = {epsilon}, delta = {} fits. With it {} of epsilon = {} would be \
              counted in place of {}, and one up to epsilon = {} would be left. What the job really plans is counted \
@@ -253,14 +253,17 @@ impl Plan {
     }
 }
 
-impl Export {
-    fn run(self) -> Result<Answer, Failure> {
+impl BudgetExportArgs {
+    fn run(self) -> Result<Answer, CommandFailure> {
         let store = read(&self.file)?;
-        let summary = store.summary().map_err(Failure::Budget)?;
-        let lines: Result<Vec<Value>, BudgetError> =
-            store.lines().map_err(Failure::Budget)?.iter().map(|line| line.export()).collect();
-        let object =
-            json!({ "promise": summary.promise, "history": lines.map_err(Failure::Budget)? });
+        let summary = store.summary().map_err(CommandFailure::Budget)?;
+        let lines: Result<Vec<Value>, BudgetError> = store
+            .lines()
+            .map_err(CommandFailure::Budget)?
+            .iter()
+            .map(|line| line.export())
+            .collect();
+        let object = json!({ "promise": summary.promise, "history": lines.map_err(CommandFailure::Budget)? });
         match &self.out {
             None => Ok(Answer { text: format!("{object:#}\n"), object, remarks: Vec::new() }),
             Some(out) => {
@@ -275,11 +278,11 @@ impl Export {
 }
 
 impl ImportArgs {
-    fn run(self) -> Result<Answer, Failure> {
+    fn run(self) -> Result<Answer, CommandFailure> {
         let verification = read_certificate(&self.certificate)?;
         let certificate = &verification.certificate;
         if !certificate.certified && !self.beyond {
-            return Err(Failure::Usage {
+            return Err(CommandFailure::Usage {
                 message: format!(
                     "{} is no guarantee: {}",
                     self.certificate.display(),
@@ -297,9 +300,9 @@ impl ImportArgs {
             ledger: &certificate.ledger,
             beyond: self.beyond,
         };
-        let mut store = Store::open(&self.file).map_err(Failure::Budget)?;
-        let number = store.import(&import).map_err(Failure::Budget)?;
-        let summary = store.summary().map_err(Failure::Budget)?;
+        let mut store = Store::open(&self.file).map_err(CommandFailure::Budget)?;
+        let number = store.import(&import).map_err(CommandFailure::Budget)?;
+        let summary = store.summary().map_err(CommandFailure::Budget)?;
         let mut answer = show::answer(&self.file, &summary);
         answer.text = format!("Recorded as job {number}.\n\n{}", answer.text);
         answer.object["job"] = json!(number);
@@ -316,9 +319,9 @@ impl ImportArgs {
 
 /// Refuses the certificate of a run whose parties spent differently: it has the ledger of one, who
 /// spent most at one δ, and that need not cover the others at another.
-fn one_ledger_for_all(path: &Path, certificate: &Certificate) -> Result<(), Failure> {
+fn one_ledger_for_all(path: &Path, certificate: &Certificate) -> Result<(), CommandFailure> {
     match &certificate.parties {
-        Some(spread) if spread.count > 1 && spread.least != spread.most => Err(Failure::Usage {
+        Some(spread) if spread.count > 1 && spread.least != spread.most => Err(CommandFailure::Usage {
             message: format!(
                 "{} is of a run between {} parties who spent differently (epsilon from {} to {}), and has the ledger of \
                  one of them",
@@ -335,18 +338,18 @@ fn one_ledger_for_all(path: &Path, certificate: &Certificate) -> Result<(), Fail
 }
 
 /// A certificate, by itself or inside a model, as it is to be believed.
-fn read_certificate(path: &Path) -> Result<Verification, Failure> {
-    let document = Document::read(path).map_err(|error| Failure::Usage {
+fn read_certificate(path: &Path) -> Result<Verification, CommandFailure> {
+    let document = Document::read(path).map_err(|error| CommandFailure::Usage {
         message: error.to_string(),
         hint: "give a certificate.json or a model.json that `reticent fit` wrote".to_owned(),
     })?;
     Ok(document.verify(None))
 }
 
-fn forfeit(file: &Path, job: u64) -> Result<Answer, Failure> {
-    let mut store = Store::open(file).map_err(Failure::Budget)?;
-    store.forfeit(job).map_err(Failure::Budget)?;
-    let summary = store.summary().map_err(Failure::Budget)?;
+fn forfeit(file: &Path, job: u64) -> Result<Answer, CommandFailure> {
+    let mut store = Store::open(file).map_err(CommandFailure::Budget)?;
+    store.forfeit(job).map_err(CommandFailure::Budget)?;
+    let summary = store.summary().map_err(CommandFailure::Budget)?;
     let mut answer = show::answer(file, &summary);
     answer.text = format!("Job {job} is closed, and counted as spent.\n\n{}", answer.text);
     Ok(answer)

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use reticent::accountant::{Adjacency, Unit};
-use reticent_budget::{Group, Job, Progress, Promise, Summary};
+use reticent_budget::{BudgetSummary, GroupSummary, JobProgress, JobSummary, Promise};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -31,7 +31,7 @@ pub fn meaning(promise: &Promise) -> String {
 }
 
 /// The whole of it.
-pub fn answer(file: &Path, summary: &Summary) -> Answer {
+pub fn answer(file: &Path, summary: &BudgetSummary) -> Answer {
     let Promise { dataset, epsilon, delta, adjacency, view, .. } = &summary.promise;
     let row = |name: &str, value: String| vec![name.to_owned(), value];
     let mut rows = vec![
@@ -56,7 +56,7 @@ pub fn answer(file: &Path, summary: &Summary) -> Answer {
 }
 
 /// What is protected, and who a user is once that is known.
-fn unit_and_column(summary: &Summary) -> String {
+fn unit_and_column(summary: &BudgetSummary) -> String {
     let unit = summary.promise.unit;
     match &summary.users {
         Some(column) => format!("{unit} (by {column})"),
@@ -64,7 +64,7 @@ fn unit_and_column(summary: &Summary) -> String {
     }
 }
 
-fn group_rows(group: &Group, summary: &Summary) -> Vec<Vec<String>> {
+fn group_rows(group: &GroupSummary, summary: &BudgetSummary) -> Vec<Vec<String>> {
     let of = if summary.groups.len() > 1 {
         format!(" (people {})", group.people)
     } else {
@@ -99,7 +99,7 @@ fn group_rows(group: &Group, summary: &Summary) -> Vec<Vec<String>> {
 }
 
 /// What is gained against adding up.
-fn gain(group: &Group, summary: &Summary) -> Option<String> {
+fn gain(group: &GroupSummary, summary: &BudgetSummary) -> Option<String> {
     let (epsilon, delta) = group.added.filter(|(epsilon, _)| epsilon.is_finite())?;
     (group.jobs > 1 && group.counted < epsilon).then(|| {
         format!(
@@ -114,7 +114,7 @@ fn gain(group: &Group, summary: &Summary) -> Option<String> {
     })
 }
 
-fn jobs(summary: &Summary) -> String {
+fn jobs(summary: &BudgetSummary) -> String {
     let mut rows =
         vec![["job", "time", "state", "epsilon", "delta", ""].map(str::to_owned).to_vec()];
     let hidden = summary.jobs.len().saturating_sub(LISTED);
@@ -132,7 +132,7 @@ fn jobs(summary: &Summary) -> String {
     columns(&rows, 2, 9) + &more
 }
 
-fn remarks(summary: &Summary) -> Vec<String> {
+fn remarks(summary: &BudgetSummary) -> Vec<String> {
     let mut remarks = Vec::new();
     if !summary.kept {
         remarks.push(
@@ -158,17 +158,17 @@ fn remarks(summary: &Summary) -> Vec<String> {
     remarks
 }
 
-fn still_open(job: &Job) -> String {
+fn still_open(job: &JobSummary) -> String {
     let heard = match &job.progress {
         None => String::new(),
-        Some(Progress { time, done, of: None }) => format!(", {done} steps done at {time}"),
-        Some(Progress { time, done, of: Some(of) }) => format!(", {done} of {of} at {time}"),
+        Some(JobProgress { time, done, of: None }) => format!(", {done} steps done at {time}"),
+        Some(JobProgress { time, done, of: Some(of) }) => format!(", {done} of {of} at {time}"),
     };
     format!("job {} ({}, since {}{heard})", job.number, job.label, job.time)
 }
 
 /// The same for programs.
-pub fn object(file: &Path, summary: &Summary) -> Value {
+pub fn object(file: &Path, summary: &BudgetSummary) -> Value {
     let Promise { dataset, epsilon, delta, adjacency, unit, view, rows_per_user } =
         &summary.promise;
     let groups: Vec<Value> = summary
@@ -227,7 +227,7 @@ pub fn object(file: &Path, summary: &Summary) -> Value {
 }
 
 /// What `check` says when all is well.
-pub fn checked(file: &Path, summary: &Summary) -> Answer {
+pub fn checked(file: &Path, summary: &BudgetSummary) -> Answer {
     let text = wrapped(&format!(
         "{} checks: {} lines, {} jobs, every charge recounted from its ledger. The last line is {}: write it down \
          elsewhere, and you will notice if the history is ever cut short.",

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Cli;
 use crate::answer::{Answer, OutputFormat};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::wrapped;
 
 #[derive(Debug, Args)]
@@ -31,7 +31,7 @@ struct Paths {
 
 impl Demo {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         let out = &self.out;
         let Paths { train, new, schema, model } = &written(out)?;
         let mut text = wrapped(&format!(
@@ -74,7 +74,7 @@ impl Demo {
 }
 
 /// Writes the tables and the schema, and says where they and the model are.
-fn written(out: &Path) -> Result<Paths, Failure> {
+fn written(out: &Path) -> Result<Paths, CommandFailure> {
     std::fs::create_dir_all(out)
         .map_err(|error| Error::Write { file: out.to_owned(), reason: error.kind().to_string() })?;
     let files = [
@@ -96,9 +96,9 @@ fn written(out: &Path) -> Result<Paths, Failure> {
 }
 
 /// Runs a command as if it had been typed.
-fn run(words: &[&str]) -> Result<Answer, Failure> {
+fn run(words: &[&str]) -> Result<Answer, CommandFailure> {
     let line = std::iter::once("reticent").chain(words.iter().copied());
-    let cli = Cli::try_parse_from(line).map_err(|error| Failure::Usage {
+    let cli = Cli::try_parse_from(line).map_err(|error| CommandFailure::Usage {
         message: error.to_string(),
         hint: "choose another folder with --out".to_owned(),
     })?;

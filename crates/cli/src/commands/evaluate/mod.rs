@@ -10,7 +10,7 @@ use clap::Args;
 
 use super::shared::{ModelAndData, Threshold, read_model};
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use plain::Pictures;
 use private::PrivateFlags;
 
@@ -44,7 +44,7 @@ pub struct Evaluate {
 
 impl Evaluate {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         let model = read_model(&self.what.model)?;
         let threshold = self.threshold.map(|given| given.of(&model)).transpose()?;
         if self.private.is_asked() {

@@ -2,14 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use reticent::tables::Reading;
-use reticent::{Asked, Confusion, Curves, Error, Measured, Model, Quality, check_new, write_text};
+use reticent::tables::ReadOptions;
+use reticent::{
+    Confusion, Error, Measured, Model, PredictionInput, Quality, RocCurves, check_new, write_text,
+};
 use reticent_plot::{Axis, Curve, Plot};
 use serde_json::{Value, json};
 
 use super::super::shared::ModelAndData;
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
 use crate::progress::waiting;
@@ -37,14 +39,14 @@ pub fn run(
     what: &ModelAndData,
     threshold: Option<f64>,
     pictures: Pictures<'_>,
-) -> Result<Answer, Failure> {
+) -> Result<Answer, CommandFailure> {
     let ModelAndData { data, format, max_line, .. } = what;
     if let Some(folder) = pictures.folder {
         let names = ["roc.svg", "precision-recall.svg", "calibration.svg"];
         names.iter().try_for_each(|name| check_new(&folder.join(name), pictures.force))?;
     }
-    let reading = Reading { format: *format, max_line: *max_line };
-    let asked = Asked { data, reading, keep: &[], threshold };
+    let reading = ReadOptions { format: *format, max_line: *max_line };
+    let asked = PredictionInput { data, reading, keep: &[], threshold };
     let measured = waiting("reading and evaluating", || model.measure(&asked))?;
     let (mut text, mut object) = figures(model, &measured.quality, threshold);
     if let Some(folder) = pictures.folder {
@@ -152,8 +154,8 @@ fn by_class(names: &[&str], confusion: &Confusion) -> (String, Value) {
 }
 
 /// The three pictures.
-fn draw(measured: &Measured, folder: &Path) -> Result<Vec<String>, Failure> {
-    type Points = fn(&Curves) -> &Vec<(f64, f64)>;
+fn draw(measured: &Measured, folder: &Path) -> Result<Vec<String>, CommandFailure> {
+    type Points = fn(&RocCurves) -> &Vec<(f64, f64)>;
     let pictures: [(&str, &str, &str, &str, Points); 3] = [
         ("roc.svg", "ROC", "share of the others", "share of the class", |curves| &curves.roc),
         ("precision-recall.svg", "Precision and recall", "recall", "precision", |curves| {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use reticent::accountant::{Adjacency, Taint, Unit, View};
-use reticent::tables::{Reading, Schema};
+use reticent::tables::{ReadOptions, Schema};
 use reticent::{
     Budget, Estimate, Evaluated, Evaluation, Files, Model, PrivateClasses, PrivateNumbers,
     PrivateQuality, Spec, Watch, check_new, write_text,
@@ -16,10 +16,10 @@ use super::super::shared::{
 };
 use super::plain::{AVERAGE, MANY};
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
-use crate::progress::Bar;
+use crate::progress::JobBar;
 use crate::purse::{Purse, PurseFlags, gaussian};
 
 /// What may be done where a model does not tell whether the table is the file of its schema.
@@ -90,9 +90,9 @@ impl PrivateFlags {
         what: &ModelAndData,
         threshold: Option<f64>,
         force: bool,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Answer, CommandFailure> {
         let (Some(epsilon), Some(delta)) = (self.epsilon, self.delta) else {
-            return Err(Failure::Usage {
+            return Err(CommandFailure::Usage {
                 message: "an evaluation within a budget needs an epsilon and a delta of its own"
                     .to_owned(),
                 hint: "give --epsilon and --delta".to_owned(),
@@ -106,10 +106,10 @@ impl PrivateFlags {
         if let Some(out) = &self.out {
             check_new(out, force)?;
         }
-        let reading = Reading { format: what.format, max_line: what.max_line };
+        let reading = ReadOptions { format: what.format, max_line: what.max_line };
         let files = Files { paths: vec![what.data.clone()], reading };
         let purse = self.open_purse((epsilon, delta), model, what, &files)?;
-        let mut bar = Bar::new("iteration");
+        let mut bar = JobBar::new("iteration");
         let mut watch = |stage| bar.watch(stage);
         let done = match purse {
             Some(purse) => {
@@ -122,7 +122,7 @@ impl PrivateFlags {
                 .open(model, &files, &mut watch)
                 .and_then(|ready| ready.run())
                 .map(|done| (done, None))
-                .map_err(Failure::from),
+                .map_err(CommandFailure::from),
         };
         bar.finish();
         let (evaluated, receipt) = done?;
@@ -145,7 +145,7 @@ impl PrivateFlags {
         model: &Model,
         what: &ModelAndData,
         files: &Files,
-    ) -> Result<Option<Purse>, Failure> {
+    ) -> Result<Option<Purse>, CommandFailure> {
         let (seed, asked) = (self.seed, (Some(epsilon), Some(delta)));
         let spec = Spec { epsilon: asked.0, delta: asked.1, seed, ..Spec::default() };
         let usual = match Evaluation::user_column(model) {

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use reticent::accountant::Ledger;
 use reticent::sweep::{
-    Journal, Kind, ReadySweep, Register, Reserved, Sweep as Grid, SweepFile, SweepTerms, summary,
+    Journal, ReadySweep, Register, Reserved, Sweep as Grid, SweepFile, SweepKind, SweepTerms,
+    summary,
 };
 use reticent::{Error, Files, Payable, Progress, Spec, Stage, Watch, check_folder, write_text};
 use reticent_budget::BudgetError;
@@ -18,12 +19,12 @@ use serde_json::json;
 
 use self::results::{picture, points, raw, shown, table};
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::open_job::{OpenJob, unwritten};
-use crate::progress::Bar;
-use crate::purse::{PurseFlags, Receipt};
+use crate::progress::JobBar;
+use crate::purse::{BudgetReceipt, PurseFlags};
 use crate::repeated::given_twice;
 
 /// Where results go when nothing is said.
@@ -34,7 +35,7 @@ const OUT: &str = "reticent-sweep";
     after_help = "A job file has the keys of `reticent fit` (with [parties], of `reticent simulate`), and a table [sweep] with a \
                         list for each key that is varied (docs/sweeps.md)."
 )]
-pub struct Sweep {
+pub struct SweepArgs {
     /// A job file (TOML) with a table [sweep]
     job: PathBuf,
 
@@ -74,9 +75,9 @@ pub struct Sweep {
     purse: PurseFlags,
 }
 
-impl Sweep {
+impl SweepArgs {
     /// Does it.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         let file = SweepFile::read(&self.job).map_err(of_sweep)?;
         let SweepFile { sweep, data, .. } = &file;
         let out = self.out.clone().or(file.out.clone()).unwrap_or_else(|| OUT.into());
@@ -85,20 +86,20 @@ impl Sweep {
         self.allowed(sweep)?;
         let test = self.test.clone().or(file.test.clone());
         let test = test.map(|path| Files { paths: vec![path], reading: data.reading });
-        let kind = if self.public_data { Kind::Experiment } else { Kind::Paid };
+        let kind = if self.public_data { SweepKind::Experiment } else { SweepKind::Paid };
         let models = out.join("models");
         let terms = SweepTerms {
             jobs: self.jobs.map(|jobs| jobs as usize),
             kind,
             test: test.as_ref(),
-            models: (self.models || kind == Kind::Paid).then_some(&models),
+            models: (self.models || kind == SweepKind::Paid).then_some(&models),
             mark: [0; 32],
         };
         std::fs::create_dir_all(&models).map_err(|error| Error::written(&models, &error))?;
         let mut bar = match kind {
             // How long a run takes depends on the records, and of public ones it may be told.
-            Kind::Experiment => Bar::with_time_left("run"),
-            Kind::Paid => Bar::new("run"),
+            SweepKind::Experiment => JobBar::with_time_left("run"),
+            SweepKind::Paid => JobBar::new("run"),
         };
         let mut watch = |stage| bar.watch(stage);
         let done = self.perform(sweep, data, terms, &path, &mut watch);
@@ -114,14 +115,14 @@ impl Sweep {
     }
 
     /// Refuses a sweep on private data that nobody pays for.
-    fn allowed(&self, sweep: &Grid) -> Result<(), Failure> {
+    fn allowed(&self, sweep: &Grid) -> Result<(), CommandFailure> {
         if self.public_data || self.purse.is_given() || self.resume {
             return Ok(());
         }
         let cost = sweep.at_most().map_or("no noise at all".to_owned(), |(epsilon, delta)| {
             format!("at most epsilon = {} at delta = {delta:e} together", number::show_up(epsilon))
         });
-        Err(Failure::Usage {
+        Err(CommandFailure::Usage {
             message: format!("a sweep on private data releases {} models: {cost}", sweep.len()),
             hint: "charge it to the budget of the table with --budget FILE, or say with --public-data that the table is \
                    public"
@@ -136,7 +137,7 @@ impl Sweep {
         terms: SweepTerms<'_>,
         path: &Path,
         watch: &mut Watch<'_>,
-    ) -> Result<(Journal, Option<Receipt>), Failure> {
+    ) -> Result<(Journal, Option<BudgetReceipt>), CommandFailure> {
         if self.public_data {
             let _ = watch(Stage::Reading);
             let ready = sweep.open(data, terms).map_err(of_sweep)?;
@@ -181,10 +182,10 @@ impl Sweep {
         terms: SweepTerms<'_>,
         path: &Path,
         watch: &mut Watch<'_>,
-    ) -> Result<Journal, Failure> {
-        let rest = AtRest::new(&data.paths).map_err(Failure::of_payment)?;
+    ) -> Result<Journal, CommandFailure> {
+        let rest = AtRest::new(&data.paths).map_err(CommandFailure::of_payment)?;
         let Some((budget, mark)) = self.purse.file().zip(self.purse.mark(data)?) else {
-            return Err(Failure::Usage {
+            return Err(CommandFailure::Usage {
                 message: "a sweep on private data goes on beside the budget that paid for it"
                     .to_owned(),
                 hint: "give --budget FILE; nothing is charged again".to_owned(),
@@ -193,10 +194,10 @@ impl Sweep {
         let _ = watch(Stage::Reading);
         let ready = sweep.open(data, SweepTerms { mark, ..terms }).map_err(of_sweep)?;
         // What was read is what the mark is of.
-        rest.check().map_err(Failure::of_payment)?;
+        rest.check().map_err(CommandFailure::of_payment)?;
         let mut journal = ready.resume(path).map_err(of_sweep)?;
         let Some(reserved) = journal.reserved().cloned() else {
-            return Err(Failure::Usage {
+            return Err(CommandFailure::Usage {
                 message: "the journal does not say which job of the budget paid for the sweep"
                     .to_owned(),
                 hint: "begin another sweep, in another folder".to_owned(),
@@ -206,24 +207,29 @@ impl Sweep {
             Ok(job) => {
                 let register = |run| job.begin(run);
                 all(&ready, &mut journal, &register, watch).map_err(of_sweep)?;
-                job.settle().map_err(Failure::Budget)?;
+                job.settle().map_err(CommandFailure::Budget)?;
             }
             // Nothing is begun any more: its results are written again.
             Err(_) if journal.left().is_empty() => (),
             Err(BudgetError::NotOpen(job)) => {
-                return Err(Failure::Usage {
+                return Err(CommandFailure::Usage {
                     message: format!("there is no job {job} that is open: the sweep is over"),
                     hint: "to run it again is another sweep, with a bill of its own; give another \
                            folder with --out, and leave out --resume"
                         .to_owned(),
                 });
             }
-            Err(error) => return Err(Failure::Budget(error)),
+            Err(error) => return Err(CommandFailure::Budget(error)),
         }
         Ok(journal)
     }
 
-    fn answer(&self, sweep: &Grid, journal: &Journal, out: &Path) -> Result<Answer, Failure> {
+    fn answer(
+        &self,
+        sweep: &Grid,
+        journal: &Journal,
+        out: &Path,
+    ) -> Result<Answer, CommandFailure> {
         let ending = if self.parquet { "parquet" } else { "csv" };
         let (runs, means) =
             (out.join(format!("runs.{ending}")), out.join(format!("summary.{ending}")));
@@ -273,7 +279,7 @@ impl Sweep {
         names: &BTreeSet<String>,
         lost: usize,
         out: &Path,
-    ) -> Result<Vec<String>, Failure> {
+    ) -> Result<Vec<String>, CommandFailure> {
         let mut remarks = Vec::new();
         if self.public_data {
             let note = "NOT PRIVATE: results are computed from the table as it is, which was said to be public. No certificate \
@@ -350,10 +356,13 @@ impl Payable for Sweeping<'_> {
     }
 }
 
-fn of_sweep(error: Error) -> Failure {
-    Failure::of("sweep", error)
+fn of_sweep(error: Error) -> CommandFailure {
+    CommandFailure::of("sweep", error)
 }
 
-fn nothing_done() -> Failure {
-    Failure::Usage { message: "nothing was done".to_owned(), hint: "give --budget".to_owned() }
+fn nothing_done() -> CommandFailure {
+    CommandFailure::Usage {
+        message: "nothing was done".to_owned(),
+        hint: "give --budget".to_owned(),
+    }
 }

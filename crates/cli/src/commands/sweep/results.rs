@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use reticent::sweep::{Journal, Mean, Summary, Sweep as Grid};
+use reticent::sweep::{Journal, RunMean, Summary, Sweep as Grid};
 use reticent_plot::{Axis, Curve, Plot};
 use serde_json::{Value, json};
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::number;
 use crate::sheet::{Cells, Sheet};
 
@@ -63,10 +63,10 @@ pub fn table(sweep: &Grid, all: &[Summary], names: &BTreeSet<String>) -> Sheet {
     sheet.push(("runs".to_owned(), numbers(&|one| Some(one.runs as f64))));
     sheet.push(("failed".to_owned(), numbers(&|one| Some(one.failed as f64))));
     for name in names {
-        let own = |part: fn(&Mean) -> f64| numbers(&|one| one.metrics.get(name).map(part));
+        let own = |part: fn(&RunMean) -> f64| numbers(&|one| one.metrics.get(name).map(part));
         sheet.push((format!("{NOT_PRIVATE}{name}_mean"), own(|mean| mean.mean)));
         sheet.push((format!("{NOT_PRIVATE}{name}_deviation"), own(|mean| mean.deviation)));
-        sheet.push((format!("{NOT_PRIVATE}{name}_standard_error"), own(Mean::error)));
+        sheet.push((format!("{NOT_PRIVATE}{name}_standard_error"), own(RunMean::error)));
     }
     Sheet(sheet)
 }
@@ -75,7 +75,7 @@ pub fn table(sweep: &Grid, all: &[Summary], names: &BTreeSet<String>) -> Sheet {
 pub fn shown(sweep: &Grid, all: &[Summary], names: &BTreeSet<String>) -> Vec<Vec<String>> {
     let keys = sweep.points().first().map_or(&[][..], |point| &point.settings);
     let head = keys.iter().map(|(name, _)| name.clone()).chain(names.iter().cloned());
-    let row = |(point, one): (&reticent::sweep::Point, &Summary)| {
+    let row = |(point, one): (&reticent::sweep::GridPoint, &Summary)| {
         let values = point.settings.iter().map(|(_, value)| value.clone());
         let means = names.iter().map(|name| {
             one.metrics.get(name).map_or("-".to_owned(), |mean| {
@@ -89,7 +89,7 @@ pub fn shown(sweep: &Grid, all: &[Summary], names: &BTreeSet<String>) -> Vec<Vec
 
 /// The same for programs.
 pub fn points(sweep: &Grid, all: &[Summary]) -> Value {
-    let one = |(point, own): (&reticent::sweep::Point, &Summary)| {
+    let one = |(point, own): (&reticent::sweep::GridPoint, &Summary)| {
         let metrics: serde_json::Map<String, Value> = own
             .metrics
             .iter()
@@ -110,8 +110,8 @@ fn curves(
     all: &[Summary],
     along: usize,
     metric: &str,
-) -> Vec<(String, Vec<(f64, Mean)>)> {
-    let mut curves: Vec<(String, Vec<(f64, Mean)>)> = Vec::new();
+) -> Vec<(String, Vec<(f64, RunMean)>)> {
+    let mut curves: Vec<(String, Vec<(f64, RunMean)>)> = Vec::new();
     for (point, own) in sweep.points().iter().zip(all) {
         let others: Vec<String> = point
             .settings
@@ -143,8 +143,8 @@ pub fn picture(
     all: &[Summary],
     names: &BTreeSet<String>,
     metric: &str,
-) -> Result<Plot, Failure> {
-    let refuse = |message: String, hint: String| Err(Failure::Usage { message, hint });
+) -> Result<Plot, CommandFailure> {
+    let refuse = |message: String, hint: String| Err(CommandFailure::Usage { message, hint });
     let short = metric.trim_start_matches("nonprivate_");
     let name =
         [short.to_owned(), format!("test_{short}")].into_iter().find(|name| names.contains(name));

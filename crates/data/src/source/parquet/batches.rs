@@ -1,7 +1,7 @@
 //! The records of a file, some at a time.
 
-use super::column::{Cells, Column, Meaning};
-use super::{Source, broken};
+use super::column::{ColumnCells, Meaning, ParquetColumn};
+use super::{ParquetFile, broken};
 use crate::{Cell, CellProblem, DataError};
 use parquet::column::reader::get_column_reader;
 use parquet::errors::ParquetError;
@@ -15,7 +15,7 @@ pub(super) struct Batch {
     /// Records of the file before these.
     before: u64,
     records: usize,
-    columns: Vec<Cells>,
+    columns: Vec<ColumnCells>,
 }
 
 impl Batch {
@@ -34,20 +34,20 @@ impl Batch {
 }
 
 /// The batches of a file.
-pub(super) struct Batches<'a> {
-    source: &'a Source<'a>,
+pub(super) struct ParquetBatches<'a> {
+    source: &'a ParquetFile<'a>,
     leaves: &'a [usize],
     /// Records that were read.
     pub(super) record: u64,
     /// The group of records that comes next.
     group: usize,
     /// Of the group that is being read: its columns, and the records that are left.
-    columns: Vec<Column>,
+    columns: Vec<ParquetColumn>,
     left: usize,
 }
 
-impl<'a> Batches<'a> {
-    pub(super) fn new(source: &'a Source<'a>, leaves: &'a [usize]) -> Self {
+impl<'a> ParquetBatches<'a> {
+    pub(super) fn new(source: &'a ParquetFile<'a>, leaves: &'a [usize]) -> Self {
         Self { source, leaves, record: 0, group: 0, columns: Vec::new(), left: 0 }
     }
 
@@ -83,10 +83,10 @@ impl<'a> Batches<'a> {
                 );
             }
             let pages = group.get_column_page_reader(leaf).map_err(|e| self.broken(&e))?;
-            let pages = Box::new(super::pages::Checked::new(pages, rows as u64));
+            let pages = Box::new(super::pages::CheckedPages::new(pages, rows as u64));
             let leaf = self.source.leaf(leaf);
             let meaning = Meaning::of(&leaf).map_err(|what| self.damaged(&what))?;
-            let column = Column::new(get_column_reader(leaf.clone(), pages), &leaf, meaning);
+            let column = ParquetColumn::new(get_column_reader(leaf.clone(), pages), &leaf, meaning);
             self.columns.push(column);
         }
         Ok(())

@@ -79,19 +79,19 @@ impl Meaning {
 }
 
 /// One column of a group of records.
-pub(super) struct Column {
+pub(super) struct ParquetColumn {
     reader: ColumnReader,
     meaning: Meaning,
     optional: bool,
 }
 
-impl Column {
+impl ParquetColumn {
     pub(super) fn new(reader: ColumnReader, leaf: &ColumnDescriptor, meaning: Meaning) -> Self {
         Self { reader, meaning, optional: leaf.max_def_level() > 0 }
     }
 
     /// The next `size` records; fewer are an error.
-    pub(super) fn read(&mut self, size: usize) -> Result<Cells, ParquetError> {
+    pub(super) fn read(&mut self, size: usize) -> Result<ColumnCells, ParquetError> {
         let (records, cells) = self.take(size)?;
         if records < size {
             return Err(ParquetError::EOF("a column has fewer records than the file says".into()));
@@ -104,7 +104,7 @@ impl Column {
         Ok(self.take(1)?.0 == 0)
     }
 
-    fn take(&mut self, size: usize) -> Result<(usize, Cells), ParquetError> {
+    fn take(&mut self, size: usize) -> Result<(usize, ColumnCells), ParquetError> {
         let mut levels = Vec::new();
         let all = &mut levels;
         let (records, values) = match &mut self.reader {
@@ -119,12 +119,12 @@ impl Column {
             ColumnReader::Int96ColumnReader(_) => (0, Values::Bool(Vec::new())),
         };
         let levels = self.optional.then_some(levels);
-        Ok((records, Cells { values, meaning: self.meaning, levels, record: 0, value: 0 }))
+        Ok((records, ColumnCells { values, meaning: self.meaning, levels, record: 0, value: 0 }))
     }
 }
 
 /// Some records of one column.
-pub(super) struct Cells {
+pub(super) struct ColumnCells {
     values: Values,
     meaning: Meaning,
     /// For each record whether it has a value, where it may have none.
@@ -143,7 +143,7 @@ enum Values {
     Fixed(Vec<FixedLenByteArray>),
 }
 
-impl Cells {
+impl ColumnCells {
     pub(super) fn next(&mut self) -> Result<Cell<'_>, CellProblem> {
         if let Some(levels) = &self.levels {
             self.record += 1;

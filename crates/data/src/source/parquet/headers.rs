@@ -13,22 +13,22 @@ use parquet::file::reader::{ChunkReader, Length};
 use std::io::{ErrorKind, Read};
 
 /// What a field of the format holds.
-enum Kind {
+enum FieldKind {
     Truth,
     Byte,
     Whole,
     Real,
     Text,
     Struct(Fields),
-    List(&'static Kind),
+    List(&'static FieldKind),
 }
-use Kind::{Byte, List, Real, Struct, Text, Truth, Whole};
+use FieldKind::{Byte, List, Real, Struct, Text, Truth, Whole};
 
 /// The fields of a struct by their numbers.
-type Fields = &'static [(i16, Kind)];
+type Fields = &'static [(i16, FieldKind)];
 
 const NONE: Fields = &[];
-const KEY_VALUE: Kind = Struct(&[(1, Text), (2, Text)]);
+const KEY_VALUE: FieldKind = Struct(&[(1, Text), (2, Text)]);
 const UNIT: Fields = &[(1, Struct(NONE)), (2, Struct(NONE)), (3, Struct(NONE))];
 const TIME: Fields = &[(1, Truth), (2, Struct(UNIT))];
 const CIPHER: Fields = &[(1, Text), (2, Text), (3, Truth)];
@@ -187,18 +187,18 @@ impl<R: ChunkReader> ChunkReader for Walked<R> {
 
 /// Walks through a struct.
 fn walk(bytes: &mut dyn Read, fields: Fields) -> Result<()> {
-    Walk { bytes }.fields(fields, DEEPEST)
+    HeaderWalk { bytes }.fields(fields, DEEPEST)
 }
 
 fn refuse<T>(what: &str) -> Result<T> {
     Err(ParquetError::General(what.into()))
 }
 
-struct Walk<'a> {
+struct HeaderWalk<'a> {
     bytes: &'a mut dyn Read,
 }
 
-impl Walk<'_> {
+impl HeaderWalk<'_> {
     fn byte(&mut self) -> Result<u8> {
         let mut byte = [0];
         self.bytes.read_exact(&mut byte).map_err(|e| match e.kind() {
@@ -246,7 +246,7 @@ impl Walk<'_> {
     }
 
     /// A value of this type on the wire, `kind` by the format where it knows the field.
-    fn value(&mut self, wire: u8, kind: Option<&Kind>, listed: bool, depth: u8) -> Result<()> {
+    fn value(&mut self, wire: u8, kind: Option<&FieldKind>, listed: bool, depth: u8) -> Result<()> {
         let right = match kind {
             None => true,
             Some(Truth) => matches!(wire, 1 | 2),

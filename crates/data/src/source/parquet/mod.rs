@@ -13,7 +13,7 @@ use super::{Depth, parallel, ready};
 use crate::error::FileProblem;
 use crate::filling::Filling;
 use crate::{Cell, CellProblem, DataError, Purpose, Role, Schema, Table};
-use batches::Batches;
+use batches::ParquetBatches;
 use column::Meaning;
 use guard::guarded;
 use headers::Walked;
@@ -46,7 +46,7 @@ pub(super) fn read_parquet<R: ChunkReader + 'static>(
 ) -> Result<(), DataError> {
     sound(file, || {
         let schema = filling.schema;
-        let source = Source::open(source, file)?;
+        let source = ParquetFile::open(source, file)?;
         let names = source.names();
         let columns = place(
             &names.iter().map(String::as_bytes).collect::<Vec<_>>(),
@@ -64,7 +64,7 @@ pub(super) fn read_parquet<R: ChunkReader + 'static>(
         if depth == Depth::Header {
             return Ok(());
         }
-        let mut batches = Batches::new(&source, &leaves);
+        let mut batches = ParquetBatches::new(&source, &leaves);
         let next = || sound(file, || batches.next());
         parallel::encode(filling, file, next, |batch, part| {
             batch.each(|record, column, cell| {
@@ -94,12 +94,12 @@ pub(super) fn sound<T>(
 }
 
 /// An opened file.
-pub(super) struct Source<'a> {
+pub(super) struct ParquetFile<'a> {
     reader: Box<dyn FileReader>,
     file: &'a str,
 }
 
-impl<'a> Source<'a> {
+impl<'a> ParquetFile<'a> {
     pub(super) fn open<R: ChunkReader + 'static>(
         source: R,
         file: &'a str,
@@ -146,14 +146,14 @@ impl<'a> Source<'a> {
     }
 
     /// What a column holds: a number, a day, text or a truth value; `None` for anything else.
-    pub(super) fn shape(&self, leaf: usize) -> Option<Shape> {
+    pub(super) fn shape(&self, leaf: usize) -> Option<ColumnShape> {
         use parquet::basic::Type;
         let column = self.leaf(leaf);
         Some(match (Meaning::of(&column).ok()?, column.physical_type()) {
-            (meaning, _) if meaning.is_day() => Shape::Day,
-            (Meaning::Plain, Type::BOOLEAN) => Shape::Truth,
-            (Meaning::Plain, Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY) => Shape::Text,
-            _ => Shape::Number,
+            (meaning, _) if meaning.is_day() => ColumnShape::Day,
+            (Meaning::Plain, Type::BOOLEAN) => ColumnShape::Truth,
+            (Meaning::Plain, Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY) => ColumnShape::Text,
+            _ => ColumnShape::Number,
         })
     }
 
@@ -181,7 +181,7 @@ impl<'a> Source<'a> {
         leaves: &[usize],
         mut f: impl FnMut(u64, usize, Result<Cell<'_>, CellProblem>) -> Result<(), DataError>,
     ) -> Result<u64, DataError> {
-        let mut batches = Batches::new(self, leaves);
+        let mut batches = ParquetBatches::new(self, leaves);
         while let Some(batch) = batches.next()? {
             batch.each(&mut f)?;
         }
@@ -191,7 +191,7 @@ impl<'a> Source<'a> {
 
 /// What a column holds, as far as its type tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum ColumnShape {
     Number,
     Day,
     Text,

@@ -5,12 +5,12 @@ use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result};
 
 /// The pages of a column chunk that has `left` values.
-pub(super) struct Checked {
+pub(super) struct CheckedPages {
     pages: Box<dyn PageReader>,
     left: u64,
 }
 
-impl Checked {
+impl CheckedPages {
     pub(super) fn new(pages: Box<dyn PageReader>, values: u64) -> Self {
         Self { pages, left: values }
     }
@@ -36,7 +36,7 @@ impl Checked {
     }
 }
 
-impl Iterator for Checked {
+impl Iterator for CheckedPages {
     type Item = Result<Page>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -44,7 +44,7 @@ impl Iterator for Checked {
     }
 }
 
-impl PageReader for Checked {
+impl PageReader for CheckedPages {
     fn get_next_page(&mut self) -> Result<Option<Page>> {
         let page = self.pages.get_next_page()?;
         self.check(page)

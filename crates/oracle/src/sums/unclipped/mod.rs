@@ -54,10 +54,10 @@ fn over(
     let (len, square) = (vector.len(), hessian.as_ref().map_or(0, |h| h.len()));
     let parts = (PARTS_ROOM / (at.len() * at.len()).max(1)).clamp(2, 32);
     let share = private.records().div_ceil(parts).max(1);
-    let sums: Vec<Sums> = (0..parts)
+    let sums: Vec<UnclippedSums> = (0..parts)
         .into_par_iter()
         .map(|part| {
-            let mut sums = Sums::new(len, square, loss.outputs());
+            let mut sums = UnclippedSums::new(len, square, loss.outputs());
             for i in
                 (part * share).min(private.records())..((part + 1) * share).min(private.records())
             {
@@ -86,7 +86,7 @@ fn over(
 }
 
 /// The sums over some of the records, and room to work in.
-struct Sums {
+struct UnclippedSums {
     value: f64,
     vector: Vec<f64>,
     square: Vec<f64>,
@@ -95,9 +95,9 @@ struct Sums {
     images: Vec<f64>,
 }
 
-impl Sums {
+impl UnclippedSums {
     fn new(len: usize, square: usize, outputs: usize) -> Self {
-        Sums {
+        UnclippedSums {
             value: 0.0,
             vector: vec![0.0; len],
             square: vec![0.0; square],
@@ -117,7 +117,7 @@ impl Sums {
         at: &[f64],
         want: Want<'_>,
     ) {
-        let Sums { value, vector, square, buffers, row, images } = self;
+        let UnclippedSums { value, vector, square, buffers, row, images } = self;
         let (outputs, weight) = (loss.outputs(), private.weight(i));
         let curvature = !square.is_empty() || matches!(want, Want::HessianTimes(_));
         private.scores(rows, i, at, &mut buffers.scores);

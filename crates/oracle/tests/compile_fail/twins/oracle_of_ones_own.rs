@@ -1,6 +1,6 @@
 //! What stands between an algorithm and an oracle asks it, as everybody does.
 
-use reticent_oracle::{Claim, Oracle, Refusal, Terms};
+use reticent_oracle::{Oracle, PaperClaim, Refusal, Terms};
 use reticent_problem::Shape;
 
 struct Between<'a>(&'a mut dyn Oracle);
@@ -14,7 +14,7 @@ impl Between<'_> {
         self.0.terms()
     }
 
-    fn claim(&mut self, claim: Claim) {
+    fn claim(&mut self, claim: PaperClaim) {
         self.0.claim(claim);
     }
 

@@ -2,7 +2,7 @@
 
 use reticent_accountant::{Adjacency, Unit, View};
 use reticent_data::{Dense, Rows, Table};
-use reticent_oracle::{Entropy, Gate, Opening, PrivateTable};
+use reticent_oracle::{Entropy, Gate, PrivacyModel, PrivateTable};
 use reticent_problem::losses;
 
 pub fn main() {
@@ -14,7 +14,7 @@ pub fn main() {
         users: None,
         names: vec!["x".to_owned()],
     };
-    let opening = Opening {
+    let opening = PrivacyModel {
         adjacency: Adjacency::ReplaceOne,
         unit: Unit::Record,
         view: View::Central,

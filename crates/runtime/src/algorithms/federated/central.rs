@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_accountant::{Ledger, Refused, View};
 use reticent_noise::{Digest, NoiseKey};
-use reticent_oracle::queries::Mean;
+use reticent_oracle::queries::ClippedMean;
 use reticent_oracle::{
     AggregatorKey, BlockTerms, Books, EncryptedBlock, Refusal, Sampling, Terms, TrustedAggregator,
 };
@@ -29,13 +29,13 @@ use reticent_oracle::{
 use super::follower::{Follower, HandOver};
 use super::trajectory::{Trajectory, label, released};
 use super::{Federated, fewest_records};
-use crate::adversary::{Faulty, Watched, Witness};
+use crate::adversary::{FaultInjection, Transcribed, Witness};
 use crate::algorithms::{Protocol, Start};
 use crate::client::Client;
 use crate::coordinator::{Coordinator, Exchange};
 use crate::endpoint::AsText;
 use crate::error::RunError;
-use crate::message::{Kind, PartyId, RunId};
+use crate::message::{MessageKind, PartyId, RunId};
 use crate::node::Node;
 use crate::party::{Party, refused};
 use crate::rejected::Rejected;
@@ -45,8 +45,8 @@ use crate::wire;
 pub(crate) struct Central(pub Federated, pub BlockTerms);
 
 impl Central {
-    fn sum(&self, noise_multiplier: f64) -> Mean {
-        Mean { clip: self.1.bound(), noise_multiplier, sampling: self.0.sampling }
+    fn sum(&self, noise_multiplier: f64) -> ClippedMean {
+        ClippedMean { clip: self.1.bound(), noise_multiplier, sampling: self.0.sampling }
     }
 
     fn aggregator(&self, key: &NoiseKey, run: &Digest) -> TrustedAggregator {
@@ -122,14 +122,14 @@ impl Protocol for Central {
     }
 }
 
-impl Faulty for Central {
+impl FaultInjection for Central {
     #[cfg(feature = "seeded-bugs")]
     fn spoil(&mut self, bug: reticent_oracle::Bug) {
         self.0.bug = Some(bug);
     }
 }
 
-impl Watched for Central {
+impl Transcribed for Central {
     /// The mean of every round, which the view may see: each is an entry.
     fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
         released(witness.public, &self.1)
@@ -145,12 +145,12 @@ impl HandOver for Entrusting {
         party: &mut Party,
         round: u32,
         place: u32,
-    ) -> Result<Option<(Kind, Vec<u8>)>, Rejected> {
+    ) -> Result<Option<(MessageKind, Vec<u8>)>, Rejected> {
         if u64::from(round) > party.plan().total_events() {
             return Ok(None);
         }
         let encrypted = party.encrypt_block(&label(round, place), &self.0, round)?;
-        Ok(Some((Kind::Answer, wire::pack(&encrypted)?)))
+        Ok(Some((MessageKind::Answer, wire::pack(&encrypted)?)))
     }
 }
 
@@ -158,7 +158,7 @@ impl HandOver for Entrusting {
 struct Means {
     config: Federated,
     block: BlockTerms,
-    params: Mean,
+    params: ClippedMean,
     aggregator: TrustedAggregator,
     trajectory: Trajectory,
 }

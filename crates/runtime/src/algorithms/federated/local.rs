@@ -20,7 +20,7 @@ use reticent_oracle::{Oracle, Refusal, Terms};
 use serde::{Deserialize, Serialize};
 
 use super::Federated;
-use crate::adversary::{Faulty, Watched, enlarged};
+use crate::adversary::{FaultInjection, Transcribed, enlarged};
 use crate::algorithms::{Protocol, Start, rehearsed, shorten};
 use crate::client::Client;
 use crate::coordinator::{Coordinator, Exchange};
@@ -91,7 +91,7 @@ impl Protocol for Local {
         let len = self.0.len();
         let noisiest = noise.iter().copied().fold(0.0, f64::max);
         let longest = self.0.params.clip * (1.0 + noisiest * ((len as f64).sqrt() + 6.0));
-        let known = Known { mean: vec![0.0; len], users: BTreeMap::new() };
+        let known = KnownResiduals { mean: vec![0.0; len], users: BTreeMap::new() };
         let (config, run) = (self.0.clone(), RunId::from(run));
         let z = config.consensus(&known.mean);
         let exchange = Residuals { config, run, key, longest, z, known };
@@ -99,13 +99,13 @@ impl Protocol for Local {
     }
 }
 
-impl Faulty for Local {
+impl FaultInjection for Local {
     fn exaggerated(&self, honest: &Envelope) -> Option<Envelope> {
         enlarged(honest)
     }
 }
 
-impl Watched for Local {}
+impl Transcribed for Local {}
 
 /// The server's side of the exchange.
 struct Residuals {
@@ -117,12 +117,12 @@ struct Residuals {
     /// the mean no further than it may.
     longest: f64,
     z: Vec<f64>,
-    known: Known,
+    known: KnownResiduals,
 }
 
 /// What it keeps between rounds.
 #[derive(Serialize, Deserialize)]
-struct Known {
+struct KnownResiduals {
     mean: Vec<f64>,
     /// u of the users who have sent anything.
     users: BTreeMap<u32, Vec<f64>>,
@@ -157,7 +157,7 @@ impl Exchange for Residuals {
 
     /// Takes the answers into u and ẑ, in the order of the users.
     fn close(&mut self, _: u32, answers: BTreeMap<u32, Vec<f64>>) -> Result<(), RunError> {
-        let Known { mean, users } = &mut self.known;
+        let KnownResiduals { mean, users } = &mut self.known;
         let Federated { lambda, parties, published, .. } = self.config;
         if published {
             mean.clone_from(&self.z);

@@ -18,8 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_accountant::{Adjacency, Ledger, Refused, Unit};
 use reticent_masks::{
-    Collector, Corrupt, FixedPoint, Member, NoiseShare, Outgoing, Party as End, Sparsity,
-    Terms as MaskTerms,
+    AggregationTerms as MaskTerms, Collector, Corrupt, FixedPoint, LinkEnd as End, Member,
+    NoiseShare, Outgoing, Sparsity,
 };
 use reticent_noise::{Digest, Hasher, NoiseKey};
 use reticent_oracle::{BlockTerms, Sampling, Terms};
@@ -27,12 +27,12 @@ use reticent_oracle::{BlockTerms, Sampling, Terms};
 use super::follower::{Follower, HandOver};
 use super::trajectory::{Trajectory, label, released};
 use super::{Federated, fewest_records};
-use crate::adversary::{Faulty, Watched, Witness};
+use crate::adversary::{FaultInjection, Transcribed, Witness};
 use crate::algorithms::{Protocol, Start};
 use crate::client::Client;
 use crate::coordinator::{Coordinator, Exchange, ToPlaces};
 use crate::error::RunError;
-use crate::message::{Kind, PartyId, RunId};
+use crate::message::{MessageKind, PartyId, RunId};
 use crate::node::Node;
 use crate::participation::{cap, choose};
 use crate::party::Party;
@@ -166,7 +166,7 @@ impl Protocol for Masked {
         key: NoiseKey,
         noise: &[f64],
     ) -> Result<Option<Box<dyn Node>>, RunError> {
-        let exchange = Sums {
+        let exchange = MaskedSums {
             config: self.clone(),
             noise: noise.first().copied().unwrap_or(0.0),
             run: *run,
@@ -199,9 +199,9 @@ impl Protocol for Masked {
     }
 }
 
-impl Faulty for Masked {}
+impl FaultInjection for Masked {}
 
-impl Watched for Masked {
+impl Transcribed for Masked {
     /// The mean of every round, which the view may see: each is an entry.
     fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
         released(witness.public, &self.block)
@@ -225,7 +225,7 @@ impl HandOver for Masking {
         party: &mut Party,
         round: u32,
         place: u32,
-    ) -> Result<Option<(Kind, Vec<u8>)>, Rejected> {
+    ) -> Result<Option<(MessageKind, Vec<u8>)>, Rejected> {
         let terms = self.config.sum_terms(&self.run, round, self.noise);
         let SumTerms { terms, code, share } =
             terms.map_err(|error| Rejected::Gate(error.to_string()))?;
@@ -233,7 +233,7 @@ impl HandOver for Masking {
         let Some(member) = member else { return Ok(None) };
         let first = member.start().bytes;
         self.member = Some((round, member));
-        Ok(Some((Kind::Masks, first)))
+        Ok(Some((MessageKind::Masks, first)))
     }
 
     fn masked(&mut self, round: u32, said: &[u8]) -> Result<Vec<Vec<u8>>, Rejected> {
@@ -250,7 +250,7 @@ impl HandOver for Masking {
 }
 
 /// The server's side of the exchange: it sees sums.
-struct Sums {
+struct MaskedSums {
     config: Masked,
     noise: f64,
     run: Digest,
@@ -261,7 +261,7 @@ struct Sums {
     opened: Option<(Vec<u64>, u32)>,
 }
 
-impl Sums {
+impl MaskedSums {
     /// What the collector says, to whom it says it; and the sum, when there is one.
     fn carry(&mut self, said: Vec<Outgoing>) -> ToPlaces {
         if let Some(Some(Ok(sum))) = self.collector.as_ref().map(Collector::outcome) {
@@ -275,7 +275,7 @@ impl Sums {
     }
 }
 
-impl Exchange for Sums {
+impl Exchange for MaskedSums {
     /// Members say all they have to say to the collector.
     type Answer = ();
 

@@ -30,13 +30,13 @@ use reticent_accountant::{Unit, View};
 use reticent_admm::defaults::time;
 use reticent_admm::{Refused, fraction, positive};
 use reticent_oracle::queries::ResidualTerms;
-use reticent_oracle::{BlockTerms, Claim, OneRecord, Sampling};
+use reticent_oracle::{BlockTerms, OneRecord, PaperClaim, Sampling};
 use reticent_problem::Regulariser;
 
-use super::{Entry, Protocol, Recipe};
+use super::{Protocol, ProtocolEntry, ProtocolRecipe};
 use crate::participation::cap;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: ProtocolEntry = ProtocolEntry {
     name: "federated",
     about: "users' prox steps against a server's consensus, a sample of the users each round",
     reference: "FP23, Algorithm 3, with E2, E3 and E14",
@@ -91,7 +91,7 @@ pub(crate) struct Federated {
     bug: Option<reticent_oracle::Bug>,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
+fn build(recipe: &ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     recipe.only(&ENTRY)?;
     recipe.needs_plain_convex(&ENTRY)?;
     let federated = in_common(recipe)?;
@@ -129,7 +129,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
 
 /// The length of a step in 1/L, at most 1, by the rule of the algorithms of one party: noise that
 /// each user adds is √parties times that of one sum.
-fn length(recipe: &Recipe<'_>, rounds: u32) -> f64 {
+fn length(recipe: &ProtocolRecipe<'_>, rounds: u32) -> f64 {
     if recipe.settings.as_published == Some(true) {
         return 1.0;
     }
@@ -141,7 +141,7 @@ fn length(recipe: &Recipe<'_>, rounds: u32) -> f64 {
 }
 
 /// What does not depend on who is trusted.
-fn in_common(recipe: &Recipe<'_>) -> Result<Federated, Refused> {
+fn in_common(recipe: &ProtocolRecipe<'_>) -> Result<Federated, Refused> {
     let settings = recipe.settings;
     let sampling = settings.sampling.unwrap_or_default();
     if let Sampling::WithoutReplacement(size) = sampling
@@ -177,7 +177,7 @@ fn in_common(recipe: &Recipe<'_>) -> Result<Federated, Refused> {
 }
 
 /// How blocks move that stay with their users.
-fn block_terms(recipe: &Recipe<'_>, federated: &Federated) -> BlockTerms {
+fn block_terms(recipe: &ProtocolRecipe<'_>, federated: &Federated) -> BlockTerms {
     let ResidualTerms { row_norm, step, inner, .. } = federated.params;
     // Several scores: clipping their gradients is not the gradient of anything, and a record is
     // protected as its party is.
@@ -218,11 +218,11 @@ impl Federated {
     /// part (Remark 4), twice that where fewer than a fifth do (Theorem 3). Of m messages the mean
     /// is given 1/m² of the cost of one, although they divide the variance of the noise by m as
     /// well, and the sample (m/n)² more (E3).
-    fn claim(&self, noise: f64) -> Option<Claim> {
+    fn claim(&self, noise: f64) -> Option<PaperClaim> {
         let all = noise * f64::from(self.parties);
         self.published.then(|| match self.sampling {
-            Sampling::Full => Claim::gaussian(E3, Sampling::Full, all),
-            _ => Claim::zcdp(E3, 4.0 / (all * all)),
+            Sampling::Full => PaperClaim::gaussian(E3, Sampling::Full, all),
+            _ => PaperClaim::zcdp(E3, 4.0 / (all * all)),
         })
     }
 

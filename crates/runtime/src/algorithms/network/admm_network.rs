@@ -3,9 +3,9 @@
 use reticent_accountant::View;
 
 use super::Variant;
-use crate::algorithms::Entry;
+use crate::algorithms::ProtocolEntry;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: ProtocolEntry = ProtocolEntry {
     name: "admm-network",
     about: "peers on a graph without noise: NOT PRIVATE, for comparison",
     reference: "RA18, equations 8 and 9",

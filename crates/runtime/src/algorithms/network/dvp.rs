@@ -3,9 +3,9 @@
 use reticent_accountant::View;
 
 use super::Variant;
-use crate::algorithms::Entry;
+use crate::algorithms::ProtocolEntry;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: ProtocolEntry = ProtocolEntry {
     name: "dvp",
     about: "peers on a graph with noise in every update (dual variable perturbation)",
     reference: "RA18, section V (Zhang and Zhu 2017), with E7 and E8",

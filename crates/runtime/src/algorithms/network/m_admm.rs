@@ -7,9 +7,9 @@
 use reticent_accountant::View;
 
 use super::Variant;
-use crate::algorithms::Entry;
+use crate::algorithms::ProtocolEntry;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: ProtocolEntry = ProtocolEntry {
     name: "m-admm",
     about: "peers on a graph with growing penalties and the noise in them (penalty perturbation)",
     reference: "RA18, section V (Zhang, Khalili and Liu 2018), with E7 and E8",

@@ -48,13 +48,13 @@ use reticent_accountant::{Ledger, Unit};
 use reticent_admm::Refused;
 use reticent_oracle::Terms;
 
-use self::own::Own;
+use self::own::PeerSettings;
 use self::peer::Peer;
 use self::rule::StepRule;
-use self::state::{PeerState, Share, Step};
+use self::state::{NetworkStep, PeerState, Share};
 use self::weight::{fits, loss_weight};
-use super::{Entry, Protocol, Recipe, Start, rehearsed};
-use crate::adversary::{Faulty, Watched, Witness};
+use super::{Protocol, ProtocolEntry, ProtocolRecipe, Start, rehearsed};
+use crate::adversary::{FaultInjection, Transcribed, Witness};
 use crate::endpoint::Endpoint;
 use crate::error::RunError;
 use crate::message::{Envelope, PartyId, RunId};
@@ -94,22 +94,22 @@ impl Variant {
 struct Peers {
     /// That of a peer with the least η.
     rule: StepRule,
-    own: Own,
+    own: PeerSettings,
     topology: Topology,
     /// The number of records of each party; empty where it may not be known.
     records: Vec<u64>,
 }
 
 fn build(
-    recipe: &Recipe<'_>,
-    entry: &Entry,
+    recipe: &ProtocolRecipe<'_>,
+    entry: &ProtocolEntry,
     variant: Variant,
 ) -> Result<Box<dyn Protocol>, Refused> {
     recipe.only(entry)?;
     recipe.needs_plain_convex(entry)?;
     let records = if recipe.unit == Unit::Record { recipe.records.to_vec() } else { Vec::new() };
     let weight = loss_weight(recipe)?;
-    let own = Own::new(recipe, weight)?;
+    let own = PeerSettings::new(recipe, weight)?;
     let rule = StepRule::new(recipe, entry, variant, (weight, own.least_eta()))?;
     fits(recipe, &rule, &own)?;
     Ok(Box::new(Peers { rule, own, topology: recipe.topology.clone(), records }))
@@ -200,7 +200,7 @@ impl Protocol for Peers {
     }
 }
 
-impl Watched for Peers {
+impl Transcribed for Peers {
     /// Whoever sees all broadcasts can do the peer's own arithmetic: what is left of a fresh step
     /// is its noisy gradient.
     fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
@@ -224,7 +224,7 @@ impl Watched for Peers {
                 if rule.is_fresh(k) {
                     seen.push(rule.made_public(k, &state, &share.f));
                 }
-                state.take(Step { f: share.f, gradient: None }, &rule, k);
+                state.take(NetworkStep { f: share.f, gradient: None }, &rule, k);
                 state.round = k;
             }
         }
@@ -232,7 +232,7 @@ impl Watched for Peers {
     }
 }
 
-impl Faulty for Peers {
+impl FaultInjection for Peers {
     fn exaggerated(&self, honest: &Envelope) -> Option<Envelope> {
         let mut share: Share = wire::unpack(&honest.payload).ok()?;
         share.f.iter_mut().chain(&mut share.s).for_each(|v| *v = (*v + 1.0) * 1e9);

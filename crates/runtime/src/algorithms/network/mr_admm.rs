@@ -4,9 +4,9 @@
 use reticent_accountant::View;
 
 use super::Variant;
-use crate::algorithms::Entry;
+use crate::algorithms::ProtocolEntry;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: ProtocolEntry = ProtocolEntry {
     name: "mr-admm",
     about: "r-admm with penalties that grow, so that late noise moves the model less",
     reference: "RA18, section V, with E7 and E8",

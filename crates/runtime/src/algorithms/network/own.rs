@@ -4,13 +4,13 @@
 use reticent_admm::{PartyRho, Refused, not_negative, positive};
 use reticent_noise::{Entropy, Hasher};
 
-use crate::algorithms::{Recipe, shorten};
+use crate::algorithms::{ProtocolRecipe, shorten};
 use crate::error::RunError;
 use crate::message::PartyId;
 
 /// Public.
 #[derive(Debug)]
-pub(super) struct Own {
+pub(super) struct PeerSettings {
     etas: Etas,
     /// In times of what the budget asks for; empty where everybody takes that.
     noise: Vec<f64>,
@@ -31,14 +31,14 @@ enum Etas {
 /// The mean number of neighbours, or 1 where there are none. With η = CL/(2V) the pull of the
 /// neighbours is about as stiff as the loss can be, and a linearised step with γ = CL has length
 /// 1/(2CL).
-fn mean_degree(recipe: &Recipe<'_>) -> f64 {
+fn mean_degree(recipe: &ProtocolRecipe<'_>) -> f64 {
     let parties = recipe.parties();
     let ends: usize = (0..parties).map(|party| recipe.topology.degree(party)).sum();
     (ends as f64 / f64::from(parties.max(1))).max(1.0)
 }
 
 impl Etas {
-    fn new(recipe: &Recipe<'_>, weight: f64) -> Result<Self, Refused> {
+    fn new(recipe: &ProtocolRecipe<'_>, weight: f64) -> Result<Self, Refused> {
         let settings = recipe.settings;
         let degree = |party: u32| recipe.topology.degree(party).max(1) as f64;
         match &settings.party_rho {
@@ -61,8 +61,8 @@ impl Etas {
     }
 }
 
-impl Own {
-    pub fn new(recipe: &Recipe<'_>, weight: f64) -> Result<Self, Refused> {
+impl PeerSettings {
+    pub fn new(recipe: &ProtocolRecipe<'_>, weight: f64) -> Result<Self, Refused> {
         let noise = match &recipe.settings.party_noise {
             None => Vec::new(),
             Some(each) => {
@@ -74,7 +74,7 @@ impl Own {
                 noise.to_vec()
             }
         };
-        Ok(Own {
+        Ok(PeerSettings {
             etas: Etas::new(recipe, weight)?,
             noise,
             start: not_negative("start", recipe.settings.start.unwrap_or(0.0))?,

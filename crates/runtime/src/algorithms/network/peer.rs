@@ -8,8 +8,8 @@ use super::rule::StepRule;
 use super::state::{PeerState, Share};
 use crate::endpoint::{Endpoint, EndpointState};
 use crate::error::RunError;
-use crate::message::{Envelope, Kind, PartyId};
-use crate::node::{Estimate, Node};
+use crate::message::{Envelope, MessageKind, PartyId};
+use crate::node::{Node, NodeEstimate};
 use crate::party::{Party, unless_spent};
 use crate::rejected::Rejected;
 use crate::wire;
@@ -59,7 +59,7 @@ impl Node for Peer {
         }
         inbox.in_round(envelope, *round)?;
         let admitted = inbox.check(envelope, known)?;
-        if envelope.kind != Kind::Share {
+        if envelope.kind != MessageKind::Share {
             return Err(Rejected::Unexpected);
         }
         let Share { f, s } = wire::unpack(&envelope.payload)?;
@@ -90,7 +90,8 @@ impl Node for Peer {
         }
         let payload = wire::pack(&self.state.own)?;
         let write = |&to: &u32| {
-            let envelope = self.endpoint.inbox.write(k, PartyId(to), Kind::Share, payload.clone());
+            let envelope =
+                self.endpoint.inbox.write(k, PartyId(to), MessageKind::Share, payload.clone());
             Envelope { attempt: self.attempt, ..envelope }
         };
         Ok(self.state.near.keys().map(write).collect())
@@ -98,7 +99,7 @@ impl Node for Peer {
 
     fn awaits(&self) -> Vec<PartyId> {
         let PeerState { round, near, .. } = &self.state;
-        let silent = |&from: &PartyId| self.endpoint.inbox.heard(from, Kind::Share) < *round;
+        let silent = |&from: &PartyId| self.endpoint.inbox.heard(from, MessageKind::Share) < *round;
         near.keys().map(|&from| PartyId(from)).filter(silent).collect()
     }
 
@@ -115,8 +116,8 @@ impl Node for Peer {
     }
 
     /// Its last f.
-    fn model(&self) -> Option<Estimate> {
-        Some(Estimate { steps: self.state.round, parameter: self.state.own.f.clone() })
+    fn model(&self) -> Option<NodeEstimate> {
+        Some(NodeEstimate { steps: self.state.round, parameter: self.state.own.f.clone() })
     }
 
     fn party(&self) -> Option<&Party> {

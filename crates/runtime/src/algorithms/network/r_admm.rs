@@ -4,9 +4,9 @@
 use reticent_accountant::View;
 
 use super::Variant;
-use crate::algorithms::Entry;
+use crate::algorithms::ProtocolEntry;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: ProtocolEntry = ProtocolEntry {
     name: "r-admm",
     about: "peers on a graph, every second update free: it reuses the noisy gradient of the one before",
     reference: "RA18, Algorithm 2, with E7 and E8",

@@ -22,12 +22,12 @@
 
 use reticent_accountant::Unit;
 use reticent_admm::{Refused, Release};
-use reticent_oracle::queries::{Gradient, Mean, Minimiser, Objective};
-use reticent_oracle::{Claim, Law, Oracle, Quadratic, Refusal, Sampling};
+use reticent_oracle::queries::{ClippedMean, Gradient, Minimiser, PerturbedObjective};
+use reticent_oracle::{Law, Oracle, PaperClaim, Quadratic, Refusal, Sampling};
 
 use super::rule::StepRule;
-use super::state::{PeerState, Step};
-use crate::algorithms::{Entry, Recipe};
+use super::state::{NetworkStep, PeerState};
+use crate::algorithms::{ProtocolEntry, ProtocolRecipe};
 
 /// How a fresh step is released, with what that takes.
 #[derive(Clone, Debug)]
@@ -68,7 +68,11 @@ const TOO_LOUD: &str = "with this noise_schedule a step would need a noise multi
                         nearer to 1, fewer iterations, or a larger rho or penalty, or choose release = gradient";
 
 impl ReleaseKind {
-    pub fn new(recipe: &Recipe<'_>, entry: &Entry, release: Release) -> Result<Self, Refused> {
+    pub fn new(
+        recipe: &ProtocolRecipe<'_>,
+        entry: &ProtocolEntry,
+        release: Release,
+    ) -> Result<Self, Refused> {
         let as_published = recipe.settings.as_published == Some(true);
         if as_published && release != Release::Objective {
             let allowed = "the published version has release = objective: leave one of the two out";
@@ -116,14 +120,17 @@ impl ReleaseKind {
         noise_multiplier: f64,
         state: &PeerState,
         oracle: &mut dyn Oracle,
-    ) -> Result<Step, Refusal> {
+    ) -> Result<NetworkStep, Refusal> {
         let start = &state.own.f;
         match *self {
             ReleaseKind::Gradient { clip } => {
-                let params = Mean { clip, noise_multiplier, sampling: Sampling::Full };
+                let params = ClippedMean { clip, noise_multiplier, sampling: Sampling::Full };
                 let mut gradient = oracle.ask(&Gradient { at: start, mean: params })?.into_inner();
                 gradient.iter_mut().for_each(|g| *g *= rule.weight());
-                Ok(Step { f: rule.linearised(k, state, &gradient), gradient: Some(gradient) })
+                Ok(NetworkStep {
+                    f: rule.linearised(k, state, &gradient),
+                    gradient: Some(gradient),
+                })
             }
             ReleaseKind::Minimiser { ridge } => {
                 let part = ridge.public_part(rule.eta(k), state);
@@ -150,10 +157,16 @@ impl ReleaseKind {
                         return Err(Refusal::BadQuery(NOT_PRINTED.to_owned()));
                     }
                     let printed = 2.8 * share + 2.0 / noise_multiplier;
-                    oracle.claim(Claim::pure(ERRATUM, printed));
+                    oracle.claim(PaperClaim::pure(ERRATUM, printed));
                 }
-                let params =
-                    Objective { row_norm, smoothness, public, start, law, noise_multiplier };
+                let params = PerturbedObjective {
+                    row_norm,
+                    smoothness,
+                    public,
+                    start,
+                    law,
+                    noise_multiplier,
+                };
                 Ok(part.recovered(oracle.ask(&params)?.into_inner()))
             }
         }
@@ -174,7 +187,11 @@ impl ReleaseKind {
 }
 
 impl Ridge {
-    fn new(recipe: &Recipe<'_>, entry: &Entry, release: Release) -> Result<Self, Refused> {
+    fn new(
+        recipe: &ProtocolRecipe<'_>,
+        entry: &ProtocolEntry,
+        release: Release,
+    ) -> Result<Self, Refused> {
         if let Some(clip) = recipe.settings.clip {
             let allowed = format!(
                 "release = {release} shortens rows and clips nothing: leave clip out, or choose release = gradient"
@@ -222,9 +239,9 @@ impl PublicPart {
     }
 
     /// The step with the gradient that its optimality condition has made public.
-    fn recovered(&self, f: Vec<f64>) -> Step {
+    fn recovered(&self, f: Vec<f64>) -> NetworkStep {
         let gradient = self.gradient_at(&f);
-        Step { f, gradient: Some(gradient) }
+        NetworkStep { f, gradient: Some(gradient) }
     }
 
     fn gradient_at(&self, f: &[f64]) -> Vec<f64> {

@@ -8,8 +8,8 @@ use reticent_problem::{Regulariser, Shape};
 
 use super::Variant;
 use super::release::ReleaseKind;
-use super::state::{PeerState, Step};
-use crate::algorithms::{Entry, Recipe};
+use super::state::{NetworkStep, PeerState};
+use crate::algorithms::{ProtocolEntry, ProtocolRecipe};
 
 /// Rounds, if they are not set.
 const ROUNDS: u64 = 100;
@@ -42,8 +42,8 @@ pub(super) struct StepRule {
 impl StepRule {
     /// The rule of a peer with this C, and the smallest η of all.
     pub fn new(
-        recipe: &Recipe<'_>,
-        entry: &Entry,
+        recipe: &ProtocolRecipe<'_>,
+        entry: &ProtocolEntry,
         variant: Variant,
         (weight, least): (f64, f64),
     ) -> Result<Self, Refused> {
@@ -174,7 +174,7 @@ impl StepRule {
         noise: f64,
         state: &PeerState,
         oracle: &mut dyn Oracle,
-    ) -> Result<Step, Refusal> {
+    ) -> Result<NetworkStep, Refusal> {
         let noise = match self.variant {
             Variant { private: false, .. } => 0.0,
             Variant { noise_on_penalty: true, .. } => noise * self.grown(k),
@@ -186,10 +186,10 @@ impl StepRule {
     }
 
     /// Step `k` from a gradient that is public.
-    pub fn recycled(&self, k: u32, state: &PeerState) -> Step {
+    pub fn recycled(&self, k: u32, state: &PeerState) -> NetworkStep {
         let zero = vec![0.0; self.len()];
         let f = self.linearised(k, state, state.gradient.as_deref().unwrap_or(&zero));
-        Step { f, gradient: None }
+        NetworkStep { f, gradient: None }
     }
 
     /// `argmin { gᵀf + r(f) + 2λᵀf + η Σ_j ‖½(f_i + f_j) − f‖² + (γ/2)‖f − f_i‖² }`.

@@ -30,7 +30,7 @@ pub(super) struct PeerState {
 }
 
 /// What a step gives.
-pub(super) struct Step {
+pub(super) struct NetworkStep {
     /// The new f.
     pub f: Vec<f64>,
     /// The noisy gradient of the losses that f has made public, if it was a fresh step.
@@ -62,7 +62,7 @@ impl PeerState {
     }
 
     /// After step `k`.
-    pub fn take(&mut self, step: Step, rule: &StepRule, k: u32) {
+    pub fn take(&mut self, step: NetworkStep, rule: &StepRule, k: u32) {
         self.own.f = step.f;
         shorten(&mut self.own.f, rule.radius());
         if step.gradient.is_some() {

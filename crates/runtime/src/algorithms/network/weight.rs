@@ -11,16 +11,16 @@
 use reticent_accountant::Unit;
 use reticent_admm::{Refused, positive};
 
-use super::own::Own;
+use super::own::PeerSettings;
 use super::rule::StepRule;
-use crate::algorithms::Recipe;
+use crate::algorithms::ProtocolRecipe;
 use crate::message::PartyId;
 
 /// The name of the setting.
 const NAME: &str = "loss_weight";
 
 /// C, 1 by default.
-pub(super) fn loss_weight(recipe: &Recipe<'_>) -> Result<f64, Refused> {
+pub(super) fn loss_weight(recipe: &ProtocolRecipe<'_>) -> Result<f64, Refused> {
     let weight = positive(NAME, recipe.settings.loss_weight.unwrap_or(1.0))?;
     if weight == 1.0 {
         return Ok(weight);
@@ -44,7 +44,11 @@ pub(super) fn loss_weight(recipe: &Recipe<'_>) -> Result<f64, Refused> {
 /// its Lipschitz constant at C = 1, ends above where it began, and the next one further. What is
 /// left to the default is never refused: it grows with C. Without a weight above 1 it is as it was
 /// before there was one, and L may be far above what the records bend.
-pub(super) fn fits(recipe: &Recipe<'_>, rule: &StepRule, own: &Own) -> Result<(), Refused> {
+pub(super) fn fits(
+    recipe: &ProtocolRecipe<'_>,
+    rule: &StepRule,
+    own: &PeerSettings,
+) -> Result<(), Refused> {
     let bend = rule.weight() * recipe.public.gradient_lipschitz();
     let Some((name, gamma)) = recipe.settings.proximal_weight()? else { return Ok(()) };
     if rule.weight() <= 1.0 || !rule.is_linearised() || !bend.is_finite() {

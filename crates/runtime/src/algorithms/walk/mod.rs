@@ -40,24 +40,24 @@ mod walker;
 use std::sync::Arc;
 
 use reticent_accountant::{Ledger, Unit, View};
-use reticent_admm::{Refused, Walk as Memory, fraction, positive};
+use reticent_admm::{Refused, WalkState as Memory, fraction, positive};
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::queries::ResidualTerms;
 use reticent_oracle::{Terms, WalkTerms};
 use reticent_problem::{Regulariser, penalties};
 
 use self::walker::{Seat, Walker};
-use super::{Entry, Protocol, Recipe, Start, rehearsed};
-use crate::adversary::{Faulty, Watched, Witness};
+use super::{Protocol, ProtocolEntry, ProtocolRecipe, Start, rehearsed};
+use crate::adversary::{FaultInjection, Transcribed, Witness};
 use crate::endpoint::Endpoint;
 use crate::error::RunError;
 use crate::inbox::Inbox;
-use crate::message::{Kind, PartyId, RunId};
+use crate::message::{MessageKind, PartyId, RunId};
 use crate::node::Node;
 use crate::party::Party;
 use crate::wire;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: ProtocolEntry = ProtocolEntry {
     name: "walk",
     about: "a token that walks at random among the users, one user's prox step at a time",
     reference: "FP23, Algorithm 4, with E12 and E14",
@@ -85,7 +85,7 @@ const NO_CLIPPING: f64 = 1.0 + 1e-9;
 
 /// The walk.
 #[derive(Clone, Debug)]
-pub(crate) struct Walk {
+pub(crate) struct WalkProtocol {
     /// The users, n.
     parties: u32,
     /// Steps of the token.
@@ -103,7 +103,7 @@ pub(crate) struct Walk {
     off_lattice: bool,
 }
 
-fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
+fn build(recipe: &ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     recipe.only(&ENTRY)?;
     recipe.needs_plain_convex(&ENTRY)?;
     let settings = recipe.settings;
@@ -127,7 +127,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     let lambda = fraction("relaxation", settings.relaxation.unwrap_or(LAMBDA))?;
     let seats = u64::from(parties) + u64::from(recipe.view == View::Network);
     let hops = recipe.rounds(VISITS.saturating_mul(seats))?;
-    Ok(Box::new(Walk {
+    Ok(Box::new(WalkProtocol {
         parties,
         hops,
         memory,
@@ -151,7 +151,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
 }
 
 /// Refuses to count for a peer what cannot be counted for one.
-fn certifiable(recipe: &Recipe<'_>, memory: Memory, clip: f64) -> Result<(), Refused> {
+fn certifiable(recipe: &ProtocolRecipe<'_>, memory: Memory, clip: f64) -> Result<(), Refused> {
     let refuse = |why: &str| {
         let allowed =
             format!("{why}; choose trust local, for which each message is counted in full");
@@ -190,7 +190,7 @@ fn certifiable(recipe: &Recipe<'_>, memory: Memory, clip: f64) -> Result<(), Ref
     Ok(())
 }
 
-impl Protocol for Walk {
+impl Protocol for WalkProtocol {
     fn rounds(&self) -> u32 {
         self.hops.div_ceil(HOPS)
     }
@@ -261,14 +261,14 @@ impl Protocol for Walk {
     }
 }
 
-impl Watched for Walk {
+impl Transcribed for WalkProtocol {
     /// What was added to the token since the adversary last had it: by the victim alone for who
     /// sees all that it sends, by everybody for another peer.
     fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
         let Witness { heard, victim, observer, .. } = *witness;
         let network = self.view == View::Network;
         let (mut before, mut seen) = (vec![0.0; self.len()], Vec::new());
-        for envelope in heard.iter().filter(|envelope| envelope.kind == Kind::Token) {
+        for envelope in heard.iter().filter(|envelope| envelope.kind == MessageKind::Token) {
             let Ok(token) = wire::unpack::<Vec<f64>>(&envelope.payload) else { continue };
             let added = || token.iter().zip(&before).map(|(t, b)| t - b).collect::<Vec<f64>>();
             if network && envelope.to == observer && envelope.from != observer {
@@ -285,7 +285,7 @@ impl Watched for Walk {
     }
 }
 
-impl Faulty for Walk {
+impl FaultInjection for WalkProtocol {
     #[cfg(feature = "seeded-bugs")]
     fn spoil(&mut self, bug: reticent_oracle::Bug) {
         self.off_lattice = bug == reticent_oracle::Bug::OffLatticeToken;

@@ -1,18 +1,18 @@
 //! The arithmetic of one visit: what a token stands for, what a user adds, where it goes from there.
 
 use reticent_accountant::View;
-use reticent_admm::Walk as Memory;
+use reticent_admm::WalkState as Memory;
 use reticent_oracle::queries::{Residual, ResidualTerms};
-use reticent_oracle::{Claim, Lattice, Oracle, Refusal, Sampling};
+use reticent_oracle::{Lattice, Oracle, PaperClaim, Refusal, Sampling};
 
-use super::Walk;
+use super::WalkProtocol;
 use crate::algorithms::shorten;
 use crate::participation::cap;
 
 /// The number of the erratum.
 const E12: u8 = 12;
 
-impl Walk {
+impl WalkProtocol {
     pub fn len(&self) -> usize {
         self.regulariser.shape().len()
     }
@@ -28,7 +28,7 @@ impl Walk {
         if self.published {
             // FP23, Theorem 4: 8αγ²L² ln(n)/(σ²n) a contribution, with 4γL/σ our 2/z.
             let n = f64::from(self.parties);
-            oracle.claim(Claim::zcdp(E12, 2.0 / (noise * noise) * n.ln() / n));
+            oracle.claim(PaperClaim::zcdp(E12, 2.0 / (noise * noise) * n.ln() / n));
         }
         Ok(oracle.ask(&Residual { v, z, params: self.residual(noise) })?.into_inner())
     }
@@ -121,7 +121,7 @@ mod tests {
     use reticent_problem::{Regulariser, Shape, penalties};
     use std::sync::Arc;
 
-    fn walk(memory: Memory) -> Walk {
+    fn walk(memory: Memory) -> WalkProtocol {
         let shape = Shape { features: 1, outputs: 1, intercept: false };
         let penalty = penalties::parse("l1:0.1").unwrap();
         let params = ResidualTerms {
@@ -133,7 +133,7 @@ mod tests {
             noise_multiplier: 0.0,
             walk: None,
         };
-        Walk {
+        WalkProtocol {
             parties: 4,
             hops: 10,
             memory,
@@ -147,7 +147,7 @@ mod tests {
     }
 
     /// A walk of seven users with a penalty, seen by a peer.
-    fn seen_walk(penalty: &str) -> Walk {
+    fn seen_walk(penalty: &str) -> WalkProtocol {
         let mut walk = walk(Memory::Stateless);
         walk.params.walk = Some(WalkTerms { users: 7, relaxation: 0.3 });
         let penalty = penalties::parse(penalty).unwrap();
@@ -157,7 +157,7 @@ mod tests {
 
     /// Whether every token lies on the lattice, and two that a message brings to the same place go
     /// on from it in the same way.
-    fn forgets(walk: &Walk) -> bool {
+    fn forgets(walk: &WalkProtocol) -> bool {
         let lattice = walk.lattice().unwrap();
         let token = |steps: i64| lattice.sum(&[0.0], &lattice.message(&[steps]));
         [(-3_000_000_001, 12_345), (77, 5_000_000_000), (-9_999, -1)].into_iter().all(
@@ -236,7 +236,7 @@ mod tests {
         // u moves by 2λ times the message, the mean of four by a quarter of that.
         assert_eq!(walk.moved(&[2.0], &[0.3], &[0.4]), (vec![2.1], vec![0.7]));
         // As printed it is shrunk by γκ = 0.1 whenever it passes by somebody.
-        let printed = Walk { published: true, ..walk };
+        let printed = WalkProtocol { published: true, ..walk };
         assert_eq!(printed.consensus(&[2.0]), [2.0]);
         assert_eq!(printed.moved(&[2.0], &[0.3], &[0.0]), (vec![1.9], vec![0.3]));
     }

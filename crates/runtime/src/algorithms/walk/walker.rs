@@ -11,18 +11,18 @@ use reticent_accountant::View;
 use reticent_noise::{Digest, Hasher, NoiseKey};
 use serde::{Deserialize, Serialize};
 
-use super::{HOPS, Memory, Walk};
+use super::{HOPS, Memory, WalkProtocol};
 use crate::endpoint::{Endpoint, EndpointState};
 use crate::error::RunError;
 use crate::inbox::Inbox;
-use crate::message::{Envelope, Kind, PartyId};
-use crate::node::{Estimate, Node};
+use crate::message::{Envelope, MessageKind, PartyId};
+use crate::node::{Node, NodeEstimate};
 use crate::party::{Party, refused, unless_spent};
 use crate::rejected::Rejected;
 use crate::wire;
 
 pub(super) struct Walker {
-    config: Arc<Walk>,
+    config: Arc<WalkProtocol>,
     seat: Seat,
     /// Where the token goes next: nobody else's business.
     key: NoiseKey,
@@ -77,7 +77,7 @@ struct Out {
 }
 
 impl Walker {
-    pub fn new(config: Walk, seat: Seat, key: NoiseKey, noise: f64) -> Self {
+    pub fn new(config: WalkProtocol, seat: Seat, key: NoiseKey, noise: f64) -> Self {
         let u =
             if config.memory == Memory::Stateful { vec![0.0; config.len()] } else { Vec::new() };
         let visits = Visits { last: 0, seen: None, u, out: None };
@@ -124,7 +124,7 @@ impl Walker {
         let payload = wire::pack(&out.token)?;
         Ok(Envelope {
             attempt,
-            ..self.seat.inbox().write(out.number, PartyId(out.to), Kind::Token, payload)
+            ..self.seat.inbox().write(out.number, PartyId(out.to), MessageKind::Token, payload)
         })
     }
 }
@@ -136,8 +136,8 @@ impl Node for Walker {
 
     fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
         match envelope.kind {
-            Kind::Token => {}
-            Kind::Receipt => return self.on_receipt(envelope),
+            MessageKind::Token => {}
+            MessageKind::Receipt => return self.on_receipt(envelope),
             _ => return Err(Rejected::Unexpected),
         }
         let (seats, hops) = (self.config.seats(), self.config.hops);
@@ -167,7 +167,7 @@ impl Node for Walker {
             tries: u16::from(!waits),
             received: number == hops,
         };
-        let receipt = envelope.reply(Kind::Receipt, Vec::new());
+        let receipt = envelope.reply(MessageKind::Receipt, Vec::new());
         let next = if waits { None } else { Some(self.written(&out, 0)?) };
         let mut messages = self.seat.inbox_mut().take(envelope, &admitted, vec![receipt]);
         messages.extend(next);
@@ -226,13 +226,13 @@ impl Node for Walker {
 
     /// What it may know of the parameter: the last token that came to it; where every message is
     /// counted, also what it made of that.
-    fn model(&self) -> Option<Estimate> {
+    fn model(&self) -> Option<NodeEstimate> {
         let Visits { last, seen, out, .. } = &self.visits;
         let token = match self.config.view {
             View::Network => seen.as_ref()?,
             _ => &out.as_ref()?.token,
         };
-        Some(Estimate { steps: *last, parameter: self.config.consensus(token) })
+        Some(NodeEstimate { steps: *last, parameter: self.config.consensus(token) })
     }
 
     fn party(&self) -> Option<&Party> {

@@ -22,7 +22,7 @@ use serde_json::json;
 use self::routes::Pages;
 use self::token::Token;
 use crate::answer::Answer;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::number;
 
 #[derive(Debug, Args)]
@@ -59,12 +59,12 @@ pub struct Serve {
 
 impl Serve {
     /// Does it, until it is stopped.
-    pub fn run(self) -> Result<Answer, Failure> {
+    pub fn run(self) -> Result<Answer, CommandFailure> {
         for file in &self.files {
-            Store::open_to_read(file).map_err(Failure::Budget)?;
+            Store::open_to_read(file).map_err(CommandFailure::Budget)?;
         }
         let token = self.token_file.as_deref().map(Token::read).transpose()?;
-        let refuse = |what: &str, error: std::io::Error| Failure::Usage {
+        let refuse = |what: &str, error: std::io::Error| CommandFailure::Usage {
             message: format!("{what}: {}", error.kind()),
             hint: "give another --port or --listen".to_owned(),
         };

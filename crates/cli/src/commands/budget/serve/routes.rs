@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 use reticent_budget::{BudgetError, Store};
-use reticent_report::{Account, Page, live};
+use reticent_report::{BudgetAccount, Page, live};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 
 use super::guard::{Hosts, guard};
@@ -145,7 +145,7 @@ fn unread(error: &BudgetError) -> Response {
     said(StatusCode::INTERNAL_SERVER_ERROR, "Cannot be read", &error.to_string(), "/")
 }
 
-fn read(file: &Path) -> Result<(Store, Account), BudgetError> {
+fn read(file: &Path) -> Result<(Store, BudgetAccount), BudgetError> {
     let store = Store::open_to_read(file)?;
     let account = account(&store, file)?;
     Ok((store, account))
@@ -173,7 +173,7 @@ async fn budget(
 ) -> Result<Response, Response> {
     let (number, file) = pages.file(&number).ok_or_else(no_budget)?;
     let watching = query.get("watch").is_some_and(|word| word == "yes");
-    let asked = live::Asked { number, writable: pages.0.token.is_some(), watching };
+    let asked = live::PageRequest { number, writable: pages.0.token.is_some(), watching };
     let found = pages.work(move || read(&file).map(|(_, account)| live::budget(&account, asked)));
     let mut response = page(found.await?.map_err(|error| unread(&error))?);
     if watching {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use subtle::ConstantTimeEq;
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Shorter ones can be guessed.
 const SHORTEST: usize = 16;
@@ -17,8 +17,8 @@ pub struct Token(Vec<u8>);
 
 impl Token {
     /// The first line of a file.
-    pub fn read(path: &Path) -> Result<Self, Failure> {
-        let refuse = |message: String| Failure::Usage {
+    pub fn read(path: &Path) -> Result<Self, CommandFailure> {
+        let refuse = |message: String| CommandFailure::Usage {
             message: format!("{}: {message}", path.display()),
             hint: "write a line of at least 16 random characters there, for example from \
                    `openssl rand -hex 32`, and let nobody else read it"
