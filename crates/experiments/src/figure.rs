@@ -11,10 +11,18 @@ use serde::{Deserialize, Serialize};
 use crate::claim::Version;
 use crate::colours::hues;
 use crate::series::{Band, Series};
-use crate::statistics::SampleMean;
+use crate::statistics::{SampleMean, number};
 
 /// At the end of the name of a certified method in a picture of published ones.
 const CERTIFIED: &str = " (certified)";
+
+/// By what factor a baseline is below all that is compared that is not drawn.
+const FAR: f64 = 20.0;
+
+/// The least and the largest of these.
+fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
+}
 
 /// A picture and the numbers in it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -152,6 +160,43 @@ impl Figure {
         vec![Figure { title: title("certified"), series: ours, ..self }, published]
     }
 
+    /// Without what would hide the comparison: bounds that leave the picture, of which half a line
+    /// says little, and on a logarithmic axis baselines far below all that is compared. Their numbers
+    /// stay in the CSV, and the caption names them.
+    #[must_use]
+    pub fn settled(mut self) -> Self {
+        let ends = |series: &Series| range(series.points.iter().map(|point| point.0));
+        let means =
+            |series: &Series| range(series.points.iter().map(|(_, v)| SampleMean::of(v).value));
+        let loud = || self.series.iter().filter(|series| !series.quiet);
+        let (first, last) = range(loud().flat_map(|series| <[f64; 2]>::from(ends(series))));
+        let least = loud().map(|series| means(series).0).fold(f64::INFINITY, f64::min);
+        let logarithmic = self.axes.1.is_log();
+        let bound = |series: &Series| series.name.starts_with("Theorem");
+        let leaves = |series: &Series| match bound(series) {
+            true => ends(series).0 > first || ends(series).1 < last,
+            false => logarithmic && means(series).1 * FAR < least,
+        };
+        let (left, drawn): (Vec<Series>, Vec<Series>) =
+            self.series.into_iter().partition(|series| series.quiet && leaves(series));
+        let (bounds, below): (Vec<&Series>, Vec<&Series>) = left.iter().partition(|s| bound(s));
+        let named = |all: &[&Series], word: &dyn Fn(&Series) -> String| {
+            all.iter().map(|series| word(series)).collect::<Vec<_>>().join("; ")
+        };
+        let mut said = Vec::from_iter((!self.caption.is_empty()).then(|| self.caption.clone()));
+        if !bounds.is_empty() {
+            let names = named(&bounds, &|series| series.name.clone());
+            said.push(format!("Not drawn, as it leaves the range of the picture: {names}."));
+        }
+        if !below.is_empty() {
+            let words = |s: &Series| format!("{} ({})", s.name, number(means(s).1));
+            said.push(format!("Far below the picture: {}.", named(&below, &words)));
+        }
+        self.caption = said.join(" ");
+        self.unseen.extend(left);
+        Figure { series: drawn, ..self }
+    }
+
     /// The picture.
     pub fn svg(&self) -> String {
         let (x, y) = self.axes.clone();
@@ -284,6 +329,32 @@ mod tests {
         noisy.series[0].add(2.0, 3.0);
         assert_eq!(noisy.note().unwrap(), "2 runs, band ± 1 standard deviation");
         assert!(noisy.banded(Band::Range).svg().contains("2 runs, band least to largest"));
+    }
+
+    #[test]
+    fn a_bound_that_leaves_the_picture_is_named_and_not_drawn() {
+        let mut figure = figure(&["DP-ADMM"]);
+        figure.series.push(Series::exact("Theorem 3", vec![(2.0, 9.0)]).quiet());
+        figure.series.push(Series::exact("Theorem 4", vec![(1.0, 2.0), (2.0, 1.5)]).quiet());
+        figure.series.push(Series::exact("zero", vec![(1.0, 2.0)]).quiet());
+        let figure = figure.captioned("δ = 1e-3.").settled();
+        let said = "δ = 1e-3. Not drawn, as it leaves the range of the picture: Theorem 3.";
+        assert_eq!(figure.caption, said);
+        let names: Vec<&str> = figure.series.iter().map(|series| series.name.as_str()).collect();
+        assert_eq!(names, ["DP-ADMM", "Theorem 4", "zero"]);
+        assert!(figure.csv().contains("\"Theorem 3 (not drawn)\",2,9"), "{}", figure.csv());
+    }
+
+    #[test]
+    fn a_baseline_far_below_stretches_no_axis() {
+        let mut figure = figure(&["VRADMM"]);
+        figure.axes.1 = Axis::log("gap");
+        for (name, y) in [("STOC-ADMM", 0.1), ("SVRG-ADMM", 1e-6)] {
+            figure.series.push(Series::exact(name, vec![(1.0, y), (2.0, y)]).quiet());
+        }
+        let figure = figure.settled();
+        assert_eq!(figure.caption, "Far below the picture: SVRG-ADMM (1.00e-6).");
+        assert_eq!((figure.series.len(), figure.unseen.len()), (2, 1));
     }
 
     #[test]

@@ -24,9 +24,10 @@ pub struct ExperimentReport {
 }
 
 impl ExperimentReport {
-    /// The pictures that are drawn: what is certified and what is as published apart.
+    /// The pictures that are drawn: what is certified and what is as published apart, each with the
+    /// bounds that are within it.
     pub fn pictures(&self) -> Vec<Figure> {
-        self.figures.iter().cloned().flat_map(Figure::apart).collect()
+        self.figures.iter().cloned().flat_map(Figure::apart).map(Figure::settled).collect()
     }
 
     /// Keeps the report in a file, with the numbers of every run, so that pictures and page can be

@@ -70,6 +70,12 @@ impl Axis {
         Self { within: (low < high).then_some((low, high)), ..self }
     }
 
+    /// Whether equal factors are equally long.
+    #[must_use]
+    pub fn is_log(&self) -> bool {
+        self.scale == AxisScale::Log
+    }
+
     /// Whether a number can be on it.
     pub(crate) fn takes(&self, value: f64) -> bool {
         if self.within.is_some_and(|(low, high)| !(low..=high).contains(&value)) {

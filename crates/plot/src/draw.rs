@@ -36,7 +36,7 @@ impl Frame {
             Size::Wide => {
                 let font = 13.0;
                 let longest = names().map(|name| width_of(name, font)).fold(0.0, f64::max);
-                let right = (longest + 26.0).clamp(24.0, 260.0);
+                let right = (longest + 26.0).clamp(24.0, 290.0);
                 // Where there are many names they ask for more height than the curves.
                 let room = 290.0_f64.max(count * (font + 4.0));
                 let (top, bottom) = (16.0 + head, 54.0 + note);

@@ -130,6 +130,8 @@ impl Experiment for Dpa19Accuracy {
         self.check(&mut report, (&setting, deltas), &series, plain)?;
         let (x, y) = (Axis::log("ε̄ in all, by the paper's accountant"), Axis::linear("accuracy"));
         let title = format!("DPA19: accuracy, {}", self.penalty);
+        let compared: Vec<&str> =
+            lines.iter().filter(|line| line.times == 1.0).map(|line| line.name.as_str()).collect();
         let figure = Figure::new("accuracy", &title, x, y).with(series);
         report.figures.push(
             figure
@@ -140,7 +142,8 @@ impl Experiment for Dpa19Accuracy {
                     true => {
                         "On the rows to test on. Algorithm 2 as printed is private, with far more noise than it needs (E15)."
                     }
-                }),
+                })
+                .focused(&compared),
         );
         notes(&mut report, &setting);
         Ok(report)

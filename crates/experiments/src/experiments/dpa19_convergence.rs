@@ -88,7 +88,7 @@ impl Experiment for Dpa19Convergence {
         let bounds: Vec<TheoremBound> = epsilons(context).iter().map(of).collect();
         let figure = |name: &str, what: &str| {
             let title = format!("DPA19: convergence of DP-ADMM by {what}, {}", self.penalty);
-            let y = Axis::linear("augmented objective over N");
+            let y = Axis::log("augmented objective over N");
             Figure::new(name, &title, Axis::linear("iterations"), y)
         };
         let by_epsilon = figure("convergence", "ε").with(of_epsilon);

@@ -5,7 +5,7 @@ use reticent::accountant::{Gdp, Iteration, Ledger, Unit, View, rdp_curve};
 use reticent_plot::Axis;
 
 use super::accounting::{noise, repeated};
-use crate::claim::Claim;
+use crate::claim::{Claim, Class, Reason};
 use crate::data::DataSet;
 use crate::error::ExperimentError;
 use crate::experiment::{Context, Experiment};
@@ -83,6 +83,16 @@ impl Experiment for Fp23Walk {
             "The ratio of the noises falls about as √(ln n / n) where divergences are small, as in the theorem",
             "The ratio of the noises falls about as √(ln n / n) at ε = 1, δ = 1e-6",
         ]
+    }
+
+    fn reasons(&self) -> &'static [Reason] {
+        &[Reason {
+            of: &["at ε = 1, δ = 1e-6"],
+            version: None,
+            class: Class::Paper,
+            why: "The theorem is about small divergences, where its rate holds: at ε = 1 the token comes back to the observer at once \
+                  with a chance of 1/n, which is above δ for all n here, so that a single noise must cover it.",
+        }]
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<ExperimentReport, ExperimentError> {
