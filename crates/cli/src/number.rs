@@ -1,6 +1,7 @@
 //! Numbers, read from the command line and written as JSON.
 
 pub use reticent::flags::{number as parse, whole};
+use reticent_core::{four_digits, four_digits_down, four_digits_up};
 use serde_json::Value;
 
 /// Reads how often something is done.
@@ -19,36 +20,17 @@ pub fn json(value: f64) -> Value {
 
 /// A number for people: four significant digits, an exponent only where it is shorter.
 pub fn show(value: f64) -> String {
-    if value == 0.0 {
-        return "0".to_owned();
-    }
-    if !value.is_finite() {
-        return if value.is_nan() { "not defined".to_owned() } else { value.to_string() };
-    }
-    let magnitude = value.abs().log10().floor();
-    if (-4.0..6.0).contains(&magnitude) {
-        let decimals = (3.0 - magnitude).max(0.0) as usize;
-        format!("{value:.decimals$}")
-    } else {
-        format!("{value:.3e}")
-    }
+    if value.is_nan() { "not defined".to_owned() } else { four_digits(value) }
 }
 
 /// The same for a promise: rounded up, so that what is shown is never less than what holds.
 pub fn show_up(value: f64) -> String {
-    let magnitude = value.abs().log10().floor();
-    let unit = 10_f64.powf(magnitude - 3.0);
-    let up = (value / unit).ceil() * unit;
-    show(if up.is_finite() { up.max(value) } else { value })
+    if value.is_nan() { show(value) } else { four_digits_up(value) }
 }
 
 /// The same for a lower end: rounded down.
 pub fn show_down(value: f64) -> String {
-    match show_up(-value).strip_prefix('-') {
-        Some(positive) => positive.to_owned(),
-        None if value == 0.0 => show(value),
-        None => format!("-{}", show_up(-value)),
-    }
+    if value.is_nan() { show(value) } else { four_digits_down(value) }
 }
 
 /// δ for people.

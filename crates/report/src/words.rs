@@ -3,6 +3,7 @@
 
 use maud::{Markup, html};
 use reticent::{Adjacency, Unit, View};
+use reticent_core::{four_digits, four_digits_down, four_digits_up};
 
 /// Longer text out of a file is cut.
 const LONGEST: usize = 400;
@@ -31,45 +32,30 @@ pub(crate) fn said(text: &str) -> Markup {
 /// Four significant digits.
 #[must_use]
 pub fn number(value: f64) -> String {
+    for_people(value, four_digits)
+}
+
+fn for_people(value: f64, digits: fn(f64) -> String) -> String {
     if value.is_nan() {
         return "not defined".to_owned();
     }
     if value.is_infinite() {
         return if value > 0.0 { "not bounded" } else { "−∞" }.to_owned();
     }
-    if value == 0.0 {
-        return "0".to_owned();
-    }
-    let magnitude = value.abs().log10().floor();
-    let text = if (-4.0..6.0).contains(&magnitude) {
-        format!("{value:.*}", (3.0 - magnitude).max(0.0) as usize)
-    } else {
-        format!("{value:.3e}")
-    };
+    let text = digits(value);
     text.replace('-', if text.contains('e') { "-" } else { "−" })
 }
 
 /// The same, never less than the value.
 #[must_use]
 pub fn up(value: f64) -> String {
-    number(outward(value, f64::ceil))
+    for_people(value, four_digits_up)
 }
 
 /// The same, never more than the value.
 #[must_use]
 pub fn down(value: f64) -> String {
-    number(outward(value, f64::floor))
-}
-
-/// To four digits, in one direction; a number that is shown exactly stays as it is.
-fn outward(value: f64, round: fn(f64) -> f64) -> f64 {
-    if value == 0.0 || !value.is_finite() {
-        return value;
-    }
-    let unit = 10_f64.powf(value.abs().log10().floor() - 3.0);
-    let rounded = round(value / unit) * unit;
-    let nearest = (value / unit).round() * unit;
-    if (nearest - value).abs() <= 1e-12 * value.abs() { nearest } else { rounded }
+    for_people(value, four_digits_down)
 }
 
 /// A number that somebody gave, as they would write it.
