@@ -47,8 +47,20 @@ impl Schema {
         // A root that is rounded is rounded up, by more than what norms allow for their own rounding.
         new.row_norm = if root.fract() == 0.0 { root } else { root * (1.0 + 1e-9) };
         new.public_n = None;
-        new.untargeted = true;
+        let features = self.features_in_order().filter(|name| user != Some(*name));
+        new.asked_of = Some(features.map(str::to_owned).collect());
         new.with_roles(None, user)
+    }
+
+    /// What the columns of a matrix without names are: the features in their order, of a question
+    /// those of the schema that it is under, whatever is asked.
+    pub(crate) fn features_in_order(&self) -> impl Iterator<Item = &str> {
+        let is_feature =
+            |role: &Role| matches!(role, Role::Numeric(_) | Role::Date(_) | Role::Categorical(_));
+        let asked = self.asked_of.iter().flatten().map(String::as_str);
+        let own = self.columns.iter().filter(move |column| is_feature(&column.role));
+        let own = own.filter(|_| self.asked_of.is_none()).map(|column| column.name.as_str());
+        asked.chain(own)
     }
 
     /// The numbers of the features that a column becomes, and the column.
