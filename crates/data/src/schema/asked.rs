@@ -182,4 +182,20 @@ mod tests {
         // Another column may say whose row it is.
         assert_eq!(schema.asking_about(&["town"], Some("note")).unwrap().user(), Some("note"));
     }
+
+    /// A matrix of age and height has two columns, and so has a question about age and the target.
+    #[test]
+    fn the_second_column_of_a_matrix_is_not_read_as_the_target() {
+        let bounds = [(0.0, 100.0), (0.0, 100.0)];
+        let schema = Schema::bounded(&bounds, Target::range(0.0, 100.0).unwrap()).unwrap();
+        let schema = schema.named(["age", "height"]).unwrap();
+        let matrix = crate::Dataset::dense(&[10.0, 90.0][..], 1, 2).unwrap();
+        let read = |columns: &[&str]| {
+            let asked = schema.asking_about(columns, None).unwrap();
+            crate::encode(&matrix, &asked).map(|table| table.rows.dense_row(0).to_vec())
+        };
+        let wrong = read(&["age", "target"]).unwrap_err().to_string();
+        assert!(wrong.contains("target"), "{wrong}");
+        assert_eq!(read(&["height"]).unwrap(), [0.8]);
+    }
 }
