@@ -153,7 +153,7 @@ fn what_is_no_guarantee_is_said_or_refused() {
     let folder = folder();
     folder.reticent("schema init t.csv --target ill --out draft.toml").ok();
     let draft = folder.read("draft.toml");
-    let origin = draft.split("[drafted]").nth(1).unwrap().split("\n[[").next().unwrap();
+    let origin = draft.split("\n[drafted]").nth(1).unwrap().split("\n[[").next().unwrap();
     folder.write("draft.toml", format!("{SCHEMA}[drafted]{origin}"));
     let line = format!("mean t.csv {PRICE} --column pay").replace("s.toml", "draft.toml");
     let said = folder.reticent(&format!("{line} --json")).ok();
