@@ -34,8 +34,11 @@ pub(crate) const SOME: u64 = 1_000;
 pub struct Job<P: Procedure = Training> {
     procedure: P,
     /// What was planned before there was a table, and on which terms.
-    beforehand: OnceLock<Option<(Terms, Arc<Planned<P::Noise>>)>>,
+    beforehand: OnceLock<Beforehand<P::Noise>>,
 }
+
+/// What is planned without a table, and on which terms; `None` where that does not follow.
+type Beforehand<N> = Option<(Terms, Arc<Planned<N>>)>;
 
 /// A job with its table read and its noise calibrated, before anything about the table was asked.
 /// Whoever keeps books of several runs reserves what [`Ready::plan`] says, runs, and settles.
@@ -91,7 +94,7 @@ impl<P: Procedure> Job<P> {
         planned.plan.clone()
     }
 
-    fn plan_without_table(&self) -> Option<(Terms, Arc<Planned<P::Noise>>)> {
+    fn plan_without_table(&self) -> Beforehand<P::Noise> {
         let protection = self.procedure.ground().protection;
         let (_, opening) = (protection.budget?, protection.opening);
         let counted = opening.adjacency == Adjacency::AddRemove;
