@@ -337,3 +337,17 @@ fn what_cannot_be_is_refused_before_a_table_is_read() {
         assert!(said.contains(word), "{said}");
     }
 }
+
+/// A parameter may come from anywhere, and its figures were certified without a word on that.
+#[test]
+fn the_certificate_of_a_bare_parameter_says_that_it_is_taken_to_be_public() {
+    let (x, y) = classes(2_000, 3);
+    let problem =
+        Problem::new(binary()).loss(losses::parse("logistic", None).unwrap()).intercept(false);
+    let evaluation = Evaluation::new(Budget::new(1.0, 1e-6).unwrap());
+    let job = evaluation.of_parameter(problem, vec![WEIGHT]).unwrap();
+    let rows = Dataset::dense(&x, x.len(), 1).unwrap().with_targets(&y).unwrap();
+    let certificate = job.run(&rows, Run::default()).unwrap().certificate;
+    let said = |line: &String| line.contains("public") && line.contains("model");
+    assert!(certificate.assumptions.iter().any(said), "{:#?}", certificate.assumptions);
+}

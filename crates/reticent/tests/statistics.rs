@@ -3,9 +3,12 @@
 //! refused.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
+use std::ops::ControlFlow;
+
 use reticent::accountant::{Adjacency, Unit};
-use reticent::tables::Schema;
-use reticent::{Budget, Divisor, Error, Files, Partition, Run, Statistics, Value};
+use reticent::tables::{Dataset, Schema, Target};
+use reticent::trace::Tracing;
+use reticent::{Budget, Divisor, Error, Files, Partition, Run, Stage, Statistics, Value};
 
 const SCHEMA: &str = "
 row_norm = 0.01
@@ -319,4 +322,98 @@ fn what_cannot_be_is_refused_before_a_table_is_read() {
             .run(Place::new().table(), Run::default())
             .is_err()
     );
+}
+
+/// Columns of a matrix have no names: they are the features of the schema, in its order. A question
+/// about a feature and the target has as many columns as a matrix of two features, and the second
+/// feature was read as the target.
+#[test]
+fn a_column_of_a_matrix_is_not_read_as_another_one() {
+    let rows: Vec<f64> = (0..500).flat_map(|_| [10.0, 90.0]).collect();
+    let table = Dataset::dense(&rows, 500, 2).unwrap();
+    let target = Target::range(0.0, 100.0).unwrap();
+    let schema = Schema::bounded(&[(0.0, 100.0), (0.0, 100.0)], target).unwrap();
+    let schema = schema.named(["age", "height"]).unwrap();
+    let asked = || Statistics::new(schema.clone()).budget(Budget::new(1e3, 1e-6).unwrap());
+    let found =
+        |names: &[&str]| asked().mean(names.iter().copied()).unwrap().run(&table, Run::default());
+    let value =
+        |names: &[&str]| number(found(names).unwrap().columns[0].value.as_ref().unwrap()).round();
+    assert_eq!((value(&["age"]), value(&["height"])), (10.0, 90.0));
+    assert_eq!(value(&["height", "age"]), 90.0);
+    let refused = found(&["age", "target"]).map(|found| found.columns).unwrap_err().to_string();
+    assert!(refused.contains("target"), "{refused}");
+}
+
+/// Nothing is released iteration by iteration, and a job that is stopped before it asks has spent
+/// nothing.
+#[test]
+fn a_statistic_is_not_traced_and_asks_nothing_where_it_is_stopped() {
+    let place = Place::new();
+    let job = asked(1.0, Unit::Record).mean(["age"]).unwrap();
+    let refused = job.run(place.table(), Run::traced(Tracing::default())).unwrap_err();
+    assert!(!matches!(refused, Error::Spent { .. }) && refused.to_string().contains("trace"));
+    for at in [Stage::Reading, Stage::Calibrating, Stage::Running] {
+        let mut stop = |stage| match stage == at {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let stopped = job.run(place.table(), Run::watched(&mut stop)).unwrap_err();
+        assert!(!matches!(stopped, Error::Spent { .. }), "{at:?}: {stopped}");
+    }
+}
+
+/// Under one seed two tables have the same answer where all that differs is what a question must not
+/// see: whether a value is missing or is what stands for it, how far it is beyond its bound, columns
+/// that are not asked about, and how many records of the same kind a user has.
+#[test]
+fn what_the_schema_makes_alike_has_the_same_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = |name: &str, first: [&str; 3], rest: &str| {
+        let mut text = String::from("age,since,town,who,note,pay,ill\n");
+        first.iter().for_each(|line| text += &format!("{line}\n"));
+        (0..60).for_each(|i| text += &format!("{},2005-01-01,A,{i},{rest},7,no\n", i % 80));
+        std::fs::write(folder.path().join(name), text).unwrap();
+        Files::one(folder.path().join(name))
+    };
+    let plain =
+        ["50,2010-01-01,,a,x,3,no", "100,2019-12-31,,b,x,4,yes", "100,2019-12-31,,b,x,4,yes"];
+    let other = ["?,2010-01-01,Z,a,\"\",1e9,yes", "1e300,2999-01-01,?,b,,-5,?", plain[1]];
+    let tables = [table("a.csv", plain, "x"), table("b.csv", other, "nobody's")];
+    let mut text = std::fs::read_to_string(folder.path().join("a.csv")).unwrap();
+    text += &format!("{}\n", plain[1]).repeat(1000);
+    std::fs::write(folder.path().join("many.csv"), text).unwrap();
+    let many = Files::one(folder.path().join("many.csv"));
+    for (unit, adjacency) in [Unit::Record, Unit::User]
+        .into_iter()
+        .flat_map(|unit| [Adjacency::ReplaceOne, Adjacency::AddRemove].map(|a| (unit, a)))
+    {
+        let asked = || asked(1.0, unit).adjacency(adjacency).seed(11);
+        let mean = |table: &Files| {
+            let job = asked().mean(["age", "since"]).unwrap();
+            let found = job.run(table, Run::default()).unwrap();
+            (found.columns, found.n)
+        };
+        let histogram = |table: &Files| {
+            let job = asked().histogram(["age", "town", "since"], &Partition::Equal(4)).unwrap();
+            let found = job.run(table, Run::default()).unwrap();
+            (found.columns, found.n)
+        };
+        let quantile = |table: &Files| {
+            let job = asked().public_n(60).quantiles(["age"], &[0.1, 0.9], None).unwrap();
+            let found = job.run(table, Run::default()).unwrap();
+            (found.columns, found.n)
+        };
+        let all = |table: &Files| (mean(table), histogram(table), quantile(table));
+        assert_eq!(all(&tables[0]), all(&tables[1]), "{unit} {adjacency}");
+        if unit == Unit::User {
+            let (a, b) = (histogram(&tables[0]), histogram(&many));
+            let near = |(a, b): (&reticent::BinCount, &reticent::BinCount)| {
+                (a.count - b.count).abs() < 1e-6
+            };
+            assert_eq!(a.1, b.1);
+            assert!(a.0.iter().zip(&b.0).all(|(a, b)| a.bins.iter().zip(&b.bins).all(near)));
+            assert_eq!(quantile(&tables[0]), quantile(&many));
+        }
+    }
 }

@@ -7,7 +7,7 @@ use crate::error::FileProblem;
 use crate::filling::Filling;
 use crate::source::{place, ready};
 use crate::{
-    Cell, CellProblem, DataError, EncodedRow, Encoder, Purpose, Role, Schema, Table, TargetKind,
+    Cell, CellProblem, DataError, EncodedRow, Encoder, Purpose, Schema, Table, TargetKind,
     Undeclared,
 };
 
@@ -111,15 +111,12 @@ impl Dataset<'_> {
     /// (schema column, where it is read from), in schema order.
     fn parts(&self, filling: &Filling<'_>) -> Result<Vec<(usize, CellSource)>, DataError> {
         let schema = filling.schema;
-        let is_feature =
-            |role: &Role| matches!(role, Role::Numeric(_) | Role::Date(_) | Role::Categorical(_));
-        let declared = schema.columns().iter().filter(|column| is_feature(column.role()));
         let (mut names, expected): (Vec<&str>, usize) = match (schema.features(), &self.names) {
             // Columns of a schema with `features` have no names.
             (Some(features), _) => (Vec::new(), features as usize),
             (None, Some(names)) => (names.iter().map(String::as_str).collect(), names.len()),
             (None, None) => {
-                let names: Vec<&str> = declared.map(|column| column.name()).collect();
+                let names: Vec<&str> = schema.features_in_order().collect();
                 let count = names.len();
                 (names, count)
             }

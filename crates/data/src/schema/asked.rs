@@ -47,8 +47,20 @@ impl Schema {
         // A root that is rounded is rounded up, by more than what norms allow for their own rounding.
         new.row_norm = if root.fract() == 0.0 { root } else { root * (1.0 + 1e-9) };
         new.public_n = None;
-        new.untargeted = true;
+        let features = self.features_in_order().filter(|name| user != Some(*name));
+        new.asked_of = Some(features.map(str::to_owned).collect());
         new.with_roles(None, user)
+    }
+
+    /// What the columns of a matrix without names are: the features in their order, of a question
+    /// those of the schema that it is under, whatever is asked.
+    pub(crate) fn features_in_order(&self) -> impl Iterator<Item = &str> {
+        let is_feature =
+            |role: &Role| matches!(role, Role::Numeric(_) | Role::Date(_) | Role::Categorical(_));
+        let asked = self.asked_of.iter().flatten().map(String::as_str);
+        let own = self.columns.iter().filter(move |column| is_feature(&column.role));
+        let own = own.filter(|_| self.asked_of.is_none()).map(|column| column.name.as_str());
+        asked.chain(own)
     }
 
     /// The numbers of the features that a column becomes, and the column.
@@ -169,5 +181,21 @@ mod tests {
         assert!(libsvm.asking_about(&["1"], None).unwrap_err().to_string().contains("LIBSVM"));
         // Another column may say whose row it is.
         assert_eq!(schema.asking_about(&["town"], Some("note")).unwrap().user(), Some("note"));
+    }
+
+    /// A matrix of age and height has two columns, and so has a question about age and the target.
+    #[test]
+    fn the_second_column_of_a_matrix_is_not_read_as_the_target() {
+        let bounds = [(0.0, 100.0), (0.0, 100.0)];
+        let schema = Schema::bounded(&bounds, Target::range(0.0, 100.0).unwrap()).unwrap();
+        let schema = schema.named(["age", "height"]).unwrap();
+        let matrix = crate::Dataset::dense(&[10.0, 90.0][..], 1, 2).unwrap();
+        let read = |columns: &[&str]| {
+            let asked = schema.asking_about(columns, None).unwrap();
+            crate::encode(&matrix, &asked).map(|table| table.rows.dense_row(0).to_vec())
+        };
+        let wrong = read(&["age", "target"]).unwrap_err().to_string();
+        assert!(wrong.contains("target"), "{wrong}");
+        assert_eq!(read(&["height"]).unwrap(), [0.8]);
     }
 }

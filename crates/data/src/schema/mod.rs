@@ -46,8 +46,9 @@ pub struct Schema {
     pub(crate) features: Option<u32>,
     pub(crate) columns: Vec<Column>,
     pub(crate) drafted: Option<Drafted>,
-    /// A table may be read with its owners and without a target; see [`Schema::asking_about`].
-    pub(crate) untargeted: bool,
+    /// The features of the schema that this is a question under, see [`Schema::asking_about`]: a
+    /// table may then be read with its owners and without a target.
+    pub(crate) asked_of: Option<Vec<String>>,
 }
 
 impl Schema {
@@ -72,7 +73,7 @@ impl Schema {
             features: None,
             columns: Vec::new(),
             drafted: None,
-            untargeted: false,
+            asked_of: None,
         }
     }
 

@@ -289,7 +289,7 @@ impl RawSchema {
             features: raw.features,
             columns,
             drafted: raw.drafted,
-            untargeted: false,
+            asked_of: None,
         })
     }
 }

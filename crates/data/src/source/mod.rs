@@ -206,7 +206,7 @@ fn read_into(
 
 /// The schema must say what to predict before a file is read for fitting.
 pub(crate) fn ready(schema: &Schema, purpose: Purpose) -> Result<(), SchemaError> {
-    if purpose == Purpose::Fit && schema.target().is_none() && !schema.untargeted {
+    if purpose == Purpose::Fit && schema.target().is_none() && schema.asked_of.is_none() {
         // With several, `with_roles` gives the message that lists them.
         schema.with_roles(None, None)?;
         return Err(SchemaError::NoTarget);

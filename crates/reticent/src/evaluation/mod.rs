@@ -224,9 +224,14 @@ impl Evaluation {
         problem: Problem,
         parameter: Vec<f64>,
     ) -> Result<EvaluationJob, Error> {
-        let Objective { schema, loss, regulariser, constant, .. } = problem.check()?;
+        let objective = problem.check()?;
+        let protection = self.guarantee.check(&objective.schema, objective.constant, true)?;
+        // Where a parameter comes from nobody says.
+        let mut taken = vec![UNBOUNDED_MODEL.to_owned()];
+        taken.extend(objective.assumptions(protection.opening.unit));
+        let Objective { schema, loss, regulariser, .. } = objective;
         Evaluating {
-            protection: self.guarantee.check(&schema, constant, true)?,
+            protection,
             schema,
             loss,
             shape: regulariser.shape(),
@@ -235,7 +240,7 @@ impl Evaluation {
             cut: 0.0,
             range: 2.0,
             unpaid: false,
-            taken: Vec::new(),
+            taken,
             evaluation: self,
         }
         .check()
