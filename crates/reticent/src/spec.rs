@@ -41,6 +41,10 @@ use crate::tune::NO_GRID;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(deny_unknown_fields, default)]
+#[allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "NAME[:NUMBER] is for the help of flags, and no link"
+)]
 pub struct Spec {
     /// The schema of the table (TOML, see docs/schema.md): nothing about private data is guessed
     #[serde(skip_serializing_if = "Option::is_none")]

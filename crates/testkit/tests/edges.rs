@@ -102,7 +102,7 @@ fn the_table_says_what_matters_most() {
     assert_eq!(
         allowed["cli"],
         BTreeSet::from(
-            ["audit", "budget", "experiments", "payment", "plot", "report", "reticent"]
+            ["audit", "budget", "core", "experiments", "payment", "plot", "report", "reticent"]
                 .map(str::to_owned)
         )
     );

@@ -104,7 +104,7 @@ impl Simulation {
     /// One party for each owner that a table in memory brings along
     /// ([`Dataset::with_owners`](crate::tables::Dataset::with_owners)), where the schema has no
     /// column that says whose row it is. An owner that is no person, such as a hospital, goes with
-    /// [`Unit::Record`].
+    /// [`Unit::Record`](crate::Unit::Record).
     pub fn party_per_owner(mut self) -> Self {
         self.owners = true;
         self
