@@ -2,8 +2,10 @@
 //! standard error; with `--json` one object on standard output, errors included.
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
+use reticent::write_text;
 use serde_json::{Value, json};
 
 use crate::failure::CommandFailure;
@@ -24,6 +26,25 @@ pub struct Answer {
 pub const ALARM: &str = "ALARM";
 
 impl Answer {
+    /// Writes a result that was paid for, and says where; what cannot be written is shown instead, for
+    /// it cannot be had again for nothing.
+    pub fn write(&mut self, key: &str, what: &str, result: &Value, out: &Path) {
+        let whole = format!("{result:#}\n");
+        match write_text(&whole, out) {
+            Ok(()) => {
+                self.text += &format!("\nWrote {}{what}.\n", out.display());
+                self.object[key] = json!(out);
+            }
+            Err(why) => {
+                self.text += &format!("\n{whole}");
+                self.object[key] = result.clone();
+                self.remarks.push(format!(
+                    "{why}. What was to be written{what} is shown instead: keep it, for the budget is spent."
+                ));
+            }
+        }
+    }
+
     /// 1 where there is an alarm, so that whoever runs an audit unseen is told.
     pub fn code(&self) -> ExitCode {
         ExitCode::from(u8::from(self.remarks.iter().any(|remark| remark.starts_with(ALARM))))

@@ -190,3 +190,53 @@ fn what_is_no_guarantee_is_said_or_refused() {
     folder.write("nan.csv", folder.read("t.csv") + "NaN,1,A,p1,no\n");
     assert_eq!(folder.reticent(&format!("mean nan.csv {PRICE} --column age")).code, 2);
 }
+
+#[test]
+fn what_is_paid_for_is_not_lost_for_want_of_a_folder() {
+    let folder = folder();
+    let lines =
+        [format!("mean t.csv {PRICE} --column age"), format!("count t.csv {PRICE} --by-class")];
+    let jobs = || {
+        let shown = folder.reticent("budget show b.budget --json").ok().json();
+        shown["jobs"].as_array().map_or(0, Vec::len)
+    };
+    folder.write("file", "no folder");
+    for (at, line) in lines.iter().enumerate() {
+        // A place where nothing can be is refused before anything is reserved.
+        for out in ["file/c.json", "."] {
+            let said = folder.reticent(&format!("{line} --budget b.budget --out {out}"));
+            assert!(said.code != 0 && jobs() == at, "{line} to {out}: {}", said.err);
+        }
+        let out = format!("new/{at}/c.json");
+        folder.reticent(&format!("{line} --budget b.budget --out {out}")).ok();
+        assert!(folder.read(&out).contains("\"certified\": true") && jobs() == at + 1, "{line}");
+    }
+    // Whatever fails after that, the result is shown.
+    #[cfg(target_os = "linux")]
+    {
+        let said = folder.reticent(&format!("{} --out /dev/full", lines[0])).ok();
+        assert!(said.out.contains("\"certified\": true"), "{}", said.out);
+        assert!(said.err.contains("the budget is spent"), "{}", said.err);
+    }
+}
+
+#[test]
+fn too_many_bins_are_refused_before_the_table_is_read() {
+    let folder = folder();
+    let column = |i| format!("[[column]]\nname = 'x{i}'\nkind = 'numeric'\nlower = 0\nupper = 1\n");
+    folder.write("s.toml", "row_norm = 1\n".to_owned() + &(0..5).map(column).collect::<String>());
+    let columns: String = (0..5).map(|i| format!(" --column x{i}")).collect();
+    let said = folder.reticent(&format!("histogram nothing.csv {PRICE} --bins 1000{columns}"));
+    assert!(said.code == 2 && said.err.contains("4096 bins"), "{}", said.err);
+}
+
+#[test]
+fn the_certificate_of_a_statistic_speaks_of_figures() {
+    let folder = folder();
+    let line = format!("mean t.csv {PRICE} --column age --seed 1 --out c.json");
+    let said = folder.reticent(&line).ok();
+    assert!(said.err.contains("Do not publish these figures"), "{}", said.err);
+    let certificate = folder.read("c.json");
+    assert!(!certificate.contains("model and") && !certificate.contains("penalty"));
+    assert!(certificate.contains("columns, bins, fractions") && certificate.contains("the answer"));
+}

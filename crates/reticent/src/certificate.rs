@@ -128,6 +128,12 @@ pub struct Order {
 const DELTA_WITHOUT_BUDGET: f64 = 1e-5;
 
 impl Certificate {
+    /// Whether it is of figures, such as a count, and not of a model.
+    pub fn is_of_figures(&self) -> bool {
+        let of = self.algorithm.as_str();
+        STATISTICS.contains(&of) || [crate::evaluation::NAME, "count"].contains(&of)
+    }
+
     /// The certificate of what `ledger` recorded within a budget, sealed: the name of what ran, and
     /// what it relies on beyond what every certificate does.
     pub(crate) fn of_run(
@@ -187,7 +193,7 @@ impl Certificate {
             mu: certified.then(|| gdp_mu(&ledger)).flatten(),
             rdp: if certified { orders(&ledger) } else { Vec::new() },
             parties: None,
-            assumptions: assumptions(scope, &ledger),
+            assumptions: assumptions(algorithm, scope, &ledger),
             ledger,
             reticent: env!("CARGO_PKG_VERSION").to_owned(),
             model: None,
@@ -290,17 +296,17 @@ pub(crate) fn pretty(value: &impl Serialize) -> Result<String, Error> {
     Ok(serde_json::to_string_pretty(value).map_err(Error::no_digest)? + "\n")
 }
 
+/// Statistics of columns, which show figures and have neither loss nor penalty.
+const STATISTICS: [&str; 3] = ["mean", "histogram", "quantile"];
+
 /// An evaluation and a statistic show figures, and no model.
 fn seen_by(algorithm: &str, meaning: String) -> String {
-    match algorithm {
-        crate::evaluation::NAME => {
-            meaning.replace("whoever sees the model", "whoever sees the evaluation")
-        }
-        "mean" | "histogram" | "quantile" => {
-            meaning.replace("whoever sees the model", "whoever sees the answer")
-        }
-        _ => meaning,
-    }
+    let seen = match algorithm {
+        crate::evaluation::NAME => "whoever sees the evaluation",
+        of if STATISTICS.contains(&of) => "whoever sees the answer",
+        _ => return meaning,
+    };
+    meaning.replace("whoever sees the model", seen)
 }
 
 /// Where the noise came from, if there was any.
@@ -331,14 +337,20 @@ fn orders(ledger: &Ledger) -> Vec<Order> {
 }
 
 /// What the guarantee relies on, besides the proofs.
-fn assumptions(scope: Scope, ledger: &Ledger) -> Vec<String> {
+fn assumptions(algorithm: &str, scope: Scope, ledger: &Ledger) -> Vec<String> {
+    let figures = STATISTICS.contains(&algorithm);
+    let job = if figures { "columns, bins, fractions" } else { "loss, penalty, settings" };
+    let seen = match scope.view {
+        View::Network => "not the model,",
+        _ if figures => "the answer",
+        _ => "the model",
+    };
     let mut list = vec![
         "the schema (bounds, categories, classes, row norm) was not taken from the private data".to_owned(),
-        "the job (loss, penalty, settings) was not chosen by looking at the private data".to_owned(),
+        format!("the job ({job}) was not chosen by looking at the private data"),
         "the operating system's random numbers are unpredictable".to_owned(),
         format!(
-            "the adversary sees {} and this certificate, not the memory or the timing of the run",
-            if scope.view == View::Network { "what the view says, not the model," } else { "what the view says, the model" }
+            "the adversary sees what the view says, {seen} and this certificate, not the memory or the timing of the run"
         ),
         "every table that is compared can be read under the schema and has a record; one that cannot is refused, and why \
          is for its owner to know"

@@ -17,6 +17,7 @@ use reticent_problem::{Loss, Shape};
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::guarantee::Protection;
+use crate::job::{Job, SOME};
 use crate::stage::{Run, Stage};
 use crate::trace::{Recorder, Trace};
 
@@ -273,6 +274,17 @@ fn rehearse<Q: Question>(
     let mut rehearsal = Rehearsal::new(question.shape(), terms);
     question.ask(&mut rehearsal, asking)?;
     Ok(rehearsal.into_plan())
+}
+
+impl<Q: Question> Job<Q> {
+    /// The job of a question, rehearsed once: what cannot be asked is refused before there is a
+    /// table.
+    pub(crate) fn asking(question: Q) -> Result<Self, Error> {
+        let terms = Question::ground(&question).protection.terms(SOME)?;
+        let layout = question.layout(1.0, &terms);
+        rehearse(&question, terms, &Asking { multiplier: 1.0, layout })?;
+        Ok(Job::new(question))
+    }
 }
 
 #[allow(private_interfaces, reason = "no other crate writes one")]

@@ -7,18 +7,24 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::error::Error;
-use crate::results::{parent, sync};
+use crate::results::{check_folder, parent, sync};
 
-/// Refuses to write over a file that is there. Pipes and devices hold nothing that could be lost.
+/// Refuses to write over a file that is there, and where no file can be: a job that is paid for must
+/// not learn that at its end. Pipes and devices hold nothing that could be lost.
 ///
 /// # Errors
-/// If a file is there.
+/// If a file or a folder is there, or its folder cannot be written or made.
 pub fn check_new(path: &Path, force: bool) -> Result<(), Error> {
-    let there = fs::metadata(path).is_ok_and(|there| there.is_file());
-    if there && !force {
-        Err(Error::Exists { file: path.to_owned(), what: "a file" })
-    } else {
-        Ok(())
+    match fs::metadata(path) {
+        Ok(there) if there.is_file() && !force => {
+            Err(Error::Exists { file: path.to_owned(), what: "a file" })
+        }
+        Ok(there) if there.is_dir() => {
+            let reason = "it is a folder, and a file is needed".to_owned();
+            Err(Error::Write { file: path.to_owned(), reason })
+        }
+        Ok(there) if !there.is_file() => Ok(()),
+        _ => check_folder(parent(path)),
     }
 }
 
@@ -90,11 +96,12 @@ impl Write for NewFile {
     }
 }
 
-/// Writes a text file by atomic rename.
+/// Writes a text file by atomic rename, into a folder that is made where there is none.
 ///
 /// # Errors
 /// If the place cannot be written.
 pub fn write_text(text: &str, path: &Path) -> Result<(), Error> {
+    fs::create_dir_all(parent(path)).map_err(|error| Error::write(path, &error))?;
     let mut file = NewFile::create(path)?;
     file.write_all(text.as_bytes()).map_err(|error| Error::write(path, &error))?;
     file.finish()

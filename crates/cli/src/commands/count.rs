@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use reticent::accountant::Adjacency;
 use reticent::tables::{Format, ReadOptions};
-use reticent::{Counted, Files, Guarantee, Run, Spec, check_new, write_text};
+use reticent::{Counted, Files, Guarantee, Run, Spec, check_new};
 use serde_json::{Value, json};
 
-use super::shared::{certificate_fields, certificate_rows, format, not_private, weak};
+use super::shared::{CERTIFICATE, certificate_fields, certificate_rows, format, not_private, weak};
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
@@ -82,9 +82,7 @@ impl CountArgs {
         let mut answer = answer(&counted);
         answer.remarks.extend(given_twice(&data.paths));
         if let Some(out) = &self.out {
-            write_text(&format!("{:#}\n", json!(counted.certificate)), out)?;
-            answer.text += &format!("\nWrote {} (the certificate).\n", out.display());
-            answer.object["certificate"] = json!(out);
+            answer.write("certificate", CERTIFICATE, &json!(counted.certificate), out);
         }
         if let Some(receipt) = receipt {
             receipt.add_to(&mut answer);

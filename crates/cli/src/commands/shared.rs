@@ -281,9 +281,13 @@ pub fn replaces(before: &Certificate) -> String {
     )
 }
 
+/// What a file is that has a certificate alone.
+pub const CERTIFICATE: &str = " (the certificate)";
+
 /// What must be shouted: a run whose numbers are no guarantee.
 pub fn not_private(certificate: &Certificate) -> Option<String> {
     let Certificate { certified, reasons, ledger, .. } = certificate;
+    let what = if certificate.is_of_figures() { "these figures" } else { "this model" };
     (!certified).then(|| {
         let todo = if ledger.taints().contains(&Taint::UnpaidRead) {
             " If it was the schema, and the table is public, say so in the schema, with public = true under [drafted] \
@@ -291,7 +295,7 @@ pub fn not_private(certificate: &Certificate) -> Option<String> {
         } else {
             ""
         };
-        format!("{} Do not publish this model as private.{todo}", shouted(reasons))
+        format!("{} Do not publish {what} as private.{todo}", shouted(reasons))
     })
 }
 

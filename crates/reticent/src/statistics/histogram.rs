@@ -120,7 +120,7 @@ impl Statistics {
         }
         let parted = names.iter().map(|name| columns.parted(name, partition));
         let (of, bins) = parted.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
-        Ok(Job::new(Binning { columns, of, bins }))
+        Job::asking(Binning { columns, of, bins })
     }
 }
 

@@ -86,7 +86,7 @@ impl Statistics {
         let of = columns.numbers(&names)?;
         let features = of.iter().map(|column| column.feature).collect();
         let counted = columns.adjacency() == Adjacency::AddRemove && columns.given_n.is_none();
-        Ok(Job::new(Averaging { columns, of, features, counted }))
+        Job::asking(Averaging { columns, of, features, counted })
     }
 }
 

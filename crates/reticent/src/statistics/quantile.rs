@@ -112,7 +112,7 @@ impl Statistics {
         }
         let of = columns.numbers(&names)?.into_iter().map(|column| ranked(column, resolution));
         let of = of.collect::<Result<_, _>>()?;
-        Ok(Job::new(Ranking { columns, of, fractions: sorted }))
+        Job::asking(Ranking { columns, of, fractions: sorted })
     }
 }
 

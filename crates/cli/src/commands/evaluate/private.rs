@@ -7,7 +7,7 @@ use reticent::accountant::{Taint, Unit};
 use reticent::tables::{ReadOptions, Schema};
 use reticent::{
     Estimate, Evaluated, Evaluation, Files, Guarantee, Model, PrivateClasses, PrivateNumbers,
-    PrivateQuality, Run, check_new, write_text,
+    PrivateQuality, Run, check_new,
 };
 use serde_json::{Value, json};
 
@@ -107,9 +107,8 @@ impl PrivateFlags {
         let (evaluated, receipt) = done?;
         let mut answer = answer(model, &evaluated, threshold);
         if let Some(out) = &self.out {
-            write_text(&format!("{:#}\n", answer.object), out)?;
-            answer.text += &format!("\nWrote {}.\n", out.display());
-            answer.object["file"] = json!(out);
+            let whole = answer.object.clone();
+            answer.write("file", "", &whole, out);
         }
         if let Some(receipt) = receipt {
             receipt.add_to(&mut answer);

@@ -10,22 +10,20 @@ use std::path::PathBuf;
 use clap::Args;
 use reticent::accountant::{Ledger, Unit};
 use reticent::tables::{Format, ReadOptions, Schema};
-use reticent::{
-    Certificate, Error, Files, Guarantee, Payable, Run, Statistics, Value, check_new, write_text,
-};
+use reticent::{Certificate, Error, Files, Guarantee, Payable, Run, Statistics, Value, check_new};
 use serde_json::json;
 
 pub use histogram::HistogramCommand;
 pub use mean::Mean;
 pub use quantile::QuantileCommand;
 
-use super::shared::{certificate_fields, certificate_rows, format, not_private, weak};
+use super::shared::{CERTIFICATE, certificate_fields, certificate_rows, format, not_private, weak};
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show, show_down, show_up};
 use crate::progress::JobBar;
-use crate::purse::PurseFlags;
+use crate::purse::{PurseFlags, done};
 use crate::repeated::given_twice;
 
 /// What every statistic is told.
@@ -104,26 +102,15 @@ impl ColumnFlags {
         let purse = self.purse.open(&self.guarantee, &data, &label, beforehand)?;
         let mut bar = JobBar::new("question");
         let mut watch = |stage| bar.watch(stage);
-        let mut run = Run::watched(&mut watch);
-        let done = match purse {
-            Some(purse) => {
-                let paid = purse.pay(user.as_deref(), open, run);
-                paid.map(|(done, paid)| (done, Some(paid)))
-            }
-            None => open(&data, &mut run)
-                .and_then(|ready| ready.run(run))
-                .map(|done| (done, None))
-                .map_err(|error| CommandFailure::of(command, error)),
-        };
+        let run = Run::watched(&mut watch);
+        let done = done(purse, &data, user, open, run);
         bar.finish();
-        let (done, receipt) = done?;
+        let (done, receipt) = done.map_err(|failure| failure.by(command))?;
         let (said, certificate) = said(&done);
         let mut answer = answer(said, certificate);
         answer.remarks.extend(given_twice(&data.paths));
         if let Some(out) = &self.out {
-            write_text(&format!("{:#}\n", json!(certificate)), out)?;
-            answer.text += &format!("\nWrote {} (the certificate).\n", out.display());
-            answer.object["certificate"] = json!(out);
+            answer.write("certificate", CERTIFICATE, &json!(certificate), out);
         }
         if let Some(receipt) = receipt {
             receipt.add_to(&mut answer);
