@@ -6,21 +6,27 @@
 //!
 //! T = s/4, from 20 to 400                             steps of 1/L from all records, nothing clipped
 //! where s is below 2√d                                T = s/4 · s/(2√d)
-//! a sample that needs e steps to see everybody        T√e steps; s is √T·m/√(z² + m/4) where that is less,
-//!                                                     m the size of a sample and z its calibrated noise
+//! a sample that needs e steps to see everybody        N = T√e steps; s is √N·b/z where that is less,
+//!                                                     b the size of a sample and z its calibrated noise
 //! two classes, a loss that is not the logistic one    T·4S/L, where that is more
 //! more steps than the time allows                     shorter ones, so that their time is what is allowed
 //! slow steps, of which no more than M are affordable  M steps of T/M times the length
 //! a partial derivative a step                         sweeps for a time of 2T/(c√d), clipped at c = ¼ of the bound
-//! variance reduction                                  T/m loops of m steps, m as far as noise lets x go from x̃
+//! variance reduction                                  T/m loops of m steps, m as far as noise lets x go from x̃,
+//!                                                     and at most b²/(10·d·z²), z that of a correction
 //! ```
 //!
 //! Why. T answers that share a budget have √T times the noise of one, so the noise of T steps of
 //! length η is that of a walk of ηT·z₁/n̂ clips: what must be chosen is the time ηT, and however it
 //! is cut into steps, the noise is the same. In directions that the loss has hardly curved by then,
 //! the noise of a score is about ηL·T/s times the scale of the loss; a quarter is little enough.
-//! The noise of small samples is not that of everybody: a step has z/m clips, where z is seldom below
-//! 1 whatever the budget is, and as much again by the chance of the draw.
+//! The noise of small samples is not that of everybody: a step has z/b clips, where z is seldom below
+//! 1 whatever the budget is. The chance of the draw lies along the rows, where the loss is curved: it
+//! does not add up over steps as noise does, and steps on samples are short, so nothing is set aside
+//! for it.
+//! The noise of a correction is in proportion to the distance from the snapshot, which it makes
+//! longer: m steps of 1/L multiply the distance by about exp(m·d(z/b)²/2), so m must be short where
+//! samples are small, however large the budget is.
 //! Where the gradient does not stand out of its noise, which is s/√d of it, a quarter is too much:
 //! the less there is to be learnt the shorter the way, and a model with hardly any budget is the one
 //! of zeros and not one of noise.
@@ -47,10 +53,6 @@ const STEPS: (f64, f64) = (20.0, 400.0);
 /// are held back by the heaviest column. For a number, whose clip is no bound, no longer.
 const SWEEP: f64 = 2.0;
 
-/// The gradient of a record in clips, without regard to sign: that of a classification loss at a
-/// score of 0. By so much a record differs from the mean over all.
-const SPREAD: f64 = 0.5;
-
 /// The length of a correction in clips over a run, and the part of the budget that corrections get
 /// at least.
 const CORRECTION: f64 = 1.0 / 3.0;
@@ -59,6 +61,9 @@ const CORRECTIONS: f64 = 0.25;
 /// How far, in clips, noise may have taken the gradient at x from that at the snapshot: what a
 /// correction's bound is over a run without noise.
 const DRIFT: f64 = 1.0 / 3.0;
+
+/// What m·d(z/b)² of a loop may come to; measured, as the curvature of the loss holds x back too.
+const GROWTH: f64 = 0.1;
 
 /// The time that the noise allows for so much signal and so many parameters, in steps of 1/L; what is
 /// below 1 is the length of one.
@@ -78,12 +83,6 @@ pub(crate) fn ahead(steps: f64, restarts: bool) -> f64 {
     if restarts { 0.5 * steps } else { steps }
 }
 
-/// The noise of the mean over a sample of m in clips, with z clips on its sum and the chance of who is
-/// drawn.
-fn sampled_noise(z: f64, m: f64) -> f64 {
-    z.hypot(SPREAD * m.sqrt()) / m
-}
-
 impl Recipe<'_> {
     fn allowed(&self, pace: f64) -> f64 {
         self.public.reach() * paced(pace, self.public.signal(), self.public.shape.len())
@@ -95,15 +94,19 @@ impl Recipe<'_> {
     }
 
     /// What the noise of so many answers leaves of s, of which a sample needs `per_epoch` to see
-    /// everybody. Of all records it is s. A sample of m has z/m for each answer, at the z that it is
-    /// calibrated to, and the chance of the draw beside it: small samples cost more than their
-    /// square, and whom they are made of matters more than the noise where there is much budget.
+    /// everybody. Of all records it is s. A sample of b has z/b for each answer, at the z that it is
+    /// calibrated to: small samples cost more than their square.
     pub(crate) fn walked(&self, steps: f64, per_epoch: f64) -> f64 {
         let (whole, z) = (self.public.signal(), self.noise_multiplier);
         if per_epoch <= 1.0 || z == 0.0 {
             return whole;
         }
-        whole.min(steps.sqrt() / sampled_noise(z, self.public.population as f64 / per_epoch))
+        whole.min(steps.sqrt() * self.sample(per_epoch) / z)
+    }
+
+    /// The size of a sample that is seen `per_epoch` times.
+    fn sample(&self, per_epoch: f64) -> f64 {
+        self.public.population as f64 / per_epoch.max(1.0)
     }
 
     /// The time that a signal allows.
@@ -135,8 +138,8 @@ impl Recipe<'_> {
             return self.step_length(ahead, 1.0);
         }
         let snapshots = z / (population * (outer as f64).sqrt());
-        let drawn = sampled_noise(correction, population / per_epoch.max(1.0));
-        let signal = snapshots.hypot(CORRECTION * drawn / steps.sqrt()).recip();
+        let drawn = CORRECTION * correction / (self.sample(per_epoch) * steps.sqrt());
+        let signal = snapshots.hypot(drawn).recip();
         (self.time_of(signal.min(self.public.signal())) / ahead).min(1.0)
     }
 
@@ -174,14 +177,24 @@ impl Recipe<'_> {
         (sweeps as u64, (allowed / STEPS.0).min(1.0))
     }
 
-    /// Loops and inner steps m of variance reduction, m at most `most`. After m steps from a
-    /// snapshot with noise of √(T/m)·z₁ clips, x is about m√(T/m)·√d/s clips, in gradients, from
-    /// where it would be: the bound of a correction grows with that distance and its noise with the
-    /// bound, so m must be short where there is little signal.
-    pub(crate) fn loops(&self, inner: Option<u64>, most: f64, restarts: bool) -> (u64, u64) {
-        let drift = DRIFT * self.public.signal();
-        let far = drift.powi(2) / (self.time() * self.public.shape.len() as f64);
+    /// Loops and inner steps m of variance reduction, m at most 2n/b, which is LS22's, or `few`
+    /// where that is more. After m steps from a snapshot with noise of √(T/m)·z₁ clips, x is about
+    /// m√(T/m)·√d/s clips, in gradients, from where it would be: the bound of a correction grows with
+    /// that distance and its noise with the bound, so m must be short where there is little signal,
+    /// and where the noise of a correction is much of its bound.
+    pub(crate) fn loops(
+        &self,
+        inner: Option<u64>,
+        few: f64,
+        per_epoch: f64,
+        restarts: bool,
+    ) -> (u64, u64) {
+        let (time, d) = (self.time(), self.public.shape.len() as f64);
+        let far = (DRIFT * self.public.signal()).powi(2) / (time * d);
+        let noise = self.least_correction(time, per_epoch);
+        let steady = GROWTH * (self.sample(per_epoch) / noise).powi(2) / d;
+        let most = (2.0 * per_epoch).max(few).min(steady);
         let inner = inner.unwrap_or_else(|| far.min(most).max(1.0) as u64);
-        ((self.time() / ahead(inner.max(1) as f64, restarts)).ceil() as u64, inner)
+        ((time / ahead(inner.max(1) as f64, restarts)).ceil() as u64, inner)
     }
 }

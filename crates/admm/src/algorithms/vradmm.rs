@@ -166,9 +166,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let sampling = settings.sampling.unwrap_or(SAMPLING);
     let per_epoch = recipe.per_epoch(sampling);
     let published = Theorem1::new(recipe, per_epoch)?;
-    // m = 2n/b is LS22's, and here the most.
-    let (outer, inner) =
-        recipe.loops(settings.inner, (2.0 * per_epoch).max(FEW_INNER), restart.is_some());
+    let (outer, inner) = recipe.loops(settings.inner, FEW_INNER, per_epoch, restart.is_some());
     let (outer, inner) =
         (at_least_one("outer", settings.outer.unwrap_or(outer))?, at_least_one("inner", inner)?);
     let Some(steps) = outer.checked_mul(inner) else {
