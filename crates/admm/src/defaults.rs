@@ -97,11 +97,18 @@ impl Recipe<'_> {
     /// everybody. Of all records it is s. A sample of b has z/b for each answer, at the z that it is
     /// calibrated to: small samples cost more than their square.
     pub(crate) fn walked(&self, steps: f64, per_epoch: f64) -> f64 {
+        self.drawn(steps, per_epoch, 0.0)
+    }
+
+    /// The same with the chance of who is drawn, where a record differs by `spread` clips from the
+    /// mean over all.
+    pub(crate) fn drawn(&self, steps: f64, per_epoch: f64, spread: f64) -> f64 {
         let (whole, z) = (self.public.signal(), self.noise_multiplier);
         if per_epoch <= 1.0 || z == 0.0 {
             return whole;
         }
-        whole.min(steps.sqrt() * self.sample(per_epoch) / z)
+        let sample = self.sample(per_epoch);
+        whole.min(steps.sqrt() * sample / z.hypot(spread * sample.sqrt()))
     }
 
     /// The size of a sample that is seen `per_epoch` times.
