@@ -115,7 +115,7 @@ impl Reproduce {
         }
         text.push_str(&format!("Wrote {}: {PAGE}, pictures and numbers.\n", out.display()));
         let object = json!({ "out": out.display().to_string(), "experiments": objects });
-        Ok(Answer { text, object, remarks })
+        Ok(Answer { text, object, remarks, ..Answer::default() })
     }
 
     /// Runs one, unless this build has done so before with the same settings.
@@ -202,7 +202,12 @@ fn list() -> Answer {
         })
         .collect();
     let text = columns(&rows, 2, usize::MAX);
-    Answer { text, object: json!({ "experiments": objects }), remarks: Vec::new() }
+    Answer {
+        text,
+        object: json!({ "experiments": objects }),
+        remarks: Vec::new(),
+        ..Answer::default()
+    }
 }
 
 /// Writes the page of every experiment that has results in this folder.
