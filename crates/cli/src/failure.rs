@@ -6,6 +6,7 @@ use reticent::Error;
 use reticent_budget::BudgetError;
 use reticent_payment::PaymentError;
 
+use crate::answer::UNWRITTEN;
 use crate::flags::{flag, in_flags, typed};
 
 /// Why a command has no answer.
@@ -20,6 +21,13 @@ pub enum CommandFailure {
     },
     /// Standard output cannot be written.
     Output(io::Error),
+    /// A result that was paid for could not be written, and is kept.
+    Undelivered {
+        /// Why, and where it is.
+        message: String,
+        /// What to do.
+        hint: String,
+    },
     /// A budget refused, or could not be used.
     Budget(BudgetError),
     /// The arguments can be read but do not make sense together.
@@ -56,11 +64,13 @@ impl CommandFailure {
         }
     }
 
-    /// 3 when the budget was refused, 2 for everything else that was asked wrongly.
+    /// 4 when a result that was paid for could not be delivered, 3 when the budget was refused, 2 for
+    /// everything else that was asked wrongly.
     pub fn code(&self) -> u8 {
         match self {
             CommandFailure::Job { error, .. } if error.is_budget() => 3,
             CommandFailure::Budget(error) if error.is_refusal() => 3,
+            CommandFailure::Undelivered { .. } => UNWRITTEN,
             _ => 2,
         }
     }
@@ -71,7 +81,9 @@ impl CommandFailure {
             CommandFailure::Job { command, error } => hint(command, error),
             CommandFailure::Budget(error) => budget_hint(error).to_owned(),
             CommandFailure::Output(_) => "check that the disk has room".to_owned(),
-            CommandFailure::Usage { hint, .. } => hint.clone(),
+            CommandFailure::Undelivered { hint, .. } | CommandFailure::Usage { hint, .. } => {
+                hint.clone()
+            }
         }
     }
 
@@ -89,7 +101,9 @@ impl std::fmt::Display for CommandFailure {
             CommandFailure::Output(error) => {
                 write!(f, "cannot write to standard output: {}", error.kind())
             }
-            CommandFailure::Usage { message, .. } => f.write_str(message),
+            CommandFailure::Undelivered { message, .. } | CommandFailure::Usage { message, .. } => {
+                f.write_str(message)
+            }
         }
     }
 }

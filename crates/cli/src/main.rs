@@ -5,6 +5,7 @@
 
 mod answer;
 mod commands;
+mod delivery;
 mod event_text;
 mod failure;
 mod flags;
@@ -17,6 +18,7 @@ mod purse;
 mod repeated;
 mod settings;
 mod sheet;
+mod spool;
 mod tracing;
 
 use std::ffi::OsString;
@@ -50,10 +52,14 @@ fn main() -> ExitCode {
             let format = OutputFormat { json: cli.json, quiet: cli.quiet };
             progress::set_quiet(cli.quiet);
             let is_report = cli.command.is_report();
-            let said = cli
-                .command
-                .run(format)
-                .and_then(|answer| format.say(&answer, is_report).map(|()| answer.code()));
+            let said = cli.command.run(format).and_then(|answer| {
+                let said = format.say(&answer, is_report);
+                // What is a mere report is delivered when it is written, whoever hears of it.
+                if (said.is_ok() || is_report) && answer.unwritten.is_none() {
+                    answer.kept.iter().for_each(|kept| delivery::forget(kept));
+                }
+                said.map(|()| answer.code())
+            });
             match said {
                 Ok(code) => code,
                 Err(failure) => format.fail(&failure),

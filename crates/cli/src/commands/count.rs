@@ -10,11 +10,12 @@ use serde_json::{Value, json};
 
 use super::shared::{CERTIFICATE, certificate_fields, certificate_rows, format, not_private, weak};
 use crate::answer::Answer;
+use crate::delivery::{Delivery, Places};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::show;
 use crate::progress::JobBar;
-use crate::purse::{PurseFlags, done};
+use crate::purse::{JobName, PurseFlags, done};
 use crate::repeated::given_twice;
 
 #[derive(Debug, Args)]
@@ -71,23 +72,24 @@ impl CountArgs {
         }
         let reading = ReadOptions { format: self.format, max_line: None };
         let data = Files { paths: self.data, reading };
-        let purse = self.purse.open(&self.guarantee, &data, "count", || job.plan_beforehand())?;
+        let asked = json!({ "count": spec, "by_class": self.by_class });
+        let name = JobName::kept("count", &asked, &data, &[spec.schema.as_deref()]);
+        let purse = self.purse.open(&self.guarantee, &data, name, || job.plan_beforehand())?;
         let mut bar = JobBar::new("question");
         let mut watch = |stage| bar.watch(stage);
         let run = Run::watched(&mut watch);
         let open = |table: &Files, run: &mut Run<'_>| job.open(table, run);
-        let done = done(purse, &data, job.user_column(), open, run);
+        let deliver = |counted: &mut Counted| {
+            let mut answer = answer(counted);
+            answer.remarks.extend(given_twice(&data.paths));
+            let certificate = format!("{:#}\n", json!(counted.certificate));
+            Ok(Delivery::of(answer, "certificate", CERTIFICATE, certificate))
+        };
+        let done = done(purse, &data, job.user_column(), open, run, deliver);
         bar.finish();
-        let (counted, receipt) = done.map_err(|failure| failure.by("count"))?;
-        let mut answer = answer(&counted);
-        answer.remarks.extend(given_twice(&data.paths));
-        if let Some(out) = &self.out {
-            answer.write("certificate", CERTIFICATE, &json!(counted.certificate), out);
-        }
-        if let Some(receipt) = receipt {
-            receipt.add_to(&mut answer);
-        }
-        Ok(answer)
+        let (delivery, charged) = done.map_err(|failure| failure.by("count"))?;
+        let places = Places::default().and("certificate", self.out.as_deref());
+        Ok(delivery.hand_over(&places, charged))
     }
 }
 
@@ -126,5 +128,5 @@ fn answer(counted: &Counted) -> Answer {
         ("deviation".to_owned(), json!(deviation)),
     ]);
     let remarks = not_private(certificate).into_iter().chain(weak(certificate)).collect();
-    Answer { text, object: json!(object), remarks }
+    Answer { text, object: json!(object), remarks, ..Answer::default() }
 }

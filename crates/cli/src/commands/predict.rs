@@ -78,7 +78,7 @@ impl Predict {
         remarks.extend(distorted(&model));
         let out = out.display().to_string();
         let text = format!("Wrote {n} predictions to {out}.\n");
-        Ok(Answer { text, object: json!({ "n": n, "out": out }), remarks })
+        Ok(Answer { text, object: json!({ "n": n, "out": out }), remarks, ..Answer::default() })
     }
 
     /// Whether all that it says is that a file was written.
@@ -153,7 +153,7 @@ fn all(model: &Model, asked: &PredictionInput<'_>) -> Result<Answer, CommandFail
     remarks.extend(distorted(model));
     let object =
         json!({ "n": predictions.len(), "classes": model.classes(), "predictions": predictions });
-    Ok(Answer { text: String::new(), object, remarks })
+    Ok(Answer { text: String::new(), object, remarks, ..Answer::default() })
 }
 
 fn value(cell: &KeptCell) -> Value {

@@ -82,7 +82,7 @@ impl ReportArgs {
         };
         let remarks = unsound.map(|(path, _)| remark(path)).collect();
         let text = format!("Wrote {} ({} kB).\n", self.out.display(), page.len().div_ceil(1000));
-        Ok(Answer { text, object, remarks })
+        Ok(Answer { text, object, remarks, ..Answer::default() })
     }
 }
 

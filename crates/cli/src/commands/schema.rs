@@ -163,7 +163,7 @@ impl Init {
                 (format!("Wrote {out}.\n"), json!({ "out": out, "from": from }))
             }
         };
-        Ok(Answer { text, object, remarks })
+        Ok(Answer { text, object, remarks, ..Answer::default() })
     }
 }
 
@@ -203,7 +203,7 @@ impl SchemaCheckArgs {
             "sparse": schema.sparse(),
         });
         let remarks = checked.counts.map(|_| "The counts are NOT PRIVATE.".to_owned());
-        Ok(Answer { text, object, remarks: remarks.into_iter().collect() })
+        Ok(Answer { text, object, remarks: remarks.into_iter().collect(), ..Answer::default() })
     }
 }
 

@@ -52,7 +52,7 @@ pub fn answer(file: &Path, summary: &BudgetSummary) -> Answer {
     if !summary.jobs.is_empty() {
         text += &format!("\n{}", jobs(summary));
     }
-    Answer { text, object: object(file, summary), remarks: remarks(summary) }
+    Answer { text, object: object(file, summary), remarks: remarks(summary), ..Answer::default() }
 }
 
 /// What is protected, and who a user is once that is known.
@@ -236,5 +236,5 @@ pub fn checked(file: &Path, summary: &BudgetSummary) -> Answer {
         summary.jobs.len(),
         &summary.head[..16]
     ));
-    Answer { text, object: object(file, summary), remarks: remarks(summary) }
+    Answer { text, object: object(file, summary), remarks: remarks(summary), ..Answer::default() }
 }

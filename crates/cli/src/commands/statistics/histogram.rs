@@ -40,7 +40,7 @@ impl HistogramCommand {
         let job = job.map_err(|error| CommandFailure::of("histogram", error))?;
         let known = (|| job.plan_beforehand(), job.user_column());
         flags.perform(
-            "histogram",
+            ("histogram", json!(format!("{partition:?}"))),
             known,
             |table, run| job.open(table, run),
             |histograms| (said(histograms), &histograms.certificate),

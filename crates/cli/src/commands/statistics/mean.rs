@@ -26,7 +26,7 @@ impl Mean {
         let job = job.map_err(|error| CommandFailure::of("mean", error))?;
         let known = (|| job.plan_beforehand(), job.user_column());
         flags.perform(
-            "mean",
+            ("mean", json!({})),
             known,
             |table, run| job.open(table, run),
             |means| (said(means), &means.certificate),

@@ -19,11 +19,12 @@ pub use quantile::QuantileCommand;
 
 use super::shared::{CERTIFICATE, certificate_fields, certificate_rows, format, not_private, weak};
 use crate::answer::Answer;
+use crate::delivery::{Delivery, Places};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show, show_down, show_up};
 use crate::progress::JobBar;
-use crate::purse::{PurseFlags, done};
+use crate::purse::{JobName, PurseFlags, done};
 use crate::repeated::given_twice;
 
 /// What every statistic is told.
@@ -88,7 +89,7 @@ impl ColumnFlags {
     /// Does the job that `open` opens, and pays for it where a budget is named.
     fn perform<R: Payable>(
         self,
-        command: &'static str,
+        (command, own): (&'static str, serde_json::Value),
         (beforehand, user): (impl FnOnce() -> Option<Ledger>, Option<String>),
         open: impl FnOnce(&Files, &mut Run<'_>) -> Result<R, Error>,
         said: impl FnOnce(&R::Done) -> (Said, &Certificate),
@@ -99,23 +100,26 @@ impl ColumnFlags {
         let reading = ReadOptions { format: self.format, max_line: None };
         let data = Files { paths: self.data, reading };
         let label = format!("{command} of {}", self.columns.join(", "));
-        let purse = self.purse.open(&self.guarantee, &data, &label, beforehand)?;
+        let asked = json!({
+            command: own, "guarantee": self.guarantee, "columns": self.columns,
+            "user_column": self.user_column, "confidence": self.confidence,
+        });
+        let name = JobName::kept(&label, &asked, &data, &[Some(&self.schema)]);
+        let purse = self.purse.open(&self.guarantee, &data, name, beforehand)?;
         let mut bar = JobBar::new("question");
         let mut watch = |stage| bar.watch(stage);
         let run = Run::watched(&mut watch);
-        let done = done(purse, &data, user, open, run);
+        let deliver = |done: &mut R::Done| {
+            let (said, certificate) = said(done);
+            let mut answer = answer(said, certificate);
+            answer.remarks.extend(given_twice(&data.paths));
+            let certificate = format!("{:#}\n", json!(certificate));
+            Ok(Delivery::of(answer, "certificate", CERTIFICATE, certificate))
+        };
+        let done = done(purse, &data, user, open, run, deliver);
         bar.finish();
-        let (done, receipt) = done.map_err(|failure| failure.by(command))?;
-        let (said, certificate) = said(&done);
-        let mut answer = answer(said, certificate);
-        answer.remarks.extend(given_twice(&data.paths));
-        if let Some(out) = &self.out {
-            answer.write("certificate", CERTIFICATE, &json!(certificate), out);
-        }
-        if let Some(receipt) = receipt {
-            receipt.add_to(&mut answer);
-        }
-        Ok(answer)
+        let (delivery, charged) = done.map_err(|failure| failure.by(command))?;
+        Ok(delivery.hand_over(&Places::default().and("certificate", self.out.as_deref()), charged))
     }
 }
 
@@ -138,7 +142,7 @@ fn answer(said: Said, certificate: &Certificate) -> Answer {
         whole.extend(own);
     }
     let remarks = not_private(certificate).into_iter().chain(weak(certificate)).collect();
-    Answer { text, object: json!(whole), remarks }
+    Answer { text, object: json!(whole), remarks, ..Answer::default() }
 }
 
 /// What holds for every answer about columns.

@@ -37,7 +37,7 @@ impl QuantileCommand {
         let job = job.map_err(|error| CommandFailure::of("quantile", error))?;
         let known = (|| job.plan_beforehand(), job.user_column());
         flags.perform(
-            "quantile",
+            ("quantile", json!({ "at": at, "resolution": resolution })),
             known,
             |table, run| job.open(table, run),
             |quantiles| (said(quantiles), &quantiles.certificate),

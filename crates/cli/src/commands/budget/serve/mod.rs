@@ -94,6 +94,6 @@ impl Serve {
         runtime.shutdown_timeout(Duration::from_secs(1));
         let text = format!("Stopped after {answered} connections.\n");
         let object = json!({ "address": address.to_string(), "connections": answered });
-        Ok(Answer { text, object, remarks: Vec::new() })
+        Ok(Answer { text, object, remarks: Vec::new(), ..Answer::default() })
     }
 }
