@@ -2,6 +2,7 @@
 //! and a line in [`Command::run`].
 
 mod account;
+mod asked;
 mod audit;
 mod budget;
 mod calibrate;
