@@ -30,8 +30,12 @@ pub struct DraftOptions {
     pub format: Option<Format>,
     /// The file has no header line; columns are then named column_1, column_2, ….
     pub no_header: bool,
+    /// The first line has the names of columns, however they look.
+    pub header: bool,
     /// The delimiter, when it is not the format's own.
     pub delimiter: Option<u8>,
+    /// Numbers have a comma before their decimals.
+    pub decimal_comma: bool,
     /// The column to predict.
     pub target: Option<String>,
     /// The column that says whose record it is.
@@ -43,6 +47,17 @@ pub struct DraftOptions {
 impl DraftOptions {
     fn reading(&self, format: Format) -> ReadOptions {
         ReadOptions { format: Some(format), max_line: self.max_line }
+    }
+
+    /// The delimiter that the schema has to say: the one that was given, or that of a format which the
+    /// name of the file does not tell.
+    pub(super) fn remembered(&self, file: &str) -> Option<u8> {
+        let told = self.format.filter(|format| Format::of(Path::new(file)) != Some(*format));
+        self.delimiter.or(match told {
+            Some(Format::Csv) => Some(b','),
+            Some(Format::Tsv) => Some(b'\t'),
+            _ => None,
+        })
     }
 
     pub(super) fn limits(&self) -> ReadLimits {
@@ -88,28 +103,37 @@ pub fn draft_from_public(
     let mut notes = Vec::new();
     let (mut asked, mut remarks) = (BTreeMap::new(), Vec::new());
     let mut schema = if format == Format::Libsvm {
-        libsvm(path, &file, options)?
+        libsvm(path, &file, options, &mut remarks)?
     } else {
         let scans = match format {
             Format::Parquet => scan_parquet(path, &file)?,
             _ => scan_delimited(path, &file, format, options, &mut remarks)?,
         };
-        table(scans, options, &mut notes, &mut asked)?
+        table(scans, (options, &file), &mut notes, (&mut asked, &mut remarks))?
     };
     schema.row_norm = 1.0;
     if schema.width() > 0 {
         let wide = Schema { row_norm: norm::LARGEST, ..schema.clone() };
         let table = load_features(path, options.reading(format), &wide)?;
         let (norm, some_are_longer) = norm_for(&table.rows);
-        schema.row_norm = round_up(norm);
+        // A column of any kind is at most 1 of the norm: one that is decided later must not shorten
+        // the others.
+        schema.row_norm = round_up(norm.hypot((asked.len() as f64).sqrt()));
         notes.push(match some_are_longer {
             true => format!(
                 "Row norm: at most one row in a hundred of {file} is longer than {}; those are scaled down to \
                  it, because noise is in proportion to the norm.",
-                schema.row_norm
+                round_up(norm)
             ),
-            false => format!("Row norm: no row of {file} is longer than {}.", schema.row_norm),
+            false => format!("Row norm: no row of {file} is longer than {}.", round_up(norm)),
         });
+        if !asked.is_empty() {
+            notes.push(format!(
+                "The row norm counts 1 for each of the {} columns of kind \"TODO\"; where you ignore all of them it is {}.",
+                asked.len(),
+                round_up(norm)
+            ));
+        }
     }
     notes.push(
         "public_n is left out: set it to a public count if you use add-remove adjacency.".into(),
@@ -119,9 +143,7 @@ pub fn draft_from_public(
         notes.push("No target yet: give one column kind = \"target\".".into());
     }
     if !asked.is_empty() {
-        notes.push(
-            "Columns of kind \"TODO\" are for you to decide, and not in the row norm yet.".into(),
-        );
+        notes.push("Columns of kind \"TODO\" are for you to decide.".into());
     }
     let toml = commented(&file, &notes, &schema.to_toml_asking(&asked));
     Ok(SchemaDraft { schema, toml, questions: asked.into_values().collect(), remarks })
@@ -179,6 +201,18 @@ impl Scan {
         let (tokens, seen) = (BTreeSet::new(), SeenValues::default());
         let spread = ColumnSpread::default();
         Self { name, numeric: true, lower, upper, spread, values, tokens, unreadable: false, seen }
+    }
+
+    /// The same where numbers have a comma before their decimals.
+    fn see_text(&mut self, field: &[u8], comma: bool) {
+        let text = field.trim_ascii();
+        match ask::as_number(text, true).filter(|_| comma) {
+            Some(x) => self.see(Cell::Number(x)),
+            None => self.see(Cell::Text(field)),
+        }
+        if comma && text.contains(&b'.') && number::parse(text).is_some() {
+            self.seen.both = true;
+        }
     }
 
     fn see(&mut self, cell: Cell<'_>) {
@@ -282,11 +316,27 @@ impl Scan {
         }
     }
 
-    fn target(&self) -> Result<Role, SchemaError> {
+    /// The target, and a word on what it is taken for.
+    fn target(&self, remarks: &mut Vec<String>) -> Result<Role, SchemaError> {
         let few = |labels: &Labels| !self.numeric || labels.len() <= MOST_CLASSES;
         let kind = match self.labels().filter(few) {
-            Some(labels) => TargetKind::Classes(labels),
-            None if self.numeric => TargetKind::Range { lower: self.lower, upper: self.upper },
+            Some(labels) => {
+                if self.numeric {
+                    remarks.push(format!(
+                        "The target is drafted as {} classes: if it is an amount, give it lower and upper in place of classes.",
+                        labels.len()
+                    ));
+                }
+                TargetKind::Classes(labels)
+            }
+            None if self.numeric => {
+                remarks.push(
+                    "The target is drafted as an amount, for a regression: if its numbers are codes, give it classes in \
+                     place of lower and upper."
+                        .into(),
+                );
+                TargetKind::Range { lower: self.lower, upper: self.upper }
+            }
             None => return Err(SchemaError::NotATarget(self.name.clone())),
         };
         Ok(Role::Target(Target { kind, missing: None }))
@@ -295,15 +345,21 @@ impl Scan {
 
 fn table(
     scans: Vec<Scan>,
-    options: &DraftOptions,
+    (options, file): (&DraftOptions, &str),
     notes: &mut Vec<String>,
-    asked: &mut BTreeMap<usize, String>,
+    (asked, remarks): (&mut BTreeMap<usize, String>, &mut Vec<String>),
 ) -> Result<Schema, DataError> {
     let mut columns = Vec::new();
     let mut tokens = BTreeSet::from([String::new()]);
     for scan in &scans {
         let role = match &scan.name {
-            name if options.target.as_ref() == Some(name) => scan.target()?,
+            name if options.target.as_ref() == Some(name) => scan.target(remarks)?,
+            name if name.is_empty() => {
+                remarks.push(
+                    "A column has no name, as pandas writes its index: it is ignored.".into(),
+                );
+                Role::Ignored
+            }
             name if options.user.as_ref() == Some(name) => Role::User(IdForm::default()),
             _ => match scan.question() {
                 Some(question) => {
@@ -319,7 +375,8 @@ fn table(
     let schema = Schema {
         row_norm: norm::LARGEST,
         header: !options.no_header,
-        delimiter: options.delimiter,
+        delimiter: options.remembered(file),
+        decimal_comma: options.decimal_comma,
         missing_tokens: tokens.into_iter().collect(),
         features: None,
         columns,
@@ -342,18 +399,25 @@ fn scan_delimited(
     remarks: &mut Vec<String>,
 ) -> Result<Vec<Scan>, DataError> {
     let usual = if format == Format::Tsv { b'\t' } else { b',' };
-    let mut records =
-        Records::new(open::open(path)?, file, options.delimiter.unwrap_or(usual), options.limits());
+    let delimiter = options.delimiter.unwrap_or(usual);
+    if delimiter == b',' && options.decimal_comma {
+        return Err(SchemaError::DecimalIsDelimiter.into());
+    }
+    let mut records = Records::new(open::open(path)?, file, delimiter, options.limits());
     let mut record = Record::default();
     if !records.next(&mut record)? {
         return Err(DataError::file(file, FileProblem::Empty));
+    }
+    let first: Vec<&[u8]> = record.fields().collect();
+    if let (None, Some(other)) = (options.delimiter, ask::other_delimiter(&first)) {
+        return Err(DataError::file(file, FileProblem::OtherDelimiter(other)));
     }
     let mut pending = options.no_header;
     let named = |(i, field): (usize, &[u8])| match options.no_header {
         true => format!("column_{}", i + 1),
         false => String::from_utf8_lossy(field.trim_ascii()).into_owned(),
     };
-    if !options.no_header && ask::are_values(&record.fields().collect::<Vec<_>>()) {
+    if !options.no_header && !options.header && ask::are_values(&first) {
         remarks.push(
             "The first line is made of numbers: if it is a record, draft again with `no_header`."
                 .into(),
@@ -369,7 +433,7 @@ fn scan_delimited(
             return Err(DataError::line(file, records.line(), problem));
         }
         for (scan, field) in scans.iter_mut().zip(record.fields()) {
-            scan.see(Cell::Text(field));
+            scan.see_text(field, options.decimal_comma);
         }
     }
 }
@@ -409,7 +473,12 @@ fn scan_parquet(_: &Path, file: &str) -> Result<Vec<Scan>, DataError> {
 }
 
 /// The widest index and the labels of a LIBSVM file; everything else is checked when it is loaded.
-fn libsvm(path: &Path, file: &str, options: &DraftOptions) -> Result<Schema, DataError> {
+fn libsvm(
+    path: &Path,
+    file: &str,
+    options: &DraftOptions,
+    remarks: &mut Vec<String>,
+) -> Result<Schema, DataError> {
     let mut scan = Scan::new("label".into());
     let mut features = 1_u32;
     let mut lines = Lines::new(open::open(path)?, file, options.limits());
@@ -423,7 +492,9 @@ fn libsvm(path: &Path, file: &str, options: &DraftOptions) -> Result<Schema, Dat
             features = features.max(index as u32);
         }
     }
-    let Role::Target(target) = scan.target()? else { return Err(SchemaError::NoTarget.into()) };
+    let Role::Target(target) = scan.target(remarks)? else {
+        return Err(SchemaError::NoTarget.into());
+    };
     Ok(Schema::libsvm(features, norm::LARGEST, target.kind)?)
 }
 

@@ -54,15 +54,19 @@ fn names(
     if !records.next(&mut record)? {
         return Err(DataError::file(file, FileProblem::Empty));
     }
+    let first: Vec<&[u8]> = record.fields().collect();
+    if let (None, Some(other)) = (options.delimiter, ask::other_delimiter(&first)) {
+        return Err(DataError::file(file, FileProblem::OtherDelimiter(other)));
+    }
     if options.no_header {
         return Ok((1..=record.len())
             .map(|i| (format!("column_{i}"), KnownColumn::Nothing))
             .collect());
     }
-    let names: Vec<&[u8]> = record.fields().collect();
-    if ask::are_values(&names) {
-        // The names would be values of a private record.
-        return Err(DataError::file(file, FileProblem::HeaderOfValues));
+    let names = first;
+    // The names would be values of a private record.
+    if let Some(why) = ask::why_a_record(&names).filter(|_| !options.header) {
+        return Err(DataError::file(file, FileProblem::HeaderOfValues(why)));
     }
     if names.len() == 1 {
         remarks.push(
@@ -108,10 +112,17 @@ fn written(file: &str, columns: &[(String, KnownColumn)], options: &DraftOptions
         out.push_str("header = false\n");
     }
     // Writing to a string cannot fail.
-    if let Some(delimiter) = options.delimiter {
+    if let Some(delimiter) = options.remembered(file) {
         let _ = writeln!(out, "delimiter = {}", quoted(&char::from(delimiter).to_string()));
     }
+    if options.decimal_comma {
+        out.push_str("decimal = \",\"\n");
+    }
     for (name, known) in columns {
+        if name.is_empty() {
+            out.push_str("\n# It has no name: the index that pandas writes.\n[[column]]\nname = \"\"\nkind = \"ignored\"\n");
+            continue;
+        }
         let (target, user) =
             (options.target.as_ref() == Some(name), options.user.as_ref() == Some(name));
         let asked = match known {
