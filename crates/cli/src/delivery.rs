@@ -112,7 +112,10 @@ impl Delivery {
             };
             match piece.write(place) {
                 Ok(()) => piece.say(place, &mut answer),
-                Err(why) => failures.push((piece, why)),
+                Err(why) => {
+                    answer.text += "\n";
+                    failures.push((piece, why));
+                }
             }
             answer.text += &behind;
         }
@@ -130,7 +133,9 @@ impl Delivery {
         }
         if let Some(receipt) = charged.receipt {
             receipt.add_to(&mut answer);
-            answer.object["budget"]["delivered_again"] = charged.again.into();
+            if charged.again {
+                answer.object["budget"]["delivered_again"] = true.into();
+            }
         }
         answer.kept = charged.kept;
         answer

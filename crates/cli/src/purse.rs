@@ -16,7 +16,7 @@ use crate::answer::Answer;
 use crate::delivery::{Charged, Delivery};
 use crate::failure::CommandFailure;
 use crate::layout::wrapped;
-use crate::number::{show_delta, show_up};
+use crate::number::{show_delta, show_down, show_up};
 use crate::spool::{self, JobMark, Keeping, KeptResult};
 
 /// What `--disjoint-people` says.
@@ -299,7 +299,7 @@ fn receipt(
         show_up(group.counted),
         summary.promise.epsilon,
         show_delta(summary.promise.delta),
-        group.left
+        show_down(group.left)
     ));
     let object = json!({
         "file": file, "job": number, "counted": group.counted, "left": group.left,

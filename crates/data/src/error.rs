@@ -125,8 +125,11 @@ pub enum FileProblem {
     #[error("the header names column `{0}` twice")]
     DuplicateColumn(String),
     /// A header that seems to be a record.
-    #[error("the first line is made of numbers and does not look like the names of columns")]
-    HeaderOfValues,
+    #[error("the first line looks like a record and not like the names of columns: {0}")]
+    HeaderOfValues(&'static str),
+    /// One field only, with another delimiter in it.
+    #[error("the first line has one field, and {0:?} in it")]
+    OtherDelimiter(char),
     /// A dataset whose parts do not go together, or not with the schema.
     #[error("{0}")]
     Shape(String),
@@ -320,7 +323,18 @@ impl FileProblem {
                 "add a [[column]] entry (kind = \"ignored\" skips it), or set undeclared = \"ignore\"; if the first \
                  line is a record, set header = false"
             }
-            Self::HeaderOfValues => "if the first line is a record, give `no_header`",
+            Self::HeaderOfValues(_) => {
+                "give `no_header` if the first line is a record, or `header` if these are the names of the columns"
+            }
+            Self::OtherDelimiter(';') => {
+                "give `delimiter = ';'` if it is between the fields, or `delimiter = ','`"
+            }
+            Self::OtherDelimiter('|') => {
+                "give `delimiter = '|'` if it is between the fields, or `delimiter = ','`"
+            }
+            Self::OtherDelimiter(_) => {
+                "give `format = tsv` if tabs are between the fields, or `delimiter = ','`"
+            }
             Self::Shape(_) => {
                 "give parts of the same length, and as many columns as there are features"
             }

@@ -8,7 +8,7 @@ use reticent_plot::{Axis, Curve, Plot, seconds, share};
 
 use crate::curves::figure;
 use crate::words::{
-    compared, delta, down, factor, from_whom, given, number, one_in, protected, said, time, up,
+    compared, delta, down, factor, from_whom, given, one_in, protected, said, time, up,
 };
 
 /// A budget as it stands.
@@ -191,8 +191,8 @@ pub(crate) fn jobs(summary: &BudgetSummary) -> Markup {
                         th.number scope="col" { "ε asked" }
                         th.number scope="col" { "δ asked" }
                     } }
-                    tbody { @for job in summary.jobs.iter().rev().take(LISTED) { tr {
-                        td.number { (job.number) }
+                    tbody { @for (place, job) in summary.jobs.iter().enumerate().rev().take(LISTED) { tr {
+                        td.number { (place + 1) }
                         th scope="row" { (said(&job.label)) }
                         td.time { (time(&job.time)) }
                         td {
@@ -219,7 +219,7 @@ pub(crate) fn remarks(summary: &BudgetSummary) -> Markup {
     html! {
         @for (group, added) in gains {
             p {
-                "Added up, the " (group.jobs) " jobs would come to ε = " (number(added))
+                "Added up, the " (group.jobs) " jobs would come to ε = " (up(added))
                 "; counted together they come to " (up(group.counted)) "."
             }
         }

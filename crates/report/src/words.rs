@@ -74,7 +74,13 @@ pub fn time(time: &str) -> String {
 /// δ.
 #[must_use]
 pub fn delta(delta: f64) -> String {
-    if delta == 0.0 { "0".to_owned() } else { format!("{delta:e}") }
+    let text = format!("{delta:e}");
+    match delta {
+        0.0 => "0".to_owned(),
+        // Many digits are noise to people; what is promised is never less than what holds.
+        _ if text.len() > 9 => up(delta),
+        _ => text,
+    }
 }
 
 /// A chance as one in so many, rounded up.

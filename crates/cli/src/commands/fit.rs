@@ -152,10 +152,14 @@ impl FitArgs {
         };
         let done = done(purse, &file.data, job.user_column(), open, run, deliver);
         bar.finish();
-        let (mut delivery, charged) = done?;
-        note_replaced(&mut delivery, &out);
+        let (delivery, charged) = done?;
+        let before = certificate_before(&out);
         let places = Places::default().and("model", Some(&out));
-        Ok(delivery.hand_over(&places.and("trace", trace.trace.as_deref()), charged))
+        let mut answer = delivery.hand_over(&places.and("trace", trace.trace.as_deref()), charged);
+        let replaced = replaced(before, &out);
+        answer.object["replaced"] = replaced.is_some().into();
+        answer.remarks.extend(replaced);
+        Ok(answer)
     }
 
     fn file(self) -> Result<(JobFile<Spec>, PurseFlags, TraceFlags), CommandFailure> {
@@ -201,19 +205,11 @@ fn of_a_fit(flag: clap::Arg) -> clap::Arg {
     if hidden { flag.hide(true) } else { flag }
 }
 
-/// Says whether the model takes the place of another; its own, which was written in part, is none.
-pub(super) fn note_replaced(delivery: &mut Delivery, out: &Path) {
-    let model = delivery.pieces.iter().find_map(|piece| match &piece.content {
-        Content::Model { model, .. } => Some(model),
-        _ => None,
-    });
-    let own = |before: &Certificate| {
-        before.digest.as_ref().is_some_and(|digest| model.is_some_and(|text| text.contains(digest)))
-    };
-    let before = certificate_before(out).filter(|before| !own(before));
-    let answer = &mut delivery.answer;
-    answer.object["replaced"] = before.is_some().into();
-    answer.remarks.extend(before.as_ref().map(replaces));
+/// What to remember if the model took the place of another, the one that was there `before`. Its own,
+/// which was written in part, is none.
+pub(super) fn replaced(before: Option<Certificate>, out: &Path) -> Option<String> {
+    let now = certificate_before(out)?;
+    before.filter(|before| before.digest != now.digest).as_ref().map(replaces)
 }
 
 fn delivery(

@@ -13,10 +13,10 @@ use reticent::{
 };
 use serde_json::{Value, json};
 
-use super::fit::{JobFlags, RESULT, folder, note_replaced};
+use super::fit::{JobFlags, RESULT, folder, replaced};
 use super::shared::{
-    certificate_fields, certificate_rows, not_private, one_of, problem_fields, problem_rows, row,
-    weak,
+    certificate_before, certificate_fields, certificate_rows, not_private, one_of, problem_fields,
+    problem_rows, row, weak,
 };
 use crate::answer::Answer;
 use crate::delivery::{Charged, Content, Delivery, Piece, Places};
@@ -169,11 +169,13 @@ impl Simulate {
             delivery.answer.remarks.extend(given_twice(&file.data.paths));
             Ok(delivery)
         };
-        let (mut delivery, charged) = train(&file, (keep, asked), &purse, &trace, deliver)?;
-        note_replaced(&mut delivery, &out);
+        let (delivery, charged) = train(&file, (keep, asked), &purse, &trace, deliver)?;
+        let before = certificate_before(&out);
         let places = Places::default().and("model", Some(&out));
         let places = places.and("node_models", node_models.as_deref());
-        Ok(delivery.hand_over(&places.and("trace", trace.trace.as_deref()), charged))
+        let mut answer = delivery.hand_over(&places.and("trace", trace.trace.as_deref()), charged);
+        answer.remarks.extend(replaced(before, &out));
+        Ok(answer)
     }
 }
 

@@ -60,9 +60,10 @@ impl<'a, R: Read> DelimitedFile<'a, R> {
         let fields = record.len();
         records.single = fields == 1;
         let trimmed = |name: &[u8]| if layout.trim { name.trim_ascii() } else { name }.to_vec();
+        let first = record.fields().map(trimmed).collect();
         let (head, read) = match layout.header {
-            true => (FileHead::Names(record.fields().map(trimmed).collect()), None),
-            false => (FileHead::Fields { count: fields, line: records.line() }, Some(record)),
+            true => (FileHead::Names(first), None),
+            false => (FileHead::Fields { first, line: records.line() }, Some(record)),
         };
         let first = Some(DelimitedBlock { records, read, fields });
         Ok(Self { blocks, layout, file, head, fields, first })
