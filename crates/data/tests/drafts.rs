@@ -197,29 +197,10 @@ fn weights_are_refused_by_name() {
     );
 }
 
-const OWNED: &str = "
-row_norm = 1
-[[column]]
-name = 'age'
-kind = 'numeric'
-lower = 0
-upper = 100
-[[column]]
-name = 'town'
-kind = 'categorical'
-categories = ['A', 'B']
-unknown = 'error'
-[[column]]
-name = 'who'
-kind = 'user'
-[[column]]
-name = 'ill'
-kind = 'target'
-classes = ['no', 'yes']
-[[column]]
-name = 'note'
-kind = 'ignored'
-";
+const OWNED: &str = schema!(1;
+    age "name = 'town'\nkind = 'categorical'\ncategories = ['A', 'B']\nunknown = 'error'" who
+    ill note
+);
 
 #[test]
 fn an_unknown_category_can_be_an_error_and_counts_show_all_of_them() {
