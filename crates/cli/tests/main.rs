@@ -19,10 +19,9 @@ mod persons;
 mod predictions;
 mod reading;
 mod report;
-#[cfg(feature = "reproduce")]
-mod reproduce;
 mod serve;
 mod simulate;
+mod split;
 mod statistics;
 mod sweep;
 mod verify;

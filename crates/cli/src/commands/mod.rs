@@ -17,11 +17,10 @@ mod list;
 mod man;
 mod predict;
 mod report;
-#[cfg(feature = "reproduce")]
-mod reproduce;
 mod schema;
 mod shared;
 mod simulate;
+mod split;
 mod statistics;
 mod sweep;
 mod verify;
@@ -72,12 +71,11 @@ pub enum Command {
     Calibrate(calibrate::Calibrate),
     /// Attack an algorithm on worst-case neighbouring tables and measure how much it leaks
     Audit(audit::Audit),
-    /// Run the experiments of the papers again, and check their claims
-    #[cfg(feature = "reproduce")]
-    Reproduce(reproduce::Reproduce),
     /// Draft or check the description of a table
     #[command(subcommand)]
     Schema(schema::SchemaCommand),
+    /// Split a table into a file to train on and one to test on, nobody in both
+    Split(Box<split::SplitArgs>),
     /// List what can be chosen
     List(list::List),
     /// Run the whole path once on built-in data
@@ -110,9 +108,8 @@ impl Command {
             Command::Account(account) => account.run(),
             Command::Calibrate(calibrate) => calibrate.run(),
             Command::Audit(audit) => audit.run(),
-            #[cfg(feature = "reproduce")]
-            Command::Reproduce(reproduce) => reproduce.run(),
             Command::Schema(schema) => schema.run(),
+            Command::Split(split) => split.run(),
             Command::List(list) => Ok(list.run()),
             Command::Demo(demo) => demo.run(),
             Command::Completions(completions) => Ok(completions.run()),
@@ -124,7 +121,7 @@ impl Command {
     pub fn is_report(&self) -> bool {
         match self {
             Command::Fit(_) | Command::Simulate(_) => true,
-            Command::Identity(_) | Command::Report(_) => true,
+            Command::Identity(_) | Command::Report(_) | Command::Split(_) => true,
             Command::Predict(predict) => predict.writes_a_file(),
             Command::Export(export) => export.writes_a_file(),
             Command::Budget(budget) => budget.is_report(),
