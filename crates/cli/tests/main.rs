@@ -21,6 +21,7 @@ mod reading;
 mod report;
 mod serve;
 mod simulate;
+mod split;
 mod statistics;
 mod sweep;
 mod verify;

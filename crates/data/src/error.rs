@@ -110,6 +110,9 @@ pub enum FileProblem {
     /// A declared column is not there.
     #[error("the file has no column `{0}`, which the schema declares")]
     MissingColumn(String),
+    /// The column to split by is not there.
+    #[error("the file has no column `{0}` to split by")]
+    NoKeyColumn(String),
     /// A column that was asked for is not there.
     #[error("the file has no column `{0}` to keep")]
     NoSuchColumn(String),
@@ -314,6 +317,9 @@ impl FileProblem {
             Self::MissingColumn(_) => {
                 "check the spelling in the schema; if the fields are not between commas, set delimiter; if the file \
                  has no header line, set header = false"
+            }
+            Self::NoKeyColumn(_) => {
+                "name a column as its header does; without a header, as the schema does or as column_1, column_2, …"
             }
             Self::NoSuchColumn(_) => {
                 "name a column as its header does; a LIBSVM file has none, and without a header only declared columns \

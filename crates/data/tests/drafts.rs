@@ -233,3 +233,16 @@ fn an_unknown_category_can_be_an_error_and_counts_show_all_of_them() {
         assert_eq!(ill.values, Some(vec![("no".into(), 3), ("yes".into(), 1)]));
     }
 }
+
+/// Without a header as well as with one: a file of one column that is none.
+#[test]
+fn another_delimiter_is_seen_in_a_file_without_names_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "t.csv", "1;2\n3;4\n");
+    let options = DraftOptions { no_header: true, ..DraftOptions::default() };
+    let drafted = draft_from_public(&path, &options, &[0; 32]).unwrap_err();
+    let filled = skeleton(&path, &options).unwrap_err();
+    for error in [drafted, filled] {
+        assert!(error.to_string().contains("has one field, and ';' in it"), "{error}");
+    }
+}

@@ -21,6 +21,7 @@ mod report;
 mod schema;
 mod shared;
 mod simulate;
+mod split;
 mod statistics;
 mod sweep;
 mod verify;
@@ -74,6 +75,8 @@ pub enum Command {
     /// Draft or check the description of a table
     #[command(subcommand)]
     Schema(schema::SchemaCommand),
+    /// Split a table into a file to train on and one to test on, nobody in both
+    Split(Box<split::SplitArgs>),
     /// List what can be chosen
     List(list::List),
     /// Run the whole path once on built-in data
@@ -107,6 +110,7 @@ impl Command {
             Command::Calibrate(calibrate) => calibrate.run(),
             Command::Audit(audit) => audit.run(),
             Command::Schema(schema) => schema.run(),
+            Command::Split(split) => split.run(),
             Command::List(list) => Ok(list.run()),
             Command::Demo(demo) => demo.run(),
             Command::Completions(completions) => Ok(completions.run()),
@@ -118,7 +122,7 @@ impl Command {
     pub fn is_report(&self) -> bool {
         match self {
             Command::Fit(_) | Command::Simulate(_) => true,
-            Command::Identity(_) | Command::Report(_) => true,
+            Command::Identity(_) | Command::Report(_) | Command::Split(_) => true,
             Command::Predict(predict) => predict.writes_a_file(),
             Command::Export(export) => export.writes_a_file(),
             Command::Budget(budget) => budget.is_report(),

@@ -256,7 +256,8 @@ fn counted(counts: &ReadCounts) -> String {
     format!("{}\n  {}\n", columns(&rows, 2, 1), lines.join(", "))
 }
 
-fn delimiter(text: &str) -> Result<u8, String> {
+/// One character between fields.
+pub fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"\\t" => Ok(b'\t'),
         [byte] if byte.is_ascii() && !b"\"\n\r".contains(byte) => Ok(*byte),

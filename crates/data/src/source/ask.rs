@@ -2,6 +2,7 @@
 //! cannot be seen from the numbers; a model that takes one for the other is wrong without a word.
 //! So a person is asked.
 
+use crate::error::FileProblem;
 use crate::{day, number};
 use std::collections::HashSet;
 
@@ -201,8 +202,16 @@ pub(super) fn as_number(text: &[u8], comma: bool) -> Option<f64> {
     number::parse(&point).filter(|_| one)
 }
 
+/// Refuses a first line of one field that has another delimiter in it, where none was given.
+pub(super) fn check_delimiter(first: &[&[u8]], given: Option<u8>) -> Result<(), FileProblem> {
+    match other_delimiter(first).filter(|_| given.is_none()) {
+        Some(other) => Err(FileProblem::OtherDelimiter(other)),
+        None => Ok(()),
+    }
+}
+
 /// What is between fields instead, where a first line has one field alone.
-pub(super) fn other_delimiter(first: &[&[u8]]) -> Option<char> {
+fn other_delimiter(first: &[&[u8]]) -> Option<char> {
     let [line] = first else { return None };
     let found = [';', '\t', '|'].map(|c| (line.iter().filter(|&&b| b == c as u8).count(), c));
     found

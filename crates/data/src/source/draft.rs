@@ -56,8 +56,7 @@ impl DraftOptions {
     pub(super) fn remembered(&self, file: &str) -> Option<u8> {
         let told = self.format.filter(|format| Format::of(Path::new(file)) != Some(*format));
         self.delimiter.or(match told {
-            Some(Format::Csv) => Some(b','),
-            Some(Format::Tsv) => Some(b'\t'),
+            Some(format @ (Format::Csv | Format::Tsv)) => Some(format.usual_delimiter()),
             _ => None,
         })
     }
@@ -110,23 +109,18 @@ pub fn draft_from_public(
     let format = options.format.or_else(|| Format::of(path));
     let format = format.ok_or_else(|| DataError::file(&file, FileProblem::UnknownFormat))?;
     let mut notes = Vec::new();
-    let (mut asked, layout) = (BTreeMap::new(), options.layout(format));
+    let mut asked = BTreeMap::new();
+    let mut scan = FileScan::new(options);
+    let layout = options.layout(format);
     let text = matches!(format, Format::Csv | Format::Tsv);
-    if text && layout.delimiter == b',' && options.decimal_comma {
+    if text && options.decimal_comma && layout.delimiter == b',' {
         return Err(SchemaError::DecimalIsDelimiter.into());
     }
-    let mut scan = FileScan::new(options, &file);
     with_file(path, format, &layout, None, &mut scan)?;
     let FileScan { scans, features, mut remarks, .. } = scan;
-    let mut schema = if format == Format::Libsvm {
-        let Some(Role::Target(target)) =
-            scans.first().map(|label| label.target(&mut remarks)).transpose()?
-        else {
-            return Err(SchemaError::NoTarget.into());
-        };
-        Schema::libsvm(features, norm::LARGEST, target.kind)?
-    } else {
-        table(&scans, (options, &file), &mut notes, (&mut asked, &mut remarks))?
+    let mut schema = match format {
+        Format::Libsvm => libsvm(&scans, features, &mut remarks)?,
+        _ => table(&scans, (options, &file), &mut notes, (&mut asked, &mut remarks))?,
     };
     schema.row_norm = 1.0;
     if schema.width() > 0 {
@@ -411,7 +405,7 @@ fn table(
 /// What a pass over a file sees.
 struct FileScan<'o> {
     options: &'o DraftOptions,
-    file: &'o str,
+    file: String,
     scans: Vec<Scan>,
     /// The columns that are read.
     columns: Vec<usize>,
@@ -423,27 +417,27 @@ struct FileScan<'o> {
 }
 
 impl<'o> FileScan<'o> {
-    fn new(options: &'o DraftOptions, file: &'o str) -> Self {
-        let (scans, columns, remarks) = (Vec::new(), Vec::new(), Vec::new());
-        Self { options, file, scans, columns, comma: false, features: 1, remarks }
+    fn new(options: &'o DraftOptions) -> Self {
+        let (file, scans, columns, remarks) = (String::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { options, file, scans, columns, comma: false, features: 0, remarks }
     }
 }
 
 impl FileConsumer for &mut FileScan<'_> {
     fn consume(self, file: &str, mut source: impl RecordFile) -> Result<(), DataError> {
-        let options = self.options;
         if let Some(first) = first_line(&source) {
-            if let (None, Some(other)) = (options.delimiter, ask::other_delimiter(&first)) {
-                return Err(DataError::file(file, FileProblem::OtherDelimiter(other)));
-            }
-            if !options.no_header && !options.header && ask::are_values(&first) {
+            let DraftOptions { delimiter, no_header, header, decimal_comma, .. } = self.options;
+            ask::check_delimiter(&first, *delimiter)
+                .map_err(|problem| DataError::file(file, problem))?;
+            if ask::are_values(&first) && !no_header && !header {
                 self.remarks.push(
                     "The first line is made of numbers: if it is a record, draft again with `no_header`."
                         .into(),
                 );
             }
-            self.comma = options.decimal_comma;
+            self.comma = *decimal_comma;
         }
+        self.file = file.into();
         self.scans = source.head().names().into_iter().map(Scan::new).collect();
         for (i, scan) in self.scans.iter_mut().enumerate() {
             scan.unreadable = source.shape(i) == ColumnShape::Unreadable;
@@ -465,9 +459,9 @@ impl CellConsumer for FileScan<'_> {
         cell: Result<Cell<'_>, CellProblem>,
     ) -> Result<(), DataError> {
         let scan = &mut self.scans[self.columns[column]];
-        match cell.map_err(|p| DataError::cell(self.file, line, &scan.name, p))? {
-            Cell::Text(field) => scan.see_text(field, self.comma),
-            other => scan.see(other),
+        match cell.map_err(|p| DataError::cell(&self.file, line, &scan.name, p))? {
+            Cell::Text(text) => scan.see_text(text, self.comma),
+            cell => scan.see(cell),
         }
         Ok(())
     }
@@ -479,6 +473,15 @@ impl CellConsumer for FileScan<'_> {
     fn end(&mut self) -> Result<bool, DataError> {
         Ok(true)
     }
+}
+
+/// A schema by the widest index and the labels of a LIBSVM file.
+fn libsvm(scans: &[Scan], features: u32, remarks: &mut Vec<String>) -> Result<Schema, DataError> {
+    let Some(label) = scans.first() else { return Err(SchemaError::NoTarget.into()) };
+    let Role::Target(target) = label.target(remarks)? else {
+        return Err(SchemaError::NoTarget.into());
+    };
+    Ok(Schema::libsvm(features.max(1), norm::LARGEST, target.kind)?)
 }
 
 /// Up to three decimals of the leading digit, so that the file reads well; 1 for a table of zeros.

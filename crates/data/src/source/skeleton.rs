@@ -33,17 +33,15 @@ struct KnownHead<'o> {
 
 impl FileConsumer for &mut KnownHead<'_> {
     fn consume(self, file: &str, source: impl RecordFile) -> Result<(), DataError> {
-        let options = self.options;
         if let Some(first) = first_line(&source) {
-            if let (None, Some(other)) = (options.delimiter, ask::other_delimiter(&first)) {
-                return Err(DataError::file(file, FileProblem::OtherDelimiter(other)));
-            }
-            let named = !options.no_header;
+            let DraftOptions { delimiter, no_header, header, .. } = self.options;
+            let refuse = |problem| DataError::file(file, problem);
+            ask::check_delimiter(&first, *delimiter).map_err(refuse)?;
             // The names would be values of a private record.
-            if let Some(why) = ask::why_a_record(&first).filter(|_| named && !options.header) {
-                return Err(DataError::file(file, FileProblem::HeaderOfValues(why)));
+            if let Some(why) = ask::why_a_record(&first).filter(|_| !no_header && !header) {
+                return Err(refuse(FileProblem::HeaderOfValues(why)));
             }
-            if named && first.len() == 1 {
+            if first.len() == 1 && !no_header {
                 self.remarks.push(
                     "There is one column only: if that is wrong, say what is between fields with `delimiter`.".into(),
                 );
