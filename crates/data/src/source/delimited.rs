@@ -2,7 +2,9 @@
 
 use super::blocks::FileBlocks;
 use super::ready;
-use super::record_file::{CellConsumer, FileHead, RecordBlock, RecordFile, TextLayout, parsed};
+use super::record_file::{
+    CellConsumer, FileHead, PlacedColumns, RecordBlock, RecordFile, TextLayout, parsed,
+};
 use super::records::{Record, Records};
 use crate::error::{FileProblem, LineProblem};
 use crate::filling::Filling;
@@ -118,14 +120,13 @@ impl RecordBlock for DelimitedBlock<'_> {
 }
 
 /// Without a header the schema lists the fields in order. A file for prediction may lack the columns
-/// that prediction does not read. (schema column, field) for what is read, and what the schema calls
-/// the fields; empty where that cannot be told.
+/// that prediction does not read. A name is empty where it cannot be told.
 pub(super) fn by_position(
     count: usize,
     line: u64,
     filling: &Filling<'_>,
     file: &str,
-) -> Result<(Vec<(usize, usize)>, Vec<Vec<u8>>), DataError> {
+) -> Result<PlacedColumns, DataError> {
     let Filling { schema, encoder, purpose, .. } = filling;
     let all = schema.columns();
     let read: Vec<usize> = (0..all.len()).filter(|&s| encoder.reads(s)).collect();

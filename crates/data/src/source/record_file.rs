@@ -216,11 +216,14 @@ impl TextLayout {
 
 /// (schema column, file column) for what is read, in schema order, and the names of the file's
 /// columns, which are the schema's where the file has none.
+pub(super) type PlacedColumns = (Vec<(usize, usize)>, Vec<Vec<u8>>);
+
+/// Where the columns are that are read.
 pub(super) fn placed(
     source: &impl RecordFile,
     filling: &Filling<'_>,
     file: &str,
-) -> Result<(Vec<(usize, usize)>, Vec<Vec<u8>>), DataError> {
+) -> Result<PlacedColumns, DataError> {
     let schema = filling.schema;
     let (columns, names) = match source.head() {
         FileHead::Names(names) => {
