@@ -14,7 +14,7 @@ use crate::schema::{
     Categorical, Column, Drafted, MissingNumber, Numeric, Role, Scale, Schema, Target, TargetKind,
     Unknown,
 };
-use crate::{Cell, CellProblem, DataError, IdForm, Labels, SchemaError, day, norm, number};
+use crate::{Cell, CellProblem, DataError, IdForm, Labels, Rows, SchemaError, day, norm, number};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -126,25 +126,7 @@ pub fn draft_from_public(
     if schema.width() > 0 {
         let wide = Schema { row_norm: norm::LARGEST, ..schema.clone() };
         let table = load_features(path, options.reading(format), &wide)?;
-        let (norm, some_are_longer) = norm_for(&table.rows);
-        // A column of any kind is at most 1 of the norm: one that is decided later must not shorten
-        // the others.
-        schema.row_norm = round_up(norm.hypot((asked.len() as f64).sqrt()));
-        notes.push(match some_are_longer {
-            true => format!(
-                "Row norm: at most one row in a hundred of {file} is longer than {}; those are scaled down to \
-                 it, because noise is in proportion to the norm.",
-                round_up(norm)
-            ),
-            false => format!("Row norm: no row of {file} is longer than {}.", round_up(norm)),
-        });
-        if !asked.is_empty() {
-            notes.push(format!(
-                "The row norm counts 1 for each of the {} columns of kind \"TODO\"; where you ignore all of them it is {}.",
-                asked.len(),
-                round_up(norm)
-            ));
-        }
+        schema.row_norm = row_norm(&table.rows, &file, asked.len(), &mut notes);
     }
     notes.push(
         "public_n is left out: set it to a public count if you use add-remove adjacency.".into(),
@@ -158,6 +140,28 @@ pub fn draft_from_public(
     }
     let toml = commented(&file, &notes, &schema.to_toml_asking(&asked));
     Ok(SchemaDraft { schema, toml, questions: asked.into_values().collect(), remarks })
+}
+
+/// A norm for the rows, and for so many columns that are decided later, with what is to be known.
+fn row_norm(rows: &Rows, file: &str, asked: usize, notes: &mut Vec<String>) -> f64 {
+    let (norm, some_are_longer) = norm_for(rows);
+    notes.push(match some_are_longer {
+        true => format!(
+            "Row norm: at most one row in a hundred of {file} is longer than {}; those are scaled down to \
+             it, because noise is in proportion to the norm.",
+            round_up(norm)
+        ),
+        false => format!("Row norm: no row of {file} is longer than {}.", round_up(norm)),
+    });
+    if asked > 0 {
+        notes.push(format!(
+            "The row norm counts 1 for each of the {asked} columns of kind \"TODO\"; where you ignore all of them it is {}.",
+            round_up(norm)
+        ));
+    }
+    // A column of any kind is at most 1 of the norm: one that is decided later must not shorten the
+    // others.
+    round_up(norm.hypot((asked as f64).sqrt()))
 }
 
 /// What the file is known by: its contents, unpacked, whatever its name.
