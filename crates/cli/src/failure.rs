@@ -7,7 +7,10 @@ use reticent_budget::BudgetError;
 use reticent_payment::PaymentError;
 
 use crate::answer::UNWRITTEN;
-use crate::flags::{flag, in_flags, typed};
+use crate::flags::{flag_of, in_flags, typed};
+
+/// A command that is said later.
+const UNSAID: &str = "";
 
 /// Why a command has no answer.
 #[derive(Debug)]
@@ -49,6 +52,14 @@ impl CommandFailure {
     pub fn by(self, command: &'static str) -> Self {
         match self {
             CommandFailure::Job { error, .. } => CommandFailure::of(command, error),
+            other => other,
+        }
+    }
+
+    /// The same for what nobody said which command it came from.
+    pub fn of_command(self, command: &'static str) -> Self {
+        match self {
+            CommandFailure::Job { command: UNSAID, error } => CommandFailure::of(command, error),
             other => other,
         }
     }
@@ -125,8 +136,10 @@ fn message(error: &Error) -> String {
 fn hint(command: &str, error: &Error) -> String {
     match error {
         Error::Value(refused) => {
-            let name = flag(refused.name).unwrap_or(refused.name.to_owned());
-            format!("see `reticent {command} --help` for {name}")
+            match flag_of(command, refused.name) {
+                Some(flag) => format!("see `reticent {command} --help` for {flag}"),
+                None => format!("see `reticent {command} --help`"),
+            }
         }
         Error::SpecSyntax { .. } => "keys are the flags of `reticent fit` without the dashes in front \
                                      and with _ for - within, as in public_n = 1000 (but intercept = \
@@ -155,7 +168,7 @@ fn hint(command: &str, error: &Error) -> String {
 
 impl<E: Into<Error>> From<E> for CommandFailure {
     fn from(error: E) -> Self {
-        CommandFailure::Job { command: "fit", error: error.into() }
+        CommandFailure::Job { command: UNSAID, error: error.into() }
     }
 }
 

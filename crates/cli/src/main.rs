@@ -9,6 +9,7 @@ mod delivery;
 mod event_text;
 mod failure;
 mod flags;
+mod groups;
 mod layout;
 mod number;
 mod open_job;
@@ -24,14 +25,14 @@ mod tracing;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::answer::OutputFormat;
 use crate::commands::Command;
 
 /// Train convex models on sensitive tables with differential privacy, and a certificate for each.
 #[derive(Debug, Parser)]
-#[command(name = "reticent", version, arg_required_else_help = true, propagate_version = true)]
+#[command(name = "reticent", version = env!("RETICENT_VERSION"), arg_required_else_help = true, propagate_version = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -47,12 +48,15 @@ struct Cli {
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
-    match Cli::try_parse_from(&words) {
+    let parsed = groups::grouped(Cli::command()).try_get_matches_from(&words);
+    match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => {
             let format = OutputFormat { json: cli.json, quiet: cli.quiet };
             progress::set_quiet(cli.quiet);
             let is_report = cli.command.is_report();
-            let said = cli.command.run(format).and_then(|answer| {
+            let name = cli.command.name();
+            let done = cli.command.run(format).map_err(|failure| failure.of_command(name));
+            let said = done.and_then(|answer| {
                 let said = format.say(&answer, is_report);
                 // What is a mere report is delivered when it is written, whoever hears of it.
                 if (said.is_ok() || is_report) && answer.unwritten.is_none() {

@@ -182,7 +182,7 @@ pub(crate) fn jobs(summary: &BudgetSummary) -> Markup {
             p { "None yet." }
         } @else {
             div.scroll tabindex="0" role="group" aria-label="Jobs" {
-                table {
+                table.cards {
                     thead { tr {
                         th.number scope="col" { "Job" }
                         th scope="col" { "What" }
@@ -192,15 +192,15 @@ pub(crate) fn jobs(summary: &BudgetSummary) -> Markup {
                         th.number scope="col" { "δ asked" }
                     } }
                     tbody { @for (place, job) in summary.jobs.iter().enumerate().rev().take(LISTED) { tr {
-                        td.number { (place + 1) }
+                        td.number data-label="Job" { (place + 1) }
                         th scope="row" { (said(&job.label)) }
-                        td.time { (time(&job.time)) }
-                        td {
+                        td.time data-label="Began (UTC)" { (time(&job.time)) }
+                        td data-label="State" {
                             (state(job))
                             @if let Some(known) = &job.progress { br; (progress(known)) }
                         }
-                        td.number { (given(job.epsilon)) }
-                        td.number { (delta(job.delta)) }
+                        td.number data-label="ε asked" { (given(job.epsilon)) }
+                        td.number data-label="δ asked" { (delta(job.delta)) }
                     } } }
                 }
             }

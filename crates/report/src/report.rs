@@ -74,7 +74,7 @@ fn summary(subjects: &[ReportSubject]) -> Markup {
         section aria-labelledby="all-h" {
             h2 id="all-h" { "All models" }
             div.scroll tabindex="0" role="group" aria-label="All models" {
-                table {
+                table.cards {
                     thead { tr {
                         th scope="col" { "Model" }
                         th scope="col" { "Verdict" }
@@ -88,12 +88,12 @@ fn summary(subjects: &[ReportSubject]) -> Markup {
                         @let certificate = &subject.certificate;
                         tr {
                             th scope="row" { a href=(format!("#m{}", k + 1)) { (said(&subject.name)) } }
-                            td { (word(subject)) }
-                            td.number { @if subject.is_sound() { (up(certificate.epsilon)) } @else { "none" } }
-                            td.number { @if subject.is_sound() { (delta(certificate.delta)) } @else { "–" } }
-                            td { (certificate.unit) }
-                            td { (certificate.adjacency) }
-                            td { (certificate.view) }
+                            td data-label="Verdict" { (word(subject)) }
+                            td.number data-label="ε" { @if subject.is_sound() { (up(certificate.epsilon)) } @else { "none" } }
+                            td.number data-label="δ" { @if subject.is_sound() { (delta(certificate.delta)) } @else { "–" } }
+                            td data-label="Protects" { (certificate.unit) }
+                            td data-label="Neighbours" { (certificate.adjacency) }
+                            td data-label="View" { (certificate.view) }
                         }
                     } }
                 }

@@ -7,7 +7,9 @@ use crate::coefficients::coefficients;
 use crate::curves::{attacker, epsilon};
 use crate::parts::{many, table};
 use crate::subject::{Finding, FindingOutcome, ReportSubject};
-use crate::words::{compared, delta, down, factor, from_whom, given, one_in, protected, said, up};
+use crate::words::{
+    compared, delta, down, factor, from_whom, given, one_in, protected, rounded, said, up,
+};
 
 /// The section of a subject, beside a budget or not; `id` is unique in the page, and headings begin at
 /// the second level.
@@ -157,7 +159,7 @@ fn checks(subject: &ReportSubject) -> Markup {
                 @let (sign, word, class) = mark(finding);
                 li class=(class) {
                     span.sign aria-hidden="true" { (sign) }
-                    span { span.hidden { (word) ": " } (said(&finding.words)) }
+                    span { span.hidden { (word) ": " } (said(&rounded(&finding.words, up))) }
                 }
             } }
         }

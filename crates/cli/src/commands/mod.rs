@@ -118,6 +118,36 @@ impl Command {
         }
     }
 
+    /// What it is called.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Command::Fit(_) => "fit",
+            Command::Simulate(_) => "simulate",
+            Command::Sweep(_) => "sweep",
+            Command::Count(_) => "count",
+            Command::Mean(_) => "mean",
+            Command::Histogram(_) => "histogram",
+            Command::Quantile(_) => "quantile",
+            Command::Predict(_) => "predict",
+            Command::Evaluate(_) => "evaluate",
+            Command::Inspect(_) => "inspect",
+            Command::Verify(_) => "verify",
+            Command::Identity(_) => "identity",
+            Command::Export(_) => "export",
+            Command::Report(_) => "report",
+            Command::Budget(_) => "budget",
+            Command::Account(_) => "account",
+            Command::Calibrate(_) => "calibrate",
+            Command::Audit(_) => "audit",
+            Command::Schema(_) => "schema",
+            Command::Split(_) => "split",
+            Command::List(_) => "list",
+            Command::Demo(_) => "demo",
+            Command::Completions(_) => "completions",
+            Command::Man(_) => "man",
+        }
+    }
+
     /// Whether its answer to people is a mere report of what was written.
     pub fn is_report(&self) -> bool {
         match self {
