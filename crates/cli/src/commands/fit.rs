@@ -124,11 +124,9 @@ impl FitArgs {
         // What is to be expected is said before anything is asked, while it can still be stopped.
         let hear = |ready: &Ready<'_>| {
             let expected = ready.outlook();
-            expected
-                .as_ref()
-                .and_then(UtilityForecast::warning)
-                .iter()
-                .for_each(|warning| said(warning));
+            if let Some(warning) = expected.as_ref().and_then(UtilityForecast::warning) {
+                said(&warning);
+            }
             *outlook.borrow_mut() = expected;
         };
         let looks_on = |table: PrivateTable| PublicData::of_job(&job, table);
