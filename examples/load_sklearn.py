@@ -67,6 +67,8 @@ class Encode(TransformerMixin, BaseEstimator):
 def scale(number, x):
     x = x if number["low"] is None else max(x, number["low"])
     x = x if number["high"] is None else min(x, number["high"])
+    if number.get("log"):
+        return math.log1p(x - number["start"]) / number["width"]
     return ((x - number["start"]) - number["mirror"] * (number["end"] - x)) / number["width"]
 
 
@@ -91,7 +93,7 @@ def load(path):
     """The pipeline in a file that `reticent export --to sklearn-json` wrote."""
     with open(path, encoding="utf-8") as file:
         spec = json.load(file)
-    if (spec["format"], spec["version"]) != ("reticent-sklearn", 1):
+    if spec["format"] != "reticent-sklearn" or spec["version"] not in (1, 2):
         raise ValueError(f"{path} is not an export of this version")
     module, name = spec["estimator"]["class"].rsplit(".", 1)
     estimator = getattr(importlib.import_module(module), name)()

@@ -3,6 +3,15 @@
 //! An algorithm asks an [`Oracle`](reticent_oracle::Oracle) and computes with the answers. It
 //! cannot see the data: this crate does not depend on the one that holds them.
 
+/// The names of the settings that an algorithm takes.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! takes {
+    ($($setting:ident)*) => {
+        &[$(stringify!($setting)),*]
+    };
+}
+
 mod algorithms;
 mod average;
 mod basis;
@@ -11,6 +20,7 @@ pub mod catalogue;
 pub mod defaults;
 pub mod exact;
 pub mod fixed_point;
+mod gradient_run;
 mod linearised;
 mod momentum;
 mod noise_schedule;

@@ -12,9 +12,15 @@
 
 use std::sync::Arc;
 
+use reticent_oracle::{Oracle, Refusal, Refused};
 use reticent_problem::Regulariser;
 
-use crate::basis::Basis;
+use crate::algorithms::Iterate;
+use crate::average::Running;
+use crate::basis::{Basis, gradient};
+use crate::catalogue::Recipe;
+use crate::gradient_run::GradientRun;
+use crate::settings::positive;
 
 /// The iterates.
 #[derive(Debug)]
@@ -101,6 +107,68 @@ impl LinearisedIterates {
         for i in 0..x.len() {
             y[i] += rho * (x[i] - z[i]);
         }
+    }
+}
+
+/// The iterates with their average, and which of them is the solution.
+#[derive(Debug)]
+pub(crate) struct LinearisedModel {
+    pub admm: LinearisedIterates,
+    average: Running,
+    /// Whether ρ was given.
+    rho: bool,
+    /// The paper has x for the solution.
+    pub as_published: bool,
+}
+
+impl LinearisedModel {
+    /// With this ρ by default.
+    pub fn new(recipe: &Recipe<'_>, usual: f64) -> Result<Self, Refused> {
+        let Recipe { settings, public, regulariser, .. } = recipe;
+        let rho = positive("rho", settings.rho.unwrap_or(usual))?;
+        Ok(LinearisedModel {
+            admm: LinearisedIterates::new(rho, regulariser),
+            average: Running::new(recipe.average(), public.shape.len()),
+            rho: settings.rho.is_some(),
+            as_published: recipe.as_published(),
+        })
+    }
+
+    pub fn enter(&mut self, basis: Basis, run: &GradientRun) {
+        self.admm.enter(basis, run.eta(1), self.rho);
+    }
+
+    /// Asks for a gradient, and follows it.
+    pub fn step(
+        &mut self,
+        k: u64,
+        run: &GradientRun,
+        oracle: &mut dyn Oracle,
+    ) -> Result<(), Refusal> {
+        let g = gradient(oracle, self.admm.basis(), self.admm.x(), run.params)?;
+        self.admm.step(&g, run.eta(k));
+        Ok(())
+    }
+
+    /// Adds the solution to its average.
+    pub fn add(&mut self) {
+        let solution = self.running();
+        self.average.add(&solution);
+    }
+}
+
+impl Iterate for LinearisedModel {
+    fn running(&self) -> Vec<f64> {
+        let x = if self.as_published { self.admm.x() } else { self.admm.solution() };
+        x.to_vec()
+    }
+
+    fn published(&self) -> Vec<f64> {
+        self.average.mean().to_vec()
+    }
+
+    fn residual(&self) -> Option<f64> {
+        Some(self.admm.residual())
     }
 }
 

@@ -2,10 +2,9 @@
 //! standard error; with `--json` one object on standard output, errors included.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use reticent::write_text;
 use serde_json::{Value, json};
 
 use crate::failure::CommandFailure;
@@ -20,33 +19,34 @@ pub struct Answer {
     pub object: Value,
     /// What must not be overlooked, whoever reads.
     pub remarks: Vec<String>,
+    /// What was paid for and could not be written.
+    pub unwritten: Option<Unwritten>,
+    /// Where what was paid for is kept until it is delivered.
+    pub kept: Option<PathBuf>,
 }
+
+/// A result that was paid for and could not be written where it was asked for.
+#[derive(Debug)]
+pub struct Unwritten {
+    /// Why, where it is instead, and what was charged.
+    pub message: String,
+    /// What to do.
+    pub hint: String,
+}
+
+/// The exit code of a job that was paid for and whose result could not be written.
+pub const UNWRITTEN: u8 = 4;
 
 /// What a remark begins with that says that a guarantee does not hold.
 pub const ALARM: &str = "ALARM";
 
 impl Answer {
-    /// Writes a result that was paid for, and says where; what cannot be written is shown instead, for
-    /// it cannot be had again for nothing.
-    pub fn write(&mut self, key: &str, what: &str, result: &Value, out: &Path) {
-        let whole = format!("{result:#}\n");
-        match write_text(&whole, out) {
-            Ok(()) => {
-                self.text += &format!("\nWrote {}{what}.\n", out.display());
-                self.object[key] = json!(out);
-            }
-            Err(why) => {
-                self.text += &format!("\n{whole}");
-                self.object[key] = result.clone();
-                self.remarks.push(format!(
-                    "{why}. What was to be written{what} is shown instead: keep it, for the budget is spent."
-                ));
-            }
-        }
-    }
-
-    /// 1 where there is an alarm, so that whoever runs an audit unseen is told.
+    /// 4 where a result that was paid for could not be written, 1 where there is an alarm, so that
+    /// whoever runs it unseen is told.
     pub fn code(&self) -> ExitCode {
+        if self.unwritten.is_some() {
+            return ExitCode::from(UNWRITTEN);
+        }
         ExitCode::from(u8::from(self.remarks.iter().any(|remark| remark.starts_with(ALARM))))
     }
 }
@@ -63,14 +63,36 @@ pub struct OutputFormat {
 impl OutputFormat {
     /// Says an answer; one that is a mere report of what was written can be left unsaid.
     pub fn say(self, answer: &Answer, is_report: bool) -> Result<(), CommandFailure> {
-        let said = match (self.json, self.quiet && is_report) {
-            (true, _) => print(&format!("{}\n", answer.object)),
+        let object = || match (&answer.unwritten, answer.object.clone()) {
+            (Some(why), Value::Object(mut fields)) => {
+                fields.insert("error".to_owned(), json!(why.message));
+                fields.insert("hint".to_owned(), json!(why.hint));
+                Value::Object(fields)
+            }
+            (_, object) => object,
+        };
+        let said = match (self.json, self.quiet && is_report && answer.unwritten.is_none()) {
+            (true, _) => print(&format!("{}\n", object())),
             (false, true) => Ok(()),
             (false, false) => print(&visible(&shortened(&answer.text))),
         };
-        said.map_err(CommandFailure::Output)?;
+        said.map_err(|error| match &answer.kept {
+            Some(kept) if !is_report => CommandFailure::Undelivered {
+                message: format!(
+                    "the job is done and charged, but cannot write to standard output: {}. The result is kept in {}",
+                    error.kind(),
+                    kept.display()
+                ),
+                hint: "ask the same again: the kept result is delivered and nothing is charged".to_owned(),
+            },
+            _ => CommandFailure::Output(error),
+        })?;
         let shouted = |remark: &&String| !self.quiet || remark.starts_with("NOT PRIVATE");
         answer.remarks.iter().filter(shouted).for_each(|remark| aside(&shortened(remark)));
+        if let (Some(why), false) = (&answer.unwritten, self.json) {
+            aside(&format!("error: {}", shortened(&why.message)));
+            aside(&format!(" hint: {}", why.hint));
+        }
         Ok(())
     }
 

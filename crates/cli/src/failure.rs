@@ -6,7 +6,11 @@ use reticent::Error;
 use reticent_budget::BudgetError;
 use reticent_payment::PaymentError;
 
-use crate::flags::{flag, in_flags, typed};
+use crate::answer::UNWRITTEN;
+use crate::flags::{flag_of, in_flags, typed};
+
+/// A command that is said later.
+const UNSAID: &str = "";
 
 /// Why a command has no answer.
 #[derive(Debug)]
@@ -20,6 +24,13 @@ pub enum CommandFailure {
     },
     /// Standard output cannot be written.
     Output(io::Error),
+    /// A result that was paid for could not be written, and is kept.
+    Undelivered {
+        /// Why, and where it is.
+        message: String,
+        /// What to do.
+        hint: String,
+    },
     /// A budget refused, or could not be used.
     Budget(BudgetError),
     /// The arguments can be read but do not make sense together.
@@ -45,6 +56,14 @@ impl CommandFailure {
         }
     }
 
+    /// The same for what nobody said which command it came from.
+    pub fn of_command(self, command: &'static str) -> Self {
+        match self {
+            CommandFailure::Job { command: UNSAID, error } => CommandFailure::of(command, error),
+            other => other,
+        }
+    }
+
     /// A job that was not paid for, or did not come to its end.
     pub fn of_payment(error: PaymentError) -> Self {
         match error {
@@ -56,11 +75,13 @@ impl CommandFailure {
         }
     }
 
-    /// 3 when the budget was refused, 2 for everything else that was asked wrongly.
+    /// 4 when a result that was paid for could not be delivered, 3 when the budget was refused, 2 for
+    /// everything else that was asked wrongly.
     pub fn code(&self) -> u8 {
         match self {
             CommandFailure::Job { error, .. } if error.is_budget() => 3,
             CommandFailure::Budget(error) if error.is_refusal() => 3,
+            CommandFailure::Undelivered { .. } => UNWRITTEN,
             _ => 2,
         }
     }
@@ -71,7 +92,9 @@ impl CommandFailure {
             CommandFailure::Job { command, error } => hint(command, error),
             CommandFailure::Budget(error) => budget_hint(error).to_owned(),
             CommandFailure::Output(_) => "check that the disk has room".to_owned(),
-            CommandFailure::Usage { hint, .. } => hint.clone(),
+            CommandFailure::Undelivered { hint, .. } | CommandFailure::Usage { hint, .. } => {
+                hint.clone()
+            }
         }
     }
 
@@ -89,7 +112,9 @@ impl std::fmt::Display for CommandFailure {
             CommandFailure::Output(error) => {
                 write!(f, "cannot write to standard output: {}", error.kind())
             }
-            CommandFailure::Usage { message, .. } => f.write_str(message),
+            CommandFailure::Undelivered { message, .. } | CommandFailure::Usage { message, .. } => {
+                f.write_str(message)
+            }
         }
     }
 }
@@ -111,8 +136,10 @@ fn message(error: &Error) -> String {
 fn hint(command: &str, error: &Error) -> String {
     match error {
         Error::Value(refused) => {
-            let name = flag(refused.name).unwrap_or(refused.name.to_owned());
-            format!("see `reticent {command} --help` for {name}")
+            match flag_of(command, refused.name) {
+                Some(flag) => format!("see `reticent {command} --help` for {flag}"),
+                None => format!("see `reticent {command} --help`"),
+            }
         }
         Error::SpecSyntax { .. } => "keys are the flags of `reticent fit` without the dashes in front \
                                      and with _ for - within, as in public_n = 1000 (but intercept = \
@@ -141,7 +168,7 @@ fn hint(command: &str, error: &Error) -> String {
 
 impl<E: Into<Error>> From<E> for CommandFailure {
     fn from(error: E) -> Self {
-        CommandFailure::Job { command: "fit", error: error.into() }
+        CommandFailure::Job { command: UNSAID, error: error.into() }
     }
 }
 

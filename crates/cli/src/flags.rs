@@ -31,6 +31,15 @@ pub fn flag(name: &str) -> Option<String> {
     all().contains(&name).then(|| format!("--{name}"))
 }
 
+/// The same, of one command.
+pub fn flag_of(command: &str, name: &str) -> Option<String> {
+    let name = typed(name);
+    let all = Command::augment_subcommands(clap::Command::new("reticent"));
+    let mut words = command.split(' ');
+    let own = words.try_fold(&all, |found, word| found.find_subcommand(word))?;
+    own.get_arguments().any(|arg| arg.get_long() == Some(&name)).then(|| format!("--{name}"))
+}
+
 /// A parameter as it is typed: `public_n` as public-n.
 pub fn typed(name: &str) -> String {
     name.replace('_', "-")

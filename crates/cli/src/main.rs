@@ -5,9 +5,11 @@
 
 mod answer;
 mod commands;
+mod delivery;
 mod event_text;
 mod failure;
 mod flags;
+mod groups;
 mod layout;
 mod number;
 mod open_job;
@@ -17,19 +19,20 @@ mod purse;
 mod repeated;
 mod settings;
 mod sheet;
+mod spool;
 mod tracing;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::answer::OutputFormat;
 use crate::commands::Command;
 
 /// Train convex models on sensitive tables with differential privacy, and a certificate for each.
 #[derive(Debug, Parser)]
-#[command(name = "reticent", version, arg_required_else_help = true, propagate_version = true)]
+#[command(name = "reticent", version = env!("RETICENT_VERSION"), arg_required_else_help = true, propagate_version = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -45,15 +48,22 @@ struct Cli {
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
-    match Cli::try_parse_from(&words) {
+    let parsed = groups::grouped(Cli::command()).try_get_matches_from(&words);
+    match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => {
             let format = OutputFormat { json: cli.json, quiet: cli.quiet };
             progress::set_quiet(cli.quiet);
             let is_report = cli.command.is_report();
-            let said = cli
-                .command
-                .run(format)
-                .and_then(|answer| format.say(&answer, is_report).map(|()| answer.code()));
+            let name = cli.command.name();
+            let done = cli.command.run(format).map_err(|failure| failure.of_command(name));
+            let said = done.and_then(|answer| {
+                let said = format.say(&answer, is_report);
+                // What is a mere report is delivered when it is written, whoever hears of it.
+                if (said.is_ok() || is_report) && answer.unwritten.is_none() {
+                    answer.kept.iter().for_each(|kept| delivery::forget(kept));
+                }
+                said.map(|()| answer.code())
+            });
             match said {
                 Ok(code) => code,
                 Err(failure) => format.fail(&failure),

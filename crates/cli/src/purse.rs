@@ -1,6 +1,7 @@
 //! A job that is paid for from the budget of its data set: what its plan costs is reserved before
 //! anything is asked, and settled after. Whatever happens between leaves it counted in full.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -12,9 +13,11 @@ use reticent_payment::{Bill, Paid, PaymentError, pay};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
+use crate::delivery::{Charged, Delivery};
 use crate::failure::CommandFailure;
 use crate::layout::wrapped;
-use crate::number::{show_delta, show_up};
+use crate::number::{show_delta, show_down, show_up};
+use crate::spool::{self, JobMark, Keeping, KeptResult};
 
 /// What `--disjoint-people` says.
 const DISJOINT: &str = "nobody in this table is in another table of the budget";
@@ -44,6 +47,35 @@ pub struct Purse {
     label: String,
     asked: (f64, f64),
     table: Files,
+    /// What tells the job from others, where its result is kept until it is delivered.
+    mark: Option<[u8; 32]>,
+    /// The result of this job, if it was paid for already and not delivered.
+    kept: Option<KeptResult>,
+}
+
+/// A job as it is told from others: its label, and all that was asked.
+#[derive(Debug)]
+pub struct JobName {
+    label: String,
+    asked: Option<Vec<Vec<u8>>>,
+}
+
+impl JobName {
+    /// A job that keeps what came of it by itself.
+    pub fn of(label: &str) -> Self {
+        JobName { label: label.to_owned(), asked: None }
+    }
+
+    /// A job whose result is kept until it is delivered: what was asked of which files, and the
+    /// files, beside the table, that say what is asked.
+    pub fn kept(label: &str, asked: &Value, data: &Files, beside: &[Option<&Path>]) -> Self {
+        let mut all = vec![asked.to_string().into_bytes(), format!("{:?}", data.reading).into()];
+        // What cannot be read is refused by who needs it.
+        all.extend(
+            beside.iter().map(|file| file.and_then(|f| fs::read(f).ok()).unwrap_or_default()),
+        );
+        JobName { label: label.to_owned(), asked: Some(all) }
+    }
 }
 
 /// What a fit did to its budget.
@@ -94,7 +126,7 @@ impl PurseFlags {
         &self,
         guarantee: &Guarantee,
         data: &Files,
-        label: &str,
+        name: JobName,
         beforehand: impl FnOnce() -> Option<Ledger>,
     ) -> Result<Option<Purse>, CommandFailure> {
         let Some(file) = self.budget.clone() else { return Ok(None) };
@@ -124,34 +156,66 @@ impl PurseFlags {
         let store = Store::open(&file).map_err(CommandFailure::Budget)?;
         // Follows the history from end to end, which a reservation does not.
         store.promise().map_err(CommandFailure::Budget)?;
+        let JobName { label, asked: all } = name;
+        let mark = all.map(|all| {
+            let all: Vec<&[u8]> =
+                std::iter::once(&b"job"[..]).chain(all.iter().map(Vec::as_slice)).collect();
+            store.fingerprint(&all)
+        });
+        let mark = mark.transpose().map_err(CommandFailure::Budget)?;
+        let table = || fingerprint(&data.paths, &store.key().map_err(std::io::Error::other)?);
+        let kept = match &mark {
+            Some(mark) => spool::find(&store, &file, mark, &label, table)?,
+            None => None,
+        };
         // People who are in no other table have a budget of their own.
-        if relation != Relation::DisjointPeople
+        if kept.is_none()
+            && relation != Relation::DisjointPeople
             && let Some(plan) = beforehand()
             && let Err(error) = store.would_fit(&plan, asked)
             && error.is_refusal()
         {
             return Err(CommandFailure::Budget(error));
         }
-        let (label, table) = (label.to_owned(), data.clone());
-        Ok(Some(Purse { store, file, relation, label, asked, table }))
+        let table = data.clone();
+        Ok(Some(Purse { store, file, relation, label, asked, table, mark, kept }))
     }
 }
 
-/// Does the job that `open` opens, and pays for it where a budget was named.
+/// Does the job that `open` opens, and pays for it where a budget was named. What came of it is made
+/// ready by `deliver`, and kept beside the budget until it is handed over.
 pub fn done<R: Payable>(
     purse: Option<Purse>,
     data: &Files,
     user: Option<String>,
     open: impl FnOnce(&Files, &mut Run<'_>) -> Result<R, Error>,
     mut run: Run<'_>,
-) -> Result<(R::Done, Option<BudgetReceipt>), CommandFailure> {
+    deliver: impl FnOnce(&mut R::Done) -> Result<Delivery, CommandFailure>,
+) -> Result<(Delivery, Charged), CommandFailure> {
     match purse {
-        Some(purse) => purse.pay(user.as_deref(), open, run).map(|(done, paid)| (done, Some(paid))),
+        Some(Purse { kept: Some(kept), store, file, relation, .. }) => {
+            delivered_again(kept, store, &file, relation)
+        }
+        Some(purse) => purse.pay_and_keep(user.as_deref(), open, run, deliver),
         None => {
-            let done = open(data, &mut run).and_then(|ready| ready.run(run));
-            done.map(|done| (done, None)).map_err(CommandFailure::from)
+            let mut done = open(data, &mut run).and_then(|ready| ready.run(run))?;
+            Ok((deliver(&mut done)?, Charged::default()))
         }
     }
+}
+
+/// A result that was paid for and is kept; its job is closed, if that was cut short.
+fn delivered_again(
+    kept: KeptResult,
+    mut store: Store,
+    file: &Path,
+    relation: Relation,
+) -> Result<(Delivery, Charged), CommandFailure> {
+    kept.settle(&mut store).map_err(CommandFailure::Budget)?;
+    let job = kept.job;
+    let receipt = Some(receipt(&store, file, relation, job, None));
+    let (job, kept_in) = (Some((job, file.to_owned())), Some(kept.file));
+    Ok((kept.delivery, Charged { receipt, job, kept: kept_in, again: true }))
 }
 
 impl Purse {
@@ -172,44 +236,76 @@ impl Purse {
         let open = paid.open.map(|error| {
             format!("Job {number} stays open in the budget, and counted in full: {error}.")
         });
-        Ok((paid.done, self.receipt(number, open)))
+        Ok((paid.done, receipt(&self.store, &self.file, self.relation, number, open)))
     }
 
-    fn receipt(&self, number: u64, open: Option<String>) -> BudgetReceipt {
-        let mut remarks: Vec<String> = open.into_iter().collect();
-        let object = json!({ "file": self.file, "job": number });
-        let summary = match self.store.summary() {
-            Ok(summary) => summary,
-            Err(error) => {
-                remarks.push(error.to_string());
-                return BudgetReceipt { text: String::new(), object, remarks };
-            }
+    /// The same, and keeps the result until it is handed over.
+    fn pay_and_keep<R: Payable>(
+        self,
+        user: Option<&str>,
+        open: impl FnOnce(&Files, &mut Run<'_>) -> Result<R, Error>,
+        run: Run<'_>,
+        deliver: impl FnOnce(&mut R::Done) -> Result<Delivery, CommandFailure>,
+    ) -> Result<(Delivery, Charged), CommandFailure> {
+        let (budget, label) = (self.file.clone(), self.label.clone());
+        let (asked, key) = (self.mark.unwrap_or_default(), self.store.key());
+        let key = key.map_err(CommandFailure::Budget)?;
+        let opened = |data: &Files, run: &mut Run<'_>| {
+            let ready = open(data, run)?;
+            // Files that change meanwhile are refused: it is the mark of what was read.
+            let table = fingerprint(&data.paths, &key);
+            let table = table.map_err(|error| Error::written(&budget, &error))?;
+            let mark = JobMark { asked, table, label };
+            Ok(Keeping { ready, budget: &budget, mark, deliver, reserved: Default::default() })
         };
-        let own = summary.jobs.iter().find(|job| job.number == number);
-        let own = own.and_then(|job| job.people.as_ref());
-        let mine = |group: &&GroupSummary| own.is_none_or(|own| own.contains(&group.people));
-        let most = |one: &&GroupSummary, two: &&GroupSummary| one.counted.total_cmp(&two.counted);
-        let group = summary.groups.iter().filter(mine).max_by(most);
-        let Some(group) = group else {
-            return BudgetReceipt { text: String::new(), object, remarks };
-        };
-        let assumption = (self.relation == Relation::DisjointPeople).then_some(DISJOINT);
-        let taken = assumption.map_or(String::new(), |said| format!(" Taken as given: {said}."));
-        let text = wrapped(&format!(
-            "It is job {number} of {}: {} of epsilon = {} at delta = {} are counted, and a fit with Gaussian noise up to \
-             epsilon = {} is left.{taken}",
-            self.file.display(),
-            show_up(group.counted),
-            summary.promise.epsilon,
-            show_delta(summary.promise.delta),
-            group.left
-        ));
-        let object = json!({
-            "file": self.file, "job": number, "counted": group.counted, "left": group.left,
-            "assumption": assumption,
-        });
-        BudgetReceipt { text, object, remarks }
+        let (ended, receipt) = self.pay(user, opened, run)?;
+        let job = receipt.object["job"].as_u64().map(|job| (job, budget.clone()));
+        let charged = Charged { receipt: Some(receipt), job, kept: ended.kept, again: false };
+        Ok((ended.delivery?, charged))
     }
+}
+
+/// What a job did to its budget.
+fn receipt(
+    store: &Store,
+    file: &Path,
+    relation: Relation,
+    number: u64,
+    open: Option<String>,
+) -> BudgetReceipt {
+    let mut remarks: Vec<String> = open.into_iter().collect();
+    let object = json!({ "file": file, "job": number });
+    let summary = match store.summary() {
+        Ok(summary) => summary,
+        Err(error) => {
+            remarks.push(error.to_string());
+            return BudgetReceipt { text: String::new(), object, remarks };
+        }
+    };
+    let own = summary.jobs.iter().find(|job| job.number == number);
+    let own = own.and_then(|job| job.people.as_ref());
+    let mine = |group: &&GroupSummary| own.is_none_or(|own| own.contains(&group.people));
+    let most = |one: &&GroupSummary, two: &&GroupSummary| one.counted.total_cmp(&two.counted);
+    let group = summary.groups.iter().filter(mine).max_by(most);
+    let Some(group) = group else {
+        return BudgetReceipt { text: String::new(), object, remarks };
+    };
+    let assumption = (relation == Relation::DisjointPeople).then_some(DISJOINT);
+    let taken = assumption.map_or(String::new(), |said| format!(" Taken as given: {said}."));
+    let text = wrapped(&format!(
+        "It is job {number} of {}: {} of epsilon = {} at delta = {} are counted, and a fit with Gaussian noise up to \
+             epsilon = {} is left.{taken}",
+        file.display(),
+        show_up(group.counted),
+        summary.promise.epsilon,
+        show_delta(summary.promise.delta),
+        show_down(group.left)
+    ));
+    let object = json!({
+        "file": file, "job": number, "counted": group.counted, "left": group.left,
+        "assumption": assumption,
+    });
+    BudgetReceipt { text, object, remarks }
 }
 
 /// What a job with Gaussian noise on all records plans, of just this ε and δ.

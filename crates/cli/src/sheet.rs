@@ -1,8 +1,10 @@
 //! A small table of results: CSV, or Parquet by the name of the file.
 
+use std::fs;
 use std::path::Path;
 
-use reticent::write_text;
+use reticent::{Error, write_text};
+use serde_json::{Value, json};
 
 use crate::failure::CommandFailure;
 
@@ -33,8 +35,11 @@ impl Sheet {
         })
     }
 
-    /// Writes it.
+    /// Writes it, into a folder that is made where there is none.
     pub fn write(&self, path: &Path) -> Result<(), CommandFailure> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(|error| Error::written(path, &error))?;
+        }
         match path.extension().is_some_and(|word| word.eq_ignore_ascii_case("parquet")) {
             #[cfg(feature = "parquet")]
             true => parquet::write(self, path),
@@ -42,7 +47,8 @@ impl Sheet {
         }
     }
 
-    fn csv(&self) -> String {
+    /// It as CSV.
+    pub fn csv(&self) -> String {
         let mut lines = csv::Writer::from_writer(Vec::new());
         // Writing to memory does not fail.
         let _ = lines.write_record(self.0.iter().map(|(name, _)| name));
@@ -51,6 +57,39 @@ impl Sheet {
             let _ = lines.write_record(self.0.iter().map(|(_, cells)| cells.text(i)));
         }
         String::from_utf8(lines.into_inner().unwrap_or_default()).unwrap_or_default()
+    }
+}
+
+impl Sheet {
+    /// For a file in which it is kept: numbers in words, for JSON has no infinity.
+    pub fn to_value(&self) -> Value {
+        let column = |(name, cells): &(String, Cells)| match cells {
+            Cells::Numbers(cells) => {
+                let words = cells.iter().map(|cell| cell.map(|x| x.to_string()));
+                json!({ "name": name, "numbers": words.collect::<Vec<_>>() })
+            }
+            Cells::Words(cells) => json!({ "name": name, "words": cells }),
+        };
+        json!(self.0.iter().map(column).collect::<Vec<_>>())
+    }
+
+    /// What was kept.
+    pub fn of_value(value: &Value) -> Option<Self> {
+        let word = |cell: &Value| cell.as_str().map(str::to_owned);
+        let number = |cell: &Value| match cell {
+            Value::Null => Some(None),
+            cell => cell.as_str()?.parse().ok().map(Some),
+        };
+        let column = |column: &Value| {
+            let cells = match column["numbers"].as_array() {
+                Some(cells) => Cells::Numbers(cells.iter().map(number).collect::<Option<_>>()?),
+                None => Cells::Words(
+                    column["words"].as_array()?.iter().map(word).collect::<Option<_>>()?,
+                ),
+            };
+            Some((word(&column["name"])?, cells))
+        };
+        value.as_array()?.iter().map(column).collect::<Option<_>>().map(Sheet)
     }
 }
 
@@ -81,7 +120,7 @@ mod parquet {
     use ::parquet::errors::ParquetError;
     use ::parquet::file::writer::SerializedFileWriter;
     use ::parquet::schema::types::Type;
-    use reticent::{Error, NewFile};
+    use reticent::NewFile;
 
     use super::*;
 

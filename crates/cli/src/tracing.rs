@@ -1,13 +1,14 @@
 //! `--trace`: what a run comes to, iteration by iteration, in a file with a note beside it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use reticent::trace::{PublicData, Trace, Tracing};
-use reticent::{Error, Files, PrivateTable, check_folder, check_new, write_text};
-use serde_json::Value;
+use reticent::{Error, Files, PrivateTable, check_folder, check_new};
+use serde_json::{Value, json};
 
 use crate::answer::Answer;
+use crate::delivery::{Content, Piece, beside};
 use crate::failure::CommandFailure;
 use crate::layout::wrapped;
 use crate::number;
@@ -77,27 +78,20 @@ impl TraceFlags {
         Ok(Some((table, public)))
     }
 
-    /// Writes the trace with its note, and says so.
-    pub fn write(&self, trace: &Trace, answer: &mut Answer) -> Result<(), CommandFailure> {
-        let Some(path) = &self.trace else { return Ok(()) };
-        let columns = trace.columns().into_iter();
-        Sheet(columns.map(|(name, cells)| (name, Cells::Numbers(cells))).collect()).write(path)?;
-        write_text(&(wrapped(trace.note()) + "\n"), &beside(path))?;
-        answer.text += &format!("\nWrote {} (the trace of the run)\n", path.display());
-        answer.text += &format!("  and {} (what covers it).\n", beside(path).display());
-        if let Value::Object(fields) = &mut answer.object {
-            fields.insert("trace".to_owned(), Value::from(path.display().to_string()));
-        }
+    /// The trace with its note, to be handed over.
+    pub fn piece(trace: &Trace, answer: &mut Answer) -> Piece {
         if trace.not_private {
             answer.remarks.push(trace.note().to_owned());
         }
-        Ok(())
+        let columns = trace.columns().into_iter();
+        let sheet = Sheet(columns.map(|(name, cells)| (name, Cells::Numbers(cells))).collect());
+        let content = Content::Table { sheet, note: wrapped(trace.note()) + "\n" };
+        Piece { key: "trace".to_owned(), what: " (the trace of the run)".to_owned(), content }
     }
-}
 
-/// The note beside a trace.
-fn beside(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".txt");
-    name.into()
+    /// What tells a traced run from others.
+    pub fn asked(&self) -> Value {
+        let traced = self.trace.is_some();
+        json!({ "traced": traced, "every": self.trace_every, "public": self.public_data, "test": self.test })
+    }
 }

@@ -225,3 +225,149 @@ fn neither_the_model_nor_the_certificate_has_the_digest() {
     folder.reticent("schema init t.csv --target ill --out again.toml").ok();
     assert!(!folder.read("again.toml").contains(&digest));
 }
+
+#[test]
+fn a_record_is_not_taken_for_the_names_of_columns() {
+    let folder = Folder::new();
+    for line in ["87,f,Chur", "f,2020-01-31,Chur", "f,Chur,f", "Chur,,f", "f,?,Chur", "f;3,5;Chur"]
+    {
+        folder.write("t.csv", format!("{line}\n45,m,Bern\n"));
+        let delimiter = if line.contains(';') { " --delimiter ;" } else { "" };
+        let said = folder.reticent(&format!("schema init t.csv --header-only{delimiter}"));
+        assert!(said.code == 2 && said.err.contains("looks like a record"), "{line}: {}", said.err);
+        assert!(said.err.contains("--no-header") && said.err.contains("--header"), "{}", said.err);
+        for value in ["87", "Chur", "2020"] {
+            assert!(!said.err.contains(value) && said.out.is_empty(), "{value} in {}", said.err);
+        }
+        let line = format!("schema init t.csv --header-only{delimiter} --no-header");
+        assert!(folder.reticent(&line).ok().out.contains("column_3"));
+        let line = format!("schema init t.csv --header-only{delimiter} --header");
+        assert!(folder.reticent(&line).ok().out.contains("Chur"));
+    }
+    for names in ["age,town,ill", "0,1,2", "1,2,3", ",age,ill", "id"] {
+        folder.write("t.csv", format!("{names}\n"));
+        folder.reticent("schema init t.csv --header-only").ok();
+    }
+}
+
+/// 200 records: age, income, town and a label of 1 and 2.
+fn records(delimiter: char, comma: bool) -> String {
+    let mut text = format!("age{delimiter}income{delimiter}town{delimiter}label\n");
+    for i in 0..200 {
+        let income = format!("{}.{}", 100 + i * 37 % 90, i % 7);
+        let income = if comma { income.replace('.', ",") } else { income };
+        let (town, label) = (["a", "b"][i % 2], 1 + i % 2);
+        text += &format!("{}{delimiter}{income}{delimiter}{town}{delimiter}{label}\n", 20 + i % 60);
+    }
+    text
+}
+
+const FIT: &str = "--target label --epsilon 1 --delta 1e-6 --iterations 3 --out";
+
+#[test]
+fn a_file_between_semicolons_names_the_delimiter() {
+    let folder = Folder::new();
+    folder.write("t.csv", records(';', false));
+    for line in
+        ["schema init t.csv", "schema init t.csv --header-only", "schema init t.csv --target label"]
+    {
+        let said = folder.reticent(line);
+        assert!(said.code == 2 && said.err.contains("--delimiter ';'"), "{line}: {}", said.err);
+    }
+    let said = folder.reticent("schema init t.csv --delimiter ; --target label --out s.toml").ok();
+    assert!(said.err.contains("drafted as 2 classes"), "{}", said.err);
+    folder.reticent(&format!("fit t.csv --schema s.toml {FIT} m")).ok();
+    folder.reticent("predict m t.csv").ok();
+}
+
+#[test]
+fn the_format_of_a_draft_is_remembered_by_schema_and_model() {
+    let folder = Folder::new();
+    folder.write("t.txt", records('\t', false));
+    let said = folder.reticent("schema init t.txt --target label");
+    assert!(said.code == 2 && said.err.contains("--format"), "{}", said.err);
+    folder.reticent("schema init t.txt --format tsv --target label --out s.toml").ok();
+    folder.reticent(&format!("fit t.txt --schema s.toml {FIT} m")).ok();
+    folder.reticent("predict m t.txt").ok();
+    let said = folder.reticent("schema init t.txt --format tsv --header-only").ok();
+    assert!(said.out.contains(r#"delimiter = "\t""#), "{}", said.out);
+}
+
+#[test]
+fn the_unnamed_column_of_pandas_is_ignored() {
+    let folder = Folder::new();
+    let text = records(',', false);
+    let mut lines = text.lines();
+    let mut table = format!(",{}\n", lines.next().unwrap());
+    lines.enumerate().for_each(|(i, line)| table += &format!("{i},{line}\n"));
+    folder.write("t.csv", table);
+    let said = folder.reticent("schema init t.csv --target label --out s.toml").ok();
+    assert!(said.err.contains("has no name") && folder.read("s.toml").contains("name = \"\""));
+    folder.reticent(&format!("fit t.csv --schema s.toml {FIT} m")).ok();
+    folder.reticent("predict m t.csv").ok();
+    assert!(
+        folder.reticent("schema init t.csv --header-only").ok().out.contains("kind = \"ignored\"")
+    );
+}
+
+#[test]
+fn decimal_commas_are_noticed_and_offered() {
+    let folder = Folder::new();
+    folder.write("t.csv", records(';', true));
+    let line = "schema init t.csv --delimiter ; --target label --out s.toml --force";
+    let said = folder.reticent(line).ok();
+    assert!(said.err.contains("\"income\" looks like numbers with a comma"), "{}", said.err);
+    assert!(said.err.contains("--decimal ,"), "{}", said.err);
+    folder.reticent(&format!("{line} --decimal ,")).ok();
+    let schema = folder.read("s.toml");
+    assert!(schema.contains("decimal = \",\"") && !schema.contains("TODO"), "{schema}");
+    assert!(schema.contains("lower = 100.0"), "{schema}");
+    folder.reticent(&format!("fit t.csv --schema s.toml {FIT} m")).ok();
+    // What may be thousands is nobody's guess.
+    folder.write("t.csv", records(';', true) + "30;1.234;a;1\n");
+    let said = folder.reticent(&format!("{line} --decimal ,")).ok();
+    assert!(said.err.contains("points as well as with commas"), "{}", said.err);
+    let said = folder.reticent("schema init t.csv --decimal ,");
+    assert!(said.code == 2 && said.err.contains("decimal and delimiter"), "{}", said.err);
+}
+
+#[test]
+fn columns_to_decide_are_counted_in_the_row_norm() {
+    let folder = Folder::new();
+    folder.write("t.csv", records(',', false));
+    folder.reticent("schema init t.csv --out s.toml").ok();
+    let draft = folder.read("s.toml");
+    // age, income and town are at most 1 each, and the label of 1 and 2 is to be decided.
+    assert!(
+        draft.contains("kind = \"TODO\"") && draft.contains("counts 1 for each of the 1"),
+        "{draft}"
+    );
+    let norm = |draft: &str| -> f64 {
+        let line = draft.lines().find(|line| line.starts_with("row_norm")).unwrap();
+        line.rsplit(' ').next().unwrap().parse().unwrap()
+    };
+    let filled =
+        draft.replace("kind = \"TODO\"", "kind = \"categorical\"\ncategories = [\"1\", \"2\"]");
+    folder.write("filled.toml", &filled);
+    let shortened = |name: &str| {
+        let line = format!("schema check t.csv --schema {name} --counts --json");
+        folder.reticent(&line).ok().json()["counts"]["shortened"].as_u64().unwrap()
+    };
+    assert!(norm(&draft) > 1.9 && shortened("filled.toml") <= 2, "{draft}");
+}
+
+#[test]
+fn a_label_of_one_and_two_is_not_drafted_as_a_regression_without_a_word() {
+    let folder = Folder::new();
+    folder.write("t.csv", records(',', false));
+    let said = folder.reticent("schema init t.csv --out s.toml").ok();
+    assert!(
+        said.err.contains("\"label\" looks like a code: whole numbers, 2 different ones"),
+        "{}",
+        said.err
+    );
+    let said = folder.reticent(&format!("fit t.csv --schema s.toml {FIT} m"));
+    assert!(said.code == 2 && said.err.contains("TODO"), "{}", said.err);
+    let said = folder.reticent("schema init t.csv --target age --out a.toml").ok();
+    assert!(said.err.contains("drafted as an amount, for a regression"), "{}", said.err);
+}

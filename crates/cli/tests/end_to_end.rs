@@ -626,3 +626,40 @@ fn a_fit_says_when_noise_will_dominate_and_what_would_help() {
     assert!(!strong.err.contains("Noise"), "{}", strong.err);
     assert_eq!(strong.json()["outlook"]["noise_dominates"], false);
 }
+
+#[test]
+fn a_hint_names_the_command_that_was_typed() {
+    let folder = Folder::new();
+    folder.write(
+        "s.toml",
+        SCHEMA.replace("upper = 100", "upper = 100\nscale = 'quantile'\nquantiles = [50]"),
+    );
+    folder.write("t.csv", csv(60));
+    folder.reticent("fit t.csv --schema s.toml --algorithm exact --penalty l2:1e-3 --out m").ok();
+    for (line, hint) in [
+        ("export m --to sql", "`reticent export --help`"),
+        ("evaluate m t.csv --threshold 2", "`reticent evaluate --help` for --threshold"),
+        ("predict m t.csv --threshold 2", "`reticent predict --help` for --threshold"),
+    ] {
+        let said = folder.reticent(line);
+        assert!(said.code == 2 && said.err.contains(hint), "{line}: {}", said.err);
+        assert!(!said.err.contains("reticent fit"), "{line}: {}", said.err);
+    }
+}
+
+#[test]
+fn help_groups_the_commands_and_version_names_the_commit() {
+    let folder = Folder::new();
+    let help = folder.reticent("--help").ok().out;
+    for words in ["Start here:", "Ask a private table:", "  fit ", "  split ", "--json"] {
+        assert!(help.contains(words), "{words}: {help}");
+    }
+    let version = folder.reticent("--version").ok().out;
+    let package = env!("CARGO_PKG_VERSION");
+    assert!(version.starts_with(&format!("reticent {package}")), "{version}");
+    let head = folder.shell(&format!("git -C {} rev-parse HEAD", env!("CARGO_MANIFEST_DIR")));
+    if head.code == 0 {
+        let commit = version.trim().split_once('(').map(|(_, rest)| rest.trim_end_matches(')'));
+        assert!(commit.is_none_or(|commit| commit.len() == 12), "{version}");
+    }
+}

@@ -51,6 +51,12 @@ upper = 0.3
 scale = "none"
 missing = "upper"
 [[column]]
+name = "income"
+kind = "numeric"
+lower = -10
+upper = 1000000
+scale = "log"
+[[column]]
 name = 'town "old"'
 kind = "categorical"
 categories = ["A", ["B & C", "b<c"], "it's", "none"]
@@ -67,7 +73,7 @@ TARGETS = {
     "three": ('name = "ill"\nclasses = ["a", "b", "c\'s"]', "multinomial"),
     "number": ('name = "ill"\nlower = -50\nupper = 400', "squared"),
 }
-NAMES = ["age", "gain of 'year'", "score", 'town "old"', "code"]
+NAMES = ["age", "gain of 'year'", "score", "income", 'town "old"', "code"]
 
 
 def record(draw):
@@ -78,6 +84,7 @@ def record(draw):
         maybe(str(draw.randrange(0, 120))),
         maybe(repr(draw.uniform(-5000, 40000))),
         maybe(repr(draw.uniform(-0.6, 0.6))),
+        maybe(repr(draw.choice([-1, 1]) * 10 ** draw.uniform(-6, 7))),
         maybe(draw.choice(["A", "B & C", " b<c ", "it's", "none", "nowhere"])),
         maybe(draw.choice(["1", "2.0", "3", "4"])),
     ]
@@ -95,7 +102,7 @@ def tables(folder, target, draw):
         writer.writerow(NAMES + ["ill"])
         for row in rows:
             age = float(row[0]) if row[0] not in ("", "?") else 50
-            hint = age + (40 if row[3] == "A" else 0) + draw.uniform(-30, 30)
+            hint = age + (40 if row[4] == "A" else 0) + draw.uniform(-30, 30)
             label = {"two": ["no", "yes & no"][hint > 80], "margin": ["no", "yes & no"][hint > 80],
                      "three": "a" if hint < 50 else "b" if hint < 90 else "c's",
                      "number": repr(4 * hint - 60)}[target]
@@ -143,6 +150,7 @@ def in_sqlite(query, rows, names, numeric):
     if not base.execute("SELECT 1 FROM pragma_compile_options WHERE compile_options LIKE '%MATH_FUNCTIONS%'").fetchall():
         base.create_function("exp", 1, math.exp)
         base.create_function("sqrt", 1, math.sqrt)
+        base.create_function("ln", 1, math.log)
     quoted = ['"' + name.replace('"', '""') + '"' for name in names]
     kinds = ["REAL" if name in numeric else "TEXT" for name in names]
     base.execute(f"CREATE TABLE data (id INTEGER, {', '.join(f'{q} {k}' for q, k in zip(quoted, kinds))})")
@@ -160,7 +168,7 @@ def in_sqlite(query, rows, names, numeric):
 # The functions of PMML that are used.
 FUNCTIONS = {
     "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a / b,
-    "min": min, "max": max, "sum": lambda *all: math.fsum(all), "sqrt": math.sqrt, "equal": lambda a, b: a == b,
+    "min": min, "max": max, "sum": lambda *all: math.fsum(all), "sqrt": math.sqrt, "ln": math.log, "equal": lambda a, b: a == b,
     "greaterThan": lambda a, b: a > b, "trimBlanks": str.strip,
 }
 SPACE = "{http://www.dmg.org/PMML-4_4}"
@@ -270,7 +278,7 @@ def in_sklearn(path, rows, names, kind):
 
 def check(reticent, folder, packages):
     compare = Compare()
-    numeric = NAMES[:3]
+    numeric = NAMES[:4]
     for kind, (target, loss) in TARGETS.items():
         rows = tables(folder, kind, random.Random(7))
         (folder / "schema.toml").write_text(f'{COLUMNS}[[column]]\nkind = "target"\n{target}\n', encoding="utf-8")

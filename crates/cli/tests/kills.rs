@@ -52,7 +52,7 @@ fn a_killed_fit_is_counted_if_it_handed_anything_out() {
     let check = || folder.reticent("budget check b.budget --json").ok().json();
     let counted_in = |object: &Value| object["groups"][0]["counted"].as_f64().unwrap();
     let (mut delays, mut counted) = (Delays(12), counted_in(&check()));
-    let [mut none, mut open, mut settled, mut models] = [0; 4];
+    let [mut none, mut open, mut settled, mut models, mut again] = [0; 5];
     for round in 0..kills {
         let out = format!("m{round}");
         let mut child = start(&folder, &out);
@@ -74,6 +74,18 @@ fn a_killed_fit_is_counted_if_it_handed_anything_out() {
         assert!(now >= counted && (now > counted) == own.is_some(), "{round}: {counted} {now}");
         counted = now;
         assert_eq!(object["groups"][0]["jobs"], jobs.len());
+        // What was kept is delivered to who asks again; nothing is charged, and nothing is left behind.
+        let kept = own.map(|job| format!("b.budget-kept-{}", job["job"]));
+        if kept.as_ref().is_some_and(|kept| folder.path().join(kept).exists()) {
+            again += 1;
+            assert!(start(&folder, &out).wait().unwrap().success());
+            let object = check();
+            assert_eq!(object["jobs"].as_array().unwrap().len(), jobs.len(), "{round}: paid twice");
+            let own = object["jobs"].as_array().unwrap().iter().find(|job| job["label"] == *label);
+            assert_eq!(own.unwrap()["state"], "settled");
+            assert!(folder.path().join(&out).join("model.json").exists());
+            assert!(!folder.path().join(kept.unwrap()).exists());
+        }
         for file in ["model.json", "certificate.json"] {
             let file = folder.path().join(&out).join(file);
             if file.exists() {
@@ -86,7 +98,7 @@ fn a_killed_fit_is_counted_if_it_handed_anything_out() {
     }
     eprintln!(
         "{kills} kills within {whole:?}: {none} before anything was reserved, {open} open, {settled} settled, \
-         {models} files handed out"
+         {again} delivered when asked again, {models} files handed out"
     );
     // With room again for who comes next, whatever was left behind.
     assert!(start(&folder, "last").wait().unwrap().success());

@@ -111,7 +111,7 @@ fn a_table_that_loses_records_is_refused_while_it_streams() {
 #[test]
 fn what_another_tool_cannot_be_told_is_not_exported() {
     for (from, to, message) in [
-        ("upper = 100", "upper = 100\nscale = 'log'", "the scale log or quantile"),
+        ("upper = 100", "upper = 100\nscale = 'quantile'\nquantiles = [50]", "the scale quantile"),
         (
             "categories = ['A', 'B']",
             "categories = ['A', 'B']\nunknown = 'error'",
@@ -498,4 +498,19 @@ fn standard_errors_are_shown_or_it_is_said_why_not() {
     ] {
         assert!(shown.contains(words), "{shown}");
     }
+}
+
+#[test]
+fn a_kept_cell_is_no_formula_in_a_spreadsheet() {
+    let folder = fitted("--target ill");
+    let keys = ["=1+1", "+4179", "-5", "@SUM(A1)", "-x", "plain", "\"\t=1\""];
+    let mut table = "id,age,town,ill\n".to_owned();
+    keys.iter().for_each(|key| table += &format!("{key},30,A,no\n"));
+    folder.write("keyed.csv", table);
+    let said = folder.reticent("predict m keyed.csv --keep id").ok();
+    assert!(said.out.contains("\n=1+1,") && said.err.contains("--for-spreadsheets"), "{said:?}");
+    let said = folder.reticent("predict m keyed.csv --keep id --for-spreadsheets").ok();
+    assert!(!said.err.contains("spreadsheet"), "{}", said.err);
+    let cells: Vec<&str> = said.out.lines().skip(1).map(|l| l.split(',').next().unwrap()).collect();
+    assert_eq!(cells, ["'=1+1", "+4179", "-5", "'@SUM(A1)", "'-x", "plain", "'\t=1"]);
 }

@@ -74,3 +74,42 @@ fn every_model_has_the_job_that_paid_for_it() {
     // In whatever order they are given.
     assert_eq!(job("two unpaid one"), [two, one].concat());
 }
+
+#[test]
+fn a_model_that_the_budget_did_not_pay_for_is_said_to_be_unpaid() {
+    let folder = folder();
+    folder.reticent("budget new b.budget --epsilon 3 --delta 1e-5").ok();
+    folder.reticent(&format!("{FIT} --epsilon 1 --delta 1e-5 --budget b.budget --out m")).ok();
+    folder.reticent(&format!("{FIT} --epsilon 1 --delta 1e-5 --out unpaid")).ok();
+    let said = folder.reticent("report m unpaid --budget b.budget -o page.html --json").ok();
+    let page = folder.read("page.html");
+    assert_eq!(page.matches("Not paid by this budget").count(), 1);
+    assert!(said.err.contains("unpaid was not paid by b.budget"), "{}", said.err);
+    let told = said.json();
+    assert!(told["models"][0]["job"].is_u64() && told["models"][1]["job"].is_null(), "{told}");
+    // Jobs are numbered from 1, whatever lines the history has.
+    assert!(page.contains("Job 1 of the budget paid for it"), "{page}");
+    folder.reticent("report unpaid -o alone.html").ok();
+    assert!(!folder.read("alone.html").contains("Not paid"));
+}
+
+#[test]
+fn what_is_not_private_relies_on_nothing() {
+    let folder = folder();
+    folder.reticent(&format!("{FIT} --algorithm exact --out exact")).ok();
+    folder.reticent("report exact -o page.html").ok();
+    let page = folder.read("page.html");
+    assert!(page.contains("Not private") && !page.contains("What it relies on"), "{page}");
+}
+
+#[test]
+fn a_page_without_a_budget_has_its_day_and_the_name_of_the_data() {
+    let folder = folder();
+    folder.reticent(&format!("{FIT} --epsilon 1 --delta 1e-5 --out m")).ok();
+    folder.reticent("report m --dataset Clinic -o page.html").ok();
+    let page = folder.read("page.html");
+    assert!(
+        page.contains("Data set: <bdi>Clinic</bdi>") && page.contains("Made on <bdi>20"),
+        "{page}"
+    );
+}

@@ -38,7 +38,8 @@ impl Server {
     fn raw(&self, request: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        stream.write_all(request.as_bytes()).unwrap();
+        // What is refused by its head is not read to its end.
+        let _ = stream.write_all(request.as_bytes());
         let mut answer = String::new();
         let _ = stream.read_to_string(&mut answer);
         answer
@@ -73,6 +74,16 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Lets nobody else read a file.
+fn private(file: &std::path::Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    let _ = file;
 }
 
 fn status(answer: &str) -> &str {
@@ -148,7 +159,7 @@ fn nothing_is_written_without_the_token() {
     let answer = server.form("/budget/1/forfeit", "", &format!("job=2&token={TOKEN}"));
     assert_eq!(status(&answer), "403", "read-only, whatever is given: {answer}");
     drop(server);
-    folder.write("token", format!("{TOKEN}\n"));
+    private(&folder.write("token", format!("{TOKEN}\n")));
     let server = Server::new(&folder, &["--token-file", "token"]);
     for token in ["", "0123456789abcdef", "0123456789abcdef0123456789abcdeF"] {
         let answer = server.form("/budget/1/forfeit", "", &format!("job=2&token={token}"));
@@ -167,7 +178,7 @@ fn nothing_is_written_without_the_token() {
 fn a_token_that_can_be_guessed_is_refused() {
     let folder = folder();
     for token in ["", "short\n"] {
-        folder.write("token", token);
+        private(&folder.write("token", token));
         let said = folder.reticent("budget serve clinic.budget --port 0 --token-file token");
         assert_eq!(said.code, 2, "{}", said.err);
         assert!(said.err.contains("too short"), "{}", said.err);
@@ -206,5 +217,59 @@ fn it_stops_by_itself_and_when_asked() {
         let id = server.child.id().to_string();
         assert!(Command::new("kill").arg(&id).status().unwrap().success());
         assert!(server.child.wait().unwrap().success(), "asked to stop, it ends well");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_token_that_others_can_read_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder();
+    for mode in [0o644, 0o640, 0o604] {
+        let file = folder.write("shared", TOKEN);
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+        let said = folder
+            .reticent("budget serve clinic.budget --port 0 --stop-after 1 --token-file shared");
+        assert!(said.code == 2 && said.err.contains("chmod 600"), "{mode:o}: {}", said.err);
+        assert!(!said.err.contains(TOKEN));
+    }
+}
+
+#[test]
+fn whoever_listens_to_everybody_is_warned() {
+    let folder = folder();
+    let serve = "budget serve clinic.budget --port 0 --stop-after 1";
+    let said = folder.reticent(&format!("{serve} --listen 0.0.0.0")).ok();
+    assert!(said.err.contains("not encrypted"), "{}", said.err);
+    assert!(!folder.reticent(serve).ok().err.contains("not encrypted"));
+}
+
+#[test]
+fn eighty_idle_connections_stall_nobody() {
+    let folder = folder();
+    let server = Server::new(&folder, &[]);
+    let idle: Vec<TcpStream> =
+        (0..80).map(|_| TcpStream::connect(&server.address).unwrap()).collect();
+    // An idle one is sent away only after ten seconds: an answer in five did not wait for that.
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    write!(stream, "GET / HTTP/1.1\r\nHost: {}\r\n\r\n", server.address).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert_eq!(status(&answer), "200");
+    drop(idle);
+}
+
+#[test]
+fn a_long_body_is_refused_by_its_header() {
+    let folder = folder();
+    let server = Server::new(&folder, &[]);
+    for (path, length) in [("/verify", 17 << 20), ("/budget/1/forfeit", 5000), ("/", 5000)] {
+        // Nothing of the body is sent.
+        let answer = server.raw(&format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\n\r\n",
+            server.address
+        ));
+        assert_eq!(status(&answer), "413", "{path}: {answer}");
     }
 }

@@ -5,6 +5,34 @@
 use crate::SchemaError;
 use thiserror::Error;
 
+/// An enumeration of what can be wrong, each with what the user can do about it.
+macro_rules! with_hints {
+    (
+        $(#[$of:meta])*
+        pub enum $name:ident {
+            $(
+                $(#[$about:meta])*
+                $variant:ident $(($($held:tt)*))? $({$($fields:tt)*})? => $hint:literal,
+            )*
+        }
+    ) => {
+        $(#[$of])*
+        pub enum $name {
+            $($(#[$about])* $variant $(($($held)*))? $({$($fields)*})?,)*
+        }
+
+        impl $name {
+            /// What the user can do about it.
+            pub(crate) fn own_hint(&self) -> &'static str {
+                match self {
+                    $(Self::$variant { .. } => $hint,)*
+                }
+            }
+        }
+    };
+}
+pub(crate) use with_hints;
+
 /// A cell of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellPlace {
@@ -57,13 +85,14 @@ pub enum DataError {
     Schema(#[from] SchemaError),
 }
 
+with_hints! {
 /// A problem of a whole file.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FileProblem {
     /// Cannot be opened.
     #[error("cannot be opened: {0}")]
-    Open(String),
+    Open(String) => "check the path and the permissions",
     /// A read failed part way.
     #[error("reading failed after line {line}: {reason}")]
     Read {
@@ -71,48 +100,57 @@ pub enum FileProblem {
         line: u64,
         /// The message of the reader.
         reason: String,
-    },
+    } => "the file may be cut short or damaged; fetch or compress it again",
     /// Neither the name nor the schema says which format it is.
     #[error(
         "the name does not tell the format; known: .csv .tsv .data .libsvm .svm .parquet, also with .gz .xz .bz2 .zst or .zip"
     )]
-    UnknownFormat,
+    UnknownFormat => "say the format with `format`: csv, tsv, libsvm or parquet",
     /// Another encoding of text.
     #[error("the text is in UTF-16, and only UTF-8 is read")]
-    Utf16,
+    Utf16 => "write it as UTF-8, for example with `iconv -f UTF-16 -t UTF-8`",
     /// Another encoding of text.
     #[error("the text is in UTF-32, and only UTF-8 is read")]
-    Utf32,
+    Utf32 => "write it as UTF-8, for example with `iconv -f UTF-32 -t UTF-8`",
     /// Bytes that no text has.
     #[error("the file is not text: it has zero bytes in its first line")]
-    NotText,
+    NotText => "write the table as text in UTF-8; if it is a Parquet file, give `format = parquet`",
     /// An archive that is not one packed file.
     #[error("the .zip archive cannot be read: {0}")]
-    Zip(String),
+    Zip(String) => "unpack it, or pack the one table with gzip",
     /// It has to be read from its end.
     #[error("{0} cannot be read from standard input")]
-    NotFromStandardInput(&'static str),
+    NotFromStandardInput(&'static str) => "save it to a file and give its name",
     /// More than the memory holds.
     #[error("the table does not fit into the memory")]
-    TooLarge,
+    TooLarge => "use a machine with more memory, or leave columns out",
     /// Format and schema do not go together.
     #[error("{0}")]
-    WrongFormat(&'static str),
+    WrongFormat(&'static str) =>
+        "features in a schema is for LIBSVM files, [[column]] entries are for tables",
     /// Built without the feature `parquet`.
     #[error("this build reads no Parquet files; known: csv, tsv, libsvm")]
-    NoParquet,
+    NoParquet => "build with the feature `parquet`, or convert the file to CSV",
     /// Nothing in it.
     #[error("the file is empty")]
-    Empty,
+    Empty => "give a file with at least one record",
     /// Nothing below the header.
     #[error("the file has a header but no records")]
-    NoRecords,
+    NoRecords => "give a file with at least one record",
     /// A declared column is not there.
     #[error("the file has no column `{0}`, which the schema declares")]
-    MissingColumn(String),
+    MissingColumn(String) =>
+        "check the spelling in the schema; if the fields are not between commas, set delimiter; if the file \
+         has no header line, set header = false",
+    /// The column to split by is not there.
+    #[error("the file has no column `{0}` to split by")]
+    NoKeyColumn(String) =>
+        "name a column as its header does; without a header, as the schema does or as column_1, column_2, …",
     /// A column that was asked for is not there.
     #[error("the file has no column `{0}` to keep")]
-    NoSuchColumn(String),
+    NoSuchColumn(String) =>
+        "name a column as its header does; a LIBSVM file has none, and without a header only declared columns \
+         have a name",
     /// A column is there that nobody declared.
     #[error("column {position} of the file is not declared in the schema; declared: {declared}")]
     UndeclaredColumn {
@@ -120,16 +158,23 @@ pub enum FileProblem {
         position: usize,
         /// The names that the schema knows.
         declared: String,
-    },
+    } =>
+        "add a [[column]] entry (kind = \"ignored\" skips it), or set undeclared = \"ignore\"; if the first \
+         line is a record, set header = false",
     /// Twice the same name.
     #[error("the header names column `{0}` twice")]
-    DuplicateColumn(String),
+    DuplicateColumn(String) => "rename one of the two columns in the file",
     /// A header that seems to be a record.
-    #[error("the first line is made of numbers and does not look like the names of columns")]
-    HeaderOfValues,
+    #[error("the first line looks like a record and not like the names of columns: {0}")]
+    HeaderOfValues(&'static str) =>
+        "give `no_header` if the first line is a record, or `header` if these are the names of the columns",
+    /// One field only, with another delimiter in it.
+    #[error("the first line has one field, and {0:?} in it")]
+    OtherDelimiter(char) =>
+        "give `format = tsv` if tabs are between the fields, or `delimiter = ','`",
     /// A dataset whose parts do not go together, or not with the schema.
     #[error("{0}")]
-    Shape(String),
+    Shape(String) => "give parts of the same length, and as many columns as there are features",
     /// A Parquet column of a kind that has no meaning here.
     #[error(
         "column `{column}` has the type {found}; readable are numbers, text, truth values and days, not nested"
@@ -139,7 +184,9 @@ pub enum FileProblem {
         column: String,
         /// The type that was found.
         found: String,
-    },
+    } =>
+        "give days kind = \"date\"; declare others as ignored, or convert them before writing the file",
+}
 }
 
 /// Why the system did not open a file, in a user's words.
@@ -150,6 +197,7 @@ pub(crate) fn system_words(error: &std::io::Error) -> String {
     }
 }
 
+with_hints! {
 /// A problem of one line.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
@@ -161,31 +209,36 @@ pub enum LineProblem {
         found: usize,
         /// Fields as in the header or schema.
         expected: usize,
-    },
+    } => "check the delimiter and the quoting of this line",
     /// A quote that is opened and not closed.
     #[error("a quoted field is not closed before the end of the file")]
-    Unclosed,
+    Unclosed =>
+        "close the quote, or double it where it is meant: \"a \"\"quoted\"\" word\"; records behind an open \
+         quote would be lost",
     /// A quote that is closed by another field's.
     #[error("a quoted field goes on behind its closing quote")]
-    BehindQuote,
+    BehindQuote =>
+        "close the quote, or double it where it is meant: \"a \"\"quoted\"\" word\"; records behind an open \
+         quote would be lost",
     /// An empty line where it might be a record.
     #[error("the line is empty, which for a single column is neither a record nor nothing")]
-    Blank,
+    Blank => "write \"\" for a missing value, or remove the line",
     /// Bytes that are no text.
     #[error("the text is not UTF-8")]
-    NotUtf8,
+    NotUtf8 => "write the file as UTF-8, for example with `iconv -f LATIN1 -t UTF-8`",
     /// Bytes that no text has.
     #[error("the record has zero bytes, which no text has")]
-    ZeroBytes,
+    ZeroBytes => "write the file again: a copy of it may have broken off",
     /// Too long.
     #[error("the record is longer than {0} bytes")]
-    TooLong(usize),
+    TooLong(usize) =>
+        "check that the file is a table and that its quotes are closed; `max_line` allows longer records",
     /// A LIBSVM comment that might have been a record.
     #[error("there is a comment where a record or a part of one may have been")]
-    Comment,
+    Comment => "remove the comment, or write it without `number:number` behind a record",
     /// A LIBSVM item that is no `index:value`.
     #[error("item {0} is not of the form index:value")]
-    Pair(usize),
+    Pair(usize) => "a LIBSVM line reads: label index:value index:value …",
     /// A LIBSVM index above the declared width.
     #[error(
         "item {item} has an index beyond the declared {features} features; allowed: 1 to {features}"
@@ -195,74 +248,90 @@ pub enum LineProblem {
         item: usize,
         /// The number of features that the schema declares.
         features: u32,
-    },
+    } => "declare the full number of features, the same for every file of a job",
     /// LIBSVM counts from one.
     #[error("item {0} has index 0; indices start at 1")]
-    IndexZero(usize),
+    IndexZero(usize) => "add one to every index of the file",
     /// Twice the same LIBSVM index.
     #[error("a feature index occurs twice")]
-    IndexTwice,
+    IndexTwice => "keep one value per feature",
     /// A LIBSVM index below the one before it.
     #[error("item {0} has an index below that of the item before it")]
-    Descending(usize),
+    Descending(usize) =>
+        "sort the items of each record by index; two records that have run into one look like this too",
     /// A LIBSVM value that is not a number.
     #[error("the value of item {0} is not a number")]
-    NotNumber(usize),
+    NotNumber(usize) => "write a finite decimal number such as 1, -0.5 or 2e-3",
     /// A LIBSVM value that is NaN or infinite.
     #[error("the value of item {0} is not finite (NaN or infinity)")]
-    NotFinite(usize),
+    NotFinite(usize) => "write a finite decimal number such as 1, -0.5 or 2e-3",
+}
 }
 
+with_hints! {
 /// A problem of one cell.
 #[derive(Debug, Clone, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CellProblem {
     /// Text where a number belongs.
     #[error("is numeric, but the field is not a number")]
-    NotNumber,
+    NotNumber =>
+        "correct the field; if it stands for a missing value, add its spelling to missing_tokens",
     /// NaN or infinite.
     #[error("is numeric, but the field is not finite (NaN or infinity)")]
-    NotFinite,
+    NotFinite =>
+        "correct the field; if it stands for a missing value, add its spelling to missing_tokens",
     /// A label that no class spells.
     #[error("holds a label outside its classes; allowed: {0}")]
-    OutsideClasses(String),
+    OutsideClasses(String) => "correct the label, or add its spelling to the classes in the schema",
     /// A label that no class spells, in a LIBSVM file.
     #[error("holds a label outside its classes; allowed: {0}")]
-    OutsideLabels(String),
+    OutsideLabels(String) =>
+        "say the labels of the file with `classes`, for example `classes = 0,1`, or in the schema",
     /// A category that is not in the list, under `unknown = "error"`.
     #[error("holds a value outside its categories")]
-    OutsideCategories,
+    OutsideCategories => "add it to the categories, or let unknown name a category or \"ignore\"",
     /// No day.
     #[error(
         "is a date, but the field is not a day from 0001-01-01 to 9999-12-31 written as YYYY-MM-DD"
     )]
-    NotDay,
+    NotDay =>
+        "write days as 1970-01-31; if it stands for a missing value, add it to missing_tokens",
     /// Text that is no text.
     #[error("holds text that is not UTF-8")]
-    NotUtf8,
+    NotUtf8 => "write the file with text as UTF-8",
     /// No label.
     #[error("is the target, but the field is missing")]
-    TargetMissing,
+    TargetMissing => "remove the record, or give the target a `missing` value in the schema",
     /// No owner.
     #[error("names the user, but the field is missing")]
-    UserMissing,
+    UserMissing => "every record needs an owner when records are grouped by user",
     /// An owner that may be somebody else too.
     #[error(
         "names the user, but the field is a floating-point number that is not whole, or too large to be exact, or the \
          schema reads ids as text"
     )]
-    UserFloat,
+    UserFloat =>
+        "one person must not have two ids: write ids as integers or as text; `as = \"text\"` of the user column \
+         keeps all spellings of a text apart",
     /// An owner that is spelt in many ways.
     #[error("names the user, but the field is a point in time that is no whole day")]
-    UserMoment,
+    UserMoment =>
+        "one person must not have two ids: write ids as integers or as text; `as = \"text\"` of the user column \
+         keeps all spellings of a text apart",
     /// An owner that is an integer to some programs, and text to others.
     #[error(
         "names the user, but the field has a point or a comma behind its digits that is not the decimal one of the schema"
     )]
-    UserSeparator,
+    UserSeparator =>
+        "one person must not have two ids: write whole numbers as digits alone, or set `decimal` to what the file \
+         has; `as = \"text\"` of the user column keeps all spellings of a text apart",
     /// An owner within quotes that are no part of the format.
     #[error("names the user, but the field has quotes around it")]
-    UserQuotes,
+    UserQuotes =>
+        "one person must not have two ids: in CSV a quote stands directly behind the delimiter; `as = \"text\"` of \
+         the user column keeps all spellings of a text apart",
+}
 }
 
 impl DataError {
@@ -281,125 +350,16 @@ impl DataError {
     /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::File { problem, .. } => problem.hint(),
-            Self::Line { problem, .. } => problem.hint(),
-            Self::Cell { problem, .. } => problem.hint(),
+            Self::File { problem: FileProblem::OtherDelimiter(';'), .. } => {
+                "give `delimiter = ';'` if it is between the fields, or `delimiter = ','`"
+            }
+            Self::File { problem: FileProblem::OtherDelimiter('|'), .. } => {
+                "give `delimiter = '|'` if it is between the fields, or `delimiter = ','`"
+            }
+            Self::File { problem, .. } => problem.own_hint(),
+            Self::Line { problem, .. } => problem.own_hint(),
+            Self::Cell { problem, .. } => problem.own_hint(),
             Self::Schema(e) => e.hint(),
-        }
-    }
-}
-
-impl FileProblem {
-    fn hint(&self) -> &'static str {
-        match self {
-            Self::Open(_) => "check the path and the permissions",
-            Self::Read { .. } => "the file may be cut short or damaged; fetch or compress it again",
-            Self::UnknownFormat => "say the format with `format`: csv, tsv, libsvm or parquet",
-            Self::WrongFormat(_) => {
-                "features in a schema is for LIBSVM files, [[column]] entries are for tables"
-            }
-            Self::Utf16 => "write it as UTF-8, for example with `iconv -f UTF-16 -t UTF-8`",
-            Self::Utf32 => "write it as UTF-8, for example with `iconv -f UTF-32 -t UTF-8`",
-            Self::NotText => {
-                "write the table as text in UTF-8; if it is a Parquet file, give `format = parquet`"
-            }
-            Self::Zip(_) => "unpack it, or pack the one table with gzip",
-            Self::NotFromStandardInput(_) => "save it to a file and give its name",
-            Self::TooLarge => "use a machine with more memory, or leave columns out",
-            Self::NoParquet => "build with the feature `parquet`, or convert the file to CSV",
-            Self::Empty | Self::NoRecords => "give a file with at least one record",
-            Self::MissingColumn(_) => {
-                "check the spelling in the schema; if the fields are not between commas, set delimiter; if the file \
-                 has no header line, set header = false"
-            }
-            Self::NoSuchColumn(_) => {
-                "name a column as its header does; a LIBSVM file has none, and without a header only declared columns \
-                 have a name"
-            }
-            Self::UndeclaredColumn { .. } => {
-                "add a [[column]] entry (kind = \"ignored\" skips it), or set undeclared = \"ignore\"; if the first \
-                 line is a record, set header = false"
-            }
-            Self::HeaderOfValues => "if the first line is a record, give `no_header`",
-            Self::Shape(_) => {
-                "give parts of the same length, and as many columns as there are features"
-            }
-            Self::DuplicateColumn(_) => "rename one of the two columns in the file",
-            Self::ColumnType { .. } => {
-                "give days kind = \"date\"; declare others as ignored, or convert them before writing the file"
-            }
-        }
-    }
-}
-
-impl LineProblem {
-    fn hint(&self) -> &'static str {
-        match self {
-            Self::Ragged { .. } => "check the delimiter and the quoting of this line",
-            Self::Unclosed | Self::BehindQuote => {
-                "close the quote, or double it where it is meant: \"a \"\"quoted\"\" word\"; records behind an open \
-                 quote would be lost"
-            }
-            Self::Blank => "write \"\" for a missing value, or remove the line",
-            Self::NotUtf8 => "write the file as UTF-8, for example with `iconv -f LATIN1 -t UTF-8`",
-            Self::ZeroBytes => "write the file again: a copy of it may have broken off",
-            Self::TooLong(_) => {
-                "check that the file is a table and that its quotes are closed; `max_line` allows longer records"
-            }
-            Self::Comment => {
-                "remove the comment, or write it without `number:number` behind a record"
-            }
-            Self::Pair(_) => "a LIBSVM line reads: label index:value index:value …",
-            Self::IndexBeyond { .. } => {
-                "declare the full number of features, the same for every file of a job"
-            }
-            Self::IndexZero(_) => "add one to every index of the file",
-            Self::IndexTwice => "keep one value per feature",
-            Self::Descending(_) => {
-                "sort the items of each record by index; two records that have run into one look like this too"
-            }
-            Self::NotNumber(_) | Self::NotFinite(_) => {
-                "write a finite decimal number such as 1, -0.5 or 2e-3"
-            }
-        }
-    }
-}
-
-impl CellProblem {
-    fn hint(&self) -> &'static str {
-        match self {
-            Self::NotNumber | Self::NotFinite => {
-                "correct the field; if it stands for a missing value, add its spelling to missing_tokens"
-            }
-            Self::OutsideClasses(_) => {
-                "correct the label, or add its spelling to the classes in the schema"
-            }
-            Self::OutsideLabels(_) => {
-                "say the labels of the file with `classes`, for example `classes = 0,1`, or in the schema"
-            }
-            Self::OutsideCategories => {
-                "add it to the categories, or let unknown name a category or \"ignore\""
-            }
-            Self::NotDay => {
-                "write days as 1970-01-31; if it stands for a missing value, add it to missing_tokens"
-            }
-            Self::NotUtf8 => "write the file with text as UTF-8",
-            Self::TargetMissing => {
-                "remove the record, or give the target a `missing` value in the schema"
-            }
-            Self::UserMissing => "every record needs an owner when records are grouped by user",
-            Self::UserFloat | Self::UserMoment => {
-                "one person must not have two ids: write ids as integers or as text; `as = \"text\"` of the user column \
-                 keeps all spellings of a text apart"
-            }
-            Self::UserSeparator => {
-                "one person must not have two ids: write whole numbers as digits alone, or set `decimal` to what the file \
-                 has; `as = \"text\"` of the user column keeps all spellings of a text apart"
-            }
-            Self::UserQuotes => {
-                "one person must not have two ids: in CSV a quote stands directly behind the delimiter; `as = \"text\"` of \
-                 the user column keeps all spellings of a text apart"
-            }
         }
     }
 }

@@ -61,9 +61,9 @@ pub use schema::{
 #[cfg(feature = "parquet")]
 pub use source::parse_parquet;
 pub use source::{
-    DraftOptions, Format, Head, KeptCell, KeptKind, ReadOptions, SchemaDraft, TableCheck,
-    Thoroughness, Visitor, check, draft_from_public, load, load_and_compare, load_features,
-    parse_csv, parse_libsvm, skeleton, visit, visit_bytes,
+    DraftOptions, Format, Head, KeptCell, KeptKind, ReadOptions, SchemaDraft, SplitRule,
+    TableCheck, Thoroughness, Visitor, check, draft_from_public, load, load_and_compare,
+    load_features, parse_csv, parse_libsvm, skeleton, split_file, visit, visit_bytes,
 };
 pub use sparse::Csr;
 pub use split::Skew;

@@ -12,35 +12,11 @@ use arrow_array::{
 };
 use reticent_data::{Dataset, Purpose, Schema, encode, parse_csv};
 
-const SCHEMA: &str = "
-row_norm = 2
-[[column]]
-name = 'age'
-kind = 'numeric'
-lower = 18
-upper = 90
-[[column]]
-name = 'town'
-kind = 'categorical'
-categories = ['A', 'B']
-[[column]]
-name = 'day'
-kind = 'date'
-lower = '1970-01-01'
-upper = '1970-12-31'
-[[column]]
-name = 'smoker'
-kind = 'numeric'
-lower = 0
-upper = 1
-[[column]]
-name = 'who'
-kind = 'user'
-[[column]]
-name = 'ill'
-kind = 'target'
-classes = ['no', 'yes']
-";
+const SCHEMA: &str = schema!(2;
+    "name = 'age'\nkind = 'numeric'\nlower = 18\nupper = 90" town
+    "name = 'day'\nkind = 'date'\nlower = '1970-01-01'\nupper = '1970-12-31'"
+    "name = 'smoker'\nkind = 'numeric'\nlower = 0\nupper = 1" who ill
+);
 
 const CSV: &str = "age,town,day,smoker,who,ill\n\
                    20,A,1970-01-11,true,7,no\n\

@@ -7,22 +7,7 @@ use reticent_data::{DataError, Purpose, Schema, Target, load, parse_csv, parse_l
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-const SCHEMA: &str = "
-row_norm = 1
-[[column]]
-name = 'age'
-kind = 'numeric'
-lower = 0
-upper = 100
-[[column]]
-name = 'town'
-kind = 'categorical'
-categories = ['A', 'B']
-[[column]]
-name = 'ill'
-kind = 'target'
-classes = ['no', 'yes']
-";
+const SCHEMA: &str = schema!(1; age town ill);
 
 fn csv(text: &str) -> String {
     let schema: Schema = SCHEMA.parse().unwrap();

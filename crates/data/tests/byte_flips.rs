@@ -12,33 +12,11 @@ use std::path::Path;
 const FLIPS: usize = 400;
 const ROWS: usize = 300;
 
-const SCHEMA: &str = "
-row_norm = 10
-[[column]]
-name = 'age'
-kind = 'numeric'
-lower = 0
-upper = 100
-[[column]]
-name = 'town'
-kind = 'categorical'
-categories = ['A', 'B', 'over \"there\", far']
-[[column]]
-name = 'income'
-kind = 'numeric'
-lower = 0
-upper = 1000
-scale = 'log'
-[[column]]
-name = 'born'
-kind = 'date'
-lower = '1900-01-01'
-upper = '2020-12-31'
-[[column]]
-name = 'ill'
-kind = 'target'
-classes = ['no', 'yes']
-";
+const SCHEMA: &str = schema!(10;
+    age "name = 'town'\nkind = 'categorical'\ncategories = ['A', 'B', 'over \"there\", far']"
+    "name = 'income'\nkind = 'numeric'\nlower = 0\nupper = 1000\nscale = 'log'"
+    "name = 'born'\nkind = 'date'\nlower = '1900-01-01'\nupper = '2020-12-31'" ill
+);
 
 /// A multiplicative generator, enough to choose places with.
 struct Dice(u64);

@@ -197,29 +197,10 @@ fn weights_are_refused_by_name() {
     );
 }
 
-const OWNED: &str = "
-row_norm = 1
-[[column]]
-name = 'age'
-kind = 'numeric'
-lower = 0
-upper = 100
-[[column]]
-name = 'town'
-kind = 'categorical'
-categories = ['A', 'B']
-unknown = 'error'
-[[column]]
-name = 'who'
-kind = 'user'
-[[column]]
-name = 'ill'
-kind = 'target'
-classes = ['no', 'yes']
-[[column]]
-name = 'note'
-kind = 'ignored'
-";
+const OWNED: &str = schema!(1;
+    age "name = 'town'\nkind = 'categorical'\ncategories = ['A', 'B']\nunknown = 'error'" who
+    ill note
+);
 
 #[test]
 fn an_unknown_category_can_be_an_error_and_counts_show_all_of_them() {
@@ -250,5 +231,18 @@ fn an_unknown_category_can_be_an_error_and_counts_show_all_of_them() {
         assert_eq!((town.missing, town.unknown), (Some(0), Some(2)));
         assert_eq!((who.missing, note.missing), (Some(0), None), "what is not read is not counted");
         assert_eq!(ill.values, Some(vec![("no".into(), 3), ("yes".into(), 1)]));
+    }
+}
+
+/// Without a header as well as with one: a file of one column that is none.
+#[test]
+fn another_delimiter_is_seen_in_a_file_without_names_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "t.csv", "1;2\n3;4\n");
+    let options = DraftOptions { no_header: true, ..DraftOptions::default() };
+    let drafted = draft_from_public(&path, &options, &[0; 32]).unwrap_err();
+    let filled = skeleton(&path, &options).unwrap_err();
+    for error in [drafted, filled] {
+        assert!(error.to_string().contains("has one field, and ';' in it"), "{error}");
     }
 }

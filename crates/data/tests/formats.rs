@@ -10,21 +10,7 @@ use reticent_data::{
 use std::io::Write;
 use std::path::PathBuf;
 
-const SCHEMA: &str = "
-row_norm = 10
-[[column]]
-name = 'age'
-kind = 'numeric'
-lower = 0
-upper = 100
-[[column]]
-name = 'who'
-kind = 'user'
-[[column]]
-name = 'ill'
-kind = 'target'
-classes = ['no', 'yes']
-";
+const SCHEMA: &str = schema!(10; age who ill);
 const TEXT: &str = "age,who,ill\n10,a,no\n20.5,b,yes\n30,a,no\n";
 
 struct Folder(tempfile::TempDir);

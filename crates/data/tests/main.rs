@@ -2,6 +2,19 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
+/// A schema of the columns that most tests have, by their names, and of others as they are written.
+macro_rules! schema {
+    (@ age) => { "[[column]]\nname = 'age'\nkind = 'numeric'\nlower = 0\nupper = 100\n" };
+    (@ town) => { "[[column]]\nname = 'town'\nkind = 'categorical'\ncategories = ['A', 'B']\n" };
+    (@ who) => { "[[column]]\nname = 'who'\nkind = 'user'\n" };
+    (@ note) => { "[[column]]\nname = 'note'\nkind = 'ignored'\n" };
+    (@ ill) => { "[[column]]\nname = 'ill'\nkind = 'target'\nclasses = ['no', 'yes']\n" };
+    (@ $own:literal) => { concat!("[[column]]\n", $own, "\n") };
+    ($norm:literal; $($column:tt)*) => {
+        concat!("row_norm = ", $norm, "\n", $(schema!(@ $column)),*)
+    };
+}
+
 mod archive;
 mod arrow;
 mod bad_input;

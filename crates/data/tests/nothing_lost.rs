@@ -5,25 +5,9 @@
 
 use reticent_data::{Purpose, Schema, Table, parse_csv};
 
-const SCHEMA: &str = "
-row_norm = 10
-[[column]]
-name = 'age'
-kind = 'numeric'
-lower = 0
-upper = 100
-[[column]]
-name = 'smoker'
-kind = 'categorical'
-categories = ['false', 'true']
-[[column]]
-name = 'note'
-kind = 'ignored'
-[[column]]
-name = 'ill'
-kind = 'target'
-classes = ['no', 'yes']
-";
+const SCHEMA: &str = schema!(10;
+    age "name = 'smoker'\nkind = 'categorical'\ncategories = ['false', 'true']" note ill
+);
 
 fn read(text: &[u8]) -> Result<Table, String> {
     let schema: Schema = SCHEMA.parse().unwrap();

@@ -12,25 +12,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
-const SCHEMA: &str = "
-row_norm = 1
-[[column]]
-name = 'age'
-kind = 'numeric'
-lower = 0
-upper = 100
-[[column]]
-name = 'town'
-kind = 'categorical'
-categories = ['A', 'B', \"two\\nlines, \\\"quoted\\\"\"]
-[[column]]
-name = 'who'
-kind = 'user'
-[[column]]
-name = 'ill'
-kind = 'target'
-classes = ['no', 'yes']
-";
+const SCHEMA: &str = schema!(1;
+    age
+    "name = 'town'\nkind = 'categorical'\ncategories = ['A', 'B', \"two\\nlines, \\\"quoted\\\"\"]"
+    who ill
+);
 
 fn schema() -> Schema {
     SCHEMA.parse().unwrap()

@@ -29,6 +29,9 @@ pub struct Bars {
 }
 
 const ROW: f64 = 26.0;
+
+/// A row whose name is above its bar, for a narrow page.
+const STACKED: f64 = 42.0;
 const FONT: f64 = 13.0;
 
 impl Bars {
@@ -49,8 +52,15 @@ impl Bars {
             Size::Wide => (720.0, 240.0),
             Size::Narrow => (360.0, 110.0),
         };
+        let widest = |of: fn(&Bar) -> &String| {
+            self.bars.iter().map(|bar| width_of(of(bar), FONT)).fold(0.0, f64::max)
+        };
+        let wanted = widest(|bar| &bar.name) + 14.0;
+        // A name that is cut tells less than a picture that is longer.
+        let stacked = size == Size::Narrow && wanted > most;
+        let row = if stacked { STACKED } else { ROW };
         let top = if alone { 44.0 } else { 6.0 };
-        let height = top + ROW * self.bars.len() as f64 + 6.0;
+        let height = top + row * self.bars.len() as f64 + 6.0;
         let mut svg = Svg::default();
         open(&mut svg, (width, height), (&self.title, &self.description), id, alone);
         if alone {
@@ -59,10 +69,7 @@ impl Bars {
                 Words { at: (8.0, 28.0), anchor: Anchor::Start, class: "", fill: INK, more };
             svg.text(&words, &self.title);
         }
-        let widest = |of: fn(&Bar) -> &String| {
-            self.bars.iter().map(|bar| width_of(of(bar), FONT)).fold(0.0, f64::max)
-        };
-        let left = (widest(|bar| &bar.name) + 14.0).min(most);
+        let left = if stacked { 4.0 } else { wanted.min(most) };
         let numbers = widest(|bar| &bar.words) + 10.0;
         let values = || self.bars.iter().map(|bar| bar.value);
         let room = (left, (width - numbers).max(left + 40.0));
@@ -70,8 +77,14 @@ impl Bars {
         let zero = axis.at(0.0);
         svg.line((zero, top), (zero, height - 6.0), "grid", GRID);
         for (k, bar) in self.bars.iter().enumerate() {
-            let place =
-                BarPlace { top: top + ROW * k as f64, left, width, zero, end: axis.at(bar.value) };
+            let place = BarPlace {
+                top: top + row * k as f64,
+                left,
+                width,
+                zero,
+                end: axis.at(bar.value),
+                stacked,
+            };
             place.draw(&mut svg, bar);
         }
         svg.finish() + "</svg>\n"
@@ -85,27 +98,28 @@ struct BarPlace {
     width: f64,
     zero: f64,
     end: f64,
+    /// Whether the name is above the bar.
+    stacked: bool,
 }
 
 impl BarPlace {
     fn draw(&self, svg: &mut Svg, bar: &Bar) {
         let more = format!(" font-size=\"{FONT}\"");
-        let base = self.top + 17.0;
-        let name = Words {
-            at: (self.left - 10.0, base),
-            anchor: Anchor::End,
-            class: "",
-            fill: INK,
-            more: &more,
+        let (at, anchor, room) = match self.stacked {
+            true => ((4.0, self.top + 15.0), Anchor::Start, self.width - 8.0),
+            false => ((self.left - 10.0, self.top + 17.0), Anchor::End, self.left - 10.0),
         };
-        svg.text(&name, &cut(&bar.name, FONT, self.left - 10.0));
+        let name = Words { at, anchor, class: "", fill: INK, more: &more };
+        svg.text(&name, &cut(&bar.name, FONT, room));
+        let down = if self.stacked { STACKED - ROW } else { 0.0 };
+        let base = self.top + down + 17.0;
         if bar.value.is_finite() {
             let (from, to) = (self.zero.min(self.end), self.zero.max(self.end));
             let k = usize::from(bar.value < 0.0);
             svg.raw(&format!(
                 "<rect class=\"f{k}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"14\" rx=\"2\" fill=\"{}\"/>\n",
                 place(from),
-                place(self.top + 6.0),
+                place(self.top + down + 6.0),
                 place((to - from).max(1.0)),
                 LIGHT[k]
             ));

@@ -8,7 +8,7 @@ use reticent_plot::{Axis, Curve, Plot, seconds, share};
 
 use crate::curves::figure;
 use crate::words::{
-    compared, delta, down, factor, from_whom, given, number, one_in, protected, said, time, up,
+    compared, delta, down, factor, from_whom, given, one_in, protected, said, time, up,
 };
 
 /// A budget as it stands.
@@ -182,7 +182,7 @@ pub(crate) fn jobs(summary: &BudgetSummary) -> Markup {
             p { "None yet." }
         } @else {
             div.scroll tabindex="0" role="group" aria-label="Jobs" {
-                table {
+                table.cards {
                     thead { tr {
                         th.number scope="col" { "Job" }
                         th scope="col" { "What" }
@@ -191,16 +191,16 @@ pub(crate) fn jobs(summary: &BudgetSummary) -> Markup {
                         th.number scope="col" { "ε asked" }
                         th.number scope="col" { "δ asked" }
                     } }
-                    tbody { @for job in summary.jobs.iter().rev().take(LISTED) { tr {
-                        td.number { (job.number) }
+                    tbody { @for (place, job) in summary.jobs.iter().enumerate().rev().take(LISTED) { tr {
+                        td.number data-label="Job" { (place + 1) }
                         th scope="row" { (said(&job.label)) }
-                        td.time { (time(&job.time)) }
-                        td {
+                        td.time data-label="Began (UTC)" { (time(&job.time)) }
+                        td data-label="State" {
                             (state(job))
                             @if let Some(known) = &job.progress { br; (progress(known)) }
                         }
-                        td.number { (given(job.epsilon)) }
-                        td.number { (delta(job.delta)) }
+                        td.number data-label="ε asked" { (given(job.epsilon)) }
+                        td.number data-label="δ asked" { (delta(job.delta)) }
                     } } }
                 }
             }
@@ -219,7 +219,7 @@ pub(crate) fn remarks(summary: &BudgetSummary) -> Markup {
     html! {
         @for (group, added) in gains {
             p {
-                "Added up, the " (group.jobs) " jobs would come to ε = " (number(added))
+                "Added up, the " (group.jobs) " jobs would come to ε = " (up(added))
                 "; counted together they come to " (up(group.counted)) "."
             }
         }

@@ -22,6 +22,6 @@ pub mod words;
 pub use budget::BudgetAccount;
 pub use page::Page;
 pub use paid::PaidRun;
-pub use report::report;
+pub use report::{ReportHead, report, report_with};
 pub use shell::policy;
 pub use subject::{Finding, FindingOutcome, Findings, ReportSubject};

@@ -280,7 +280,7 @@ pub fn verify() -> Page {
 #[must_use]
 pub fn verified(subject: &ReportSubject) -> Page {
     let body = html! {
-        (section(subject, "file"))
+        (section(subject, "file", false))
         section aria-labelledby="open" { h2 id="open" { "Another file" } (verify_form()) }
     };
     page("Verify a file", None, &body)

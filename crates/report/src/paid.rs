@@ -10,6 +10,8 @@ use serde_json::Value;
 pub struct PaidRun {
     /// The number of the job in the budget.
     pub job: u64,
+    /// Its place among the jobs, from 1.
+    pub ordinal: usize,
     /// ε and δ that it asked for.
     pub asked: (f64, f64),
     /// How many events were planned.
@@ -50,7 +52,8 @@ impl PaidRun {
             }
             if let Some(paid) = Self::on(line, certificate)? {
                 taken.push(paid.job);
-                return Ok(Some(PaidRun { exact, ..paid }));
+                let ordinal = ordinal(lines, paid.job);
+                return Ok(Some(PaidRun { exact, ordinal, ..paid }));
             }
         }
         Ok(None)
@@ -65,12 +68,19 @@ impl PaidRun {
         let of = |name: &str| body[name].as_f64().unwrap_or(f64::INFINITY);
         Ok(plans.find(|plan| *plan == certificate.ledger).map(|plan| PaidRun {
             job: line.number(),
+            ordinal: 0,
             asked: (of("epsilon"), of("delta")),
             planned: plan.total_events(),
             used: certificate.ledger.total_events(),
             exact: false,
         }))
     }
+}
+
+/// The place of a job among all that there were, from 1.
+fn ordinal(lines: &[HistoryLine], job: u64) -> usize {
+    let begins = |line: &&HistoryLine| ["reserved", "imported"].contains(&line.kind());
+    lines.iter().filter(begins).filter(|line| line.number() <= job).count()
 }
 
 fn body(line: &HistoryLine) -> Result<Value, BudgetError> {

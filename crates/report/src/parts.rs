@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped, html};
 use reticent::accountant::{Ledger, LedgerEntry, epsilon, gdp_mu, rdp_curve};
 use reticent_plot::share;
 
-use crate::words::{delta, percent_near, said, up};
+use crate::words::{delta, down, percent_near, rounded, said, up};
 
 /// One entry of the ledger.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ pub(crate) fn parts(ledger: &Ledger, delta: f64) -> Parts {
     let list =
         entries.iter().take(SHOWN).zip(&single).enumerate().map(|(k, (entry, own))| LedgerPart {
             count: entry.count(),
-            what: entry.event().to_string(),
+            what: rounded(&entry.event().to_string(), down),
             alone: counts.then(|| epsilon(own, delta).ok().map(|bound| bound.upper)).flatten(),
             share: weights.get(k).filter(|_| sum > 0.0).map(|weight| weight / sum),
         });
@@ -89,7 +89,7 @@ pub(crate) fn table(parts: &Parts) -> Markup {
     let counted = list.iter().any(|part| part.alone.is_some());
     html! {
         div.scroll tabindex="0" role="group" aria-label="What was released" {
-            table {
+            table.cards {
                 thead { tr {
                     th scope="col" { "Times" }
                     th scope="col" { "What was released" }
@@ -97,13 +97,13 @@ pub(crate) fn table(parts: &Parts) -> Markup {
                     @if by.is_some() { th scope="col" { "Share of the cost" } }
                 } }
                 tbody { @for part in list { tr {
-                    td.number { (part.count) }
+                    td.number data-label="Times" { (part.count) }
                     td { (said(&part.what)) }
                     @if counted {
-                        td.number { (part.alone.map_or_else(|| "–".to_owned(), up)) }
+                        td.number data-label="ε of it alone" { (part.alone.map_or_else(|| "–".to_owned(), up)) }
                     }
                     @if let Some(own) = part.share {
-                        td.share { (PreEscaped(share(own))) " " (percent_near(own)) }
+                        td.share data-label="Share of the cost" { (PreEscaped(share(own))) " " (percent_near(own)) }
                     } @else if by.is_some() { td { "–" } }
                 } } }
             }

@@ -9,18 +9,44 @@ use crate::shell::{Shell, shell};
 use crate::subject::ReportSubject;
 use crate::words::{delta, said, up};
 
+/// What a page says of itself.
+#[derive(Clone, Debug, Default)]
+pub struct ReportHead {
+    /// The day on which it is made, as in 2026-01-31.
+    pub day: Option<String>,
+    /// The data set, where no budget names it.
+    pub dataset: Option<String>,
+}
+
 /// The page.
 #[must_use]
 pub fn report(subjects: &[ReportSubject], budget: Option<&BudgetAccount>) -> Page {
+    report_with(subjects, budget, &ReportHead::default())
+}
+
+/// The page, with its day and the name of the data set.
+#[must_use]
+pub fn report_with(
+    subjects: &[ReportSubject],
+    budget: Option<&BudgetAccount>,
+    head: &ReportHead,
+) -> Page {
+    let dataset = head.dataset.as_deref().or(budget.map(BudgetAccount::dataset));
     let title = match (subjects, budget) {
         ([one], _) => format!("Privacy report: {}", one.name),
         ([], Some(account)) => format!("Privacy report: {}", account.dataset()),
         (many, _) => format!("Privacy report: {} models", many.len()),
     };
     let body = html! {
+        @if dataset.is_some() || head.day.is_some() {
+            p.under {
+                @if let Some(name) = dataset { "Data set: " (said(name)) "." }
+                @if let Some(day) = &head.day { " Made on " (said(day)) " (UTC)." }
+            }
+        }
         @if subjects.len() + usize::from(budget.is_some()) > 1 { (contents(subjects, budget)) }
         @if subjects.len() > 1 { (summary(subjects)) }
-        @for (k, subject) in subjects.iter().enumerate() { (section(subject, &format!("m{}", k + 1))) }
+        @for (k, subject) in subjects.iter().enumerate() { (section(subject, &format!("m{}", k + 1), budget.is_some())) }
         @if let Some(budget) = budget { (account(budget, "budget")) }
     };
     shell(&Shell { title: &title, lead: Some(LEAD), nav: None }, &body)
@@ -48,7 +74,7 @@ fn summary(subjects: &[ReportSubject]) -> Markup {
         section aria-labelledby="all-h" {
             h2 id="all-h" { "All models" }
             div.scroll tabindex="0" role="group" aria-label="All models" {
-                table {
+                table.cards {
                     thead { tr {
                         th scope="col" { "Model" }
                         th scope="col" { "Verdict" }
@@ -62,12 +88,12 @@ fn summary(subjects: &[ReportSubject]) -> Markup {
                         @let certificate = &subject.certificate;
                         tr {
                             th scope="row" { a href=(format!("#m{}", k + 1)) { (said(&subject.name)) } }
-                            td { (word(subject)) }
-                            td.number { @if subject.is_sound() { (up(certificate.epsilon)) } @else { "none" } }
-                            td.number { @if subject.is_sound() { (delta(certificate.delta)) } @else { "–" } }
-                            td { (certificate.unit) }
-                            td { (certificate.adjacency) }
-                            td { (certificate.view) }
+                            td data-label="Verdict" { (word(subject)) }
+                            td.number data-label="ε" { @if subject.is_sound() { (up(certificate.epsilon)) } @else { "none" } }
+                            td.number data-label="δ" { @if subject.is_sound() { (delta(certificate.delta)) } @else { "–" } }
+                            td data-label="Protects" { (certificate.unit) }
+                            td data-label="Neighbours" { (certificate.adjacency) }
+                            td data-label="View" { (certificate.view) }
                         }
                     } }
                 }

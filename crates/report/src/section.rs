@@ -7,15 +7,19 @@ use crate::coefficients::coefficients;
 use crate::curves::{attacker, epsilon};
 use crate::parts::{many, table};
 use crate::subject::{Finding, FindingOutcome, ReportSubject};
-use crate::words::{compared, delta, down, factor, from_whom, given, one_in, protected, said, up};
+use crate::words::{
+    compared, delta, down, factor, from_whom, given, one_in, protected, rounded, said, up,
+};
 
-/// The section of a subject; `id` is unique in the page, and headings begin at the second level.
-pub(crate) fn section(subject: &ReportSubject, id: &str) -> Markup {
+/// The section of a subject, beside a budget or not; `id` is unique in the page, and headings begin at
+/// the second level.
+pub(crate) fn section(subject: &ReportSubject, id: &str, beside_budget: bool) -> Markup {
     let ReportSubject { certificate, model, .. } = subject;
     html! {
         section.subject id=(id) aria-labelledby=(format!("{id}-h")) {
             h2 id=(format!("{id}-h")) { (said(&subject.name)) }
             (verdict(subject))
+            @if beside_budget && subject.paid.is_none() { (unpaid()) }
             @if subject.is_sound() { (promise(certificate)) }
             (checks(subject))
             @if subject.is_sound() {
@@ -35,8 +39,10 @@ pub(crate) fn section(subject: &ReportSubject, id: &str) -> Markup {
                     (up(parties.median)) ", and nine of ten at most " (up(parties.ninth_decile)) "."
                 }
             }
-            h3 { "What it relies on" }
-            ul { @for assumption in &certificate.assumptions { li { (said(assumption)) } } }
+            @if subject.is_sound() {
+                h3 { "What it relies on" }
+                ul { @for assumption in &certificate.assumptions { li { (said(assumption)) } } }
+            }
             @if let Some(model) = model {
                 h3 { "The model" }
                 (facts(subject))
@@ -100,6 +106,19 @@ fn verdict(subject: &ReportSubject) -> Markup {
     }
 }
 
+/// A model beside a budget that did not pay for it.
+fn unpaid() -> Markup {
+    html! {
+        div.verdict.bad {
+            p.badge { "Not paid by this budget" }
+            p {
+                "No job of the budget on this page paid for it: if it is about the same people, what it cost adds to \
+                 what the budget counts. Record it there with reticent budget import."
+            }
+        }
+    }
+}
+
 /// Who is protected from whom, by how much.
 fn promise(certificate: &Certificate) -> Markup {
     let Certificate { unit, view, adjacency, .. } = *certificate;
@@ -140,7 +159,7 @@ fn checks(subject: &ReportSubject) -> Markup {
                 @let (sign, word, class) = mark(finding);
                 li class=(class) {
                     span.sign aria-hidden="true" { (sign) }
-                    span { span.hidden { (word) ": " } (said(&finding.words)) }
+                    span { span.hidden { (word) ": " } (said(&rounded(&finding.words, up))) }
                 }
             } }
         }
@@ -154,8 +173,8 @@ fn plan(subject: &ReportSubject) -> Markup {
         h3 { "The plan against what was used" }
         @if let Some(paid) = &subject.paid {
             p {
-                @if paid.exact { "Job " (paid.job) " of the budget paid for it." } @else {
-                    "The budget has a job with just this plan: job " (paid.job) ". It does not say what came of that job, so "
+                @if paid.exact { "Job " (paid.ordinal) " of the budget paid for it." } @else {
+                    "The budget has a job with just this plan: job " (paid.ordinal) ". It does not say what came of that job, so "
                     "that it may have paid for another model of the same plan."
                 }
                 " It asked for ε = " (given(paid.asked.0)) " at δ = "

@@ -128,6 +128,12 @@ impl ReportSubject {
         Self { paid, ..self }
     }
 
+    /// What the budget planned for it, if it paid for it.
+    #[must_use]
+    pub fn paid_run(&self) -> Option<&PaidRun> {
+        self.paid.as_ref()
+    }
+
     /// Whether it is a guarantee, and the file holds to all that it can be checked by.
     #[must_use]
     pub fn is_sound(&self) -> bool {

@@ -58,6 +58,23 @@ pub fn down(value: f64) -> String {
     for_people(value, four_digits_down)
 }
 
+/// Text in which a number with many decimals has four digits, rounded by `how`; digests and whole
+/// numbers stay as they are.
+pub(crate) fn rounded(text: &str, how: fn(f64) -> String) -> String {
+    let word = |word: &str| {
+        let inner = word.trim_matches(|c: char| !c.is_ascii_digit());
+        let (whole, decimals) = inner.split_once('.').unwrap_or((inner, ""));
+        let plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        match inner.parse::<f64>() {
+            Ok(value) if decimals.len() > 5 && plain(whole) && plain(decimals) => {
+                word.replace(inner, &how(value))
+            }
+            _ => word.to_owned(),
+        }
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
 /// A number that somebody gave, as they would write it.
 #[must_use]
 pub fn given(value: f64) -> String {
@@ -74,7 +91,13 @@ pub fn time(time: &str) -> String {
 /// δ.
 #[must_use]
 pub fn delta(delta: f64) -> String {
-    if delta == 0.0 { "0".to_owned() } else { format!("{delta:e}") }
+    let text = format!("{delta:e}");
+    match delta {
+        0.0 => "0".to_owned(),
+        // Many digits are noise to people; what is promised is never less than what holds.
+        _ if text.len() > 9 => up(delta),
+        _ => text,
+    }
 }
 
 /// A chance as one in so many, rounded up.
@@ -186,6 +209,16 @@ mod tests {
             [0.268_01, 0.05, 1.0, 2.0, f64::NAN].map(percent_up),
             ["26.9\u{202f}%", "5\u{202f}%", "100\u{202f}%", "100\u{202f}%", "100\u{202f}%"]
         );
+    }
+
+    #[test]
+    fn long_numbers_in_texts_are_rounded_outward() {
+        let text = "epsilon = 0.9999997546921271, at 12.5 of sha256:12.3456789ab and 123456789";
+        assert_eq!(
+            rounded(text, up),
+            "epsilon = 1.000, at 12.5 of sha256:12.3456789ab and 123456789"
+        );
+        assert_eq!(rounded("noise of 26.71922142718179 clips", down), "noise of 26.71 clips");
     }
 
     #[test]

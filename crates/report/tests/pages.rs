@@ -161,11 +161,12 @@ fn several_models_have_a_table_and_what_they_cost_together() {
 #[test]
 fn a_paid_model_shows_its_plan_and_the_budget_what_is_left() {
     let store = store("clinic", "first model");
-    let paid = PaidRun { job: 3, asked: (1.0, 1e-6), planned: 122, used: 122, exact: true };
+    let paid =
+        PaidRun { job: 3, ordinal: 2, asked: (1.0, 1e-6), planned: 122, used: 122, exact: true };
     let one = subject("m", model(1.0)).paid_by(Some(paid));
     let page = report(&[one], Some(&account(&store))).into_html();
     assert!(
-        page.contains("Job 3 of the budget paid for it") && page.contains("planned 122 releases")
+        page.contains("Job 2 of the budget paid for it") && page.contains("planned 122 releases")
     );
     for words in
         ["The budget of", "first model", "open, counted in full", "10 of 50 steps", "Left:"]

@@ -39,11 +39,14 @@ pub struct UtilityForecast {
     pub signal: f64,
     /// Whether little is to be expected.
     pub noise_dominates: bool,
-    /// An ε that would be enough; `None` where none that is usual is.
+    /// An ε that would be enough; `None` where none that is usual is, and where noise does not
+    /// dominate.
     pub enough_epsilon: Option<f64>,
-    /// A number of columns that would be small enough; `None` where not even one is.
+    /// A number of columns that would be small enough; `None` where not even one is, and where noise
+    /// does not dominate.
     pub enough_columns: Option<usize>,
-    /// A number of units that would be enough.
+    /// A number of units that would be enough; at most those that there are where noise does not
+    /// dominate.
     pub enough_population: f64,
 }
 
@@ -65,16 +68,23 @@ impl UtilityForecast {
         let each = CLEAR * public.shape.outputs as f64;
         let columns = (signal / each) as usize;
         let columns = columns.saturating_sub(usize::from(public.shape.intercept));
+        let noise_dominates = signal < DIM * parameters;
+        // Where noise does not dominate, what there is is enough.
+        let lacks = |enough: f64| match noise_dominates {
+            true => enough,
+            false => enough.min(public.population as f64),
+        };
         UtilityForecast {
             epsilon: budget.epsilon(),
             unit,
             population: public.population,
             columns: public.shape.features,
             signal,
-            noise_dominates: signal < DIM * parameters,
-            enough_epsilon: more(public.population as f64 / clear),
-            enough_columns: (columns > 0 && columns < public.shape.features).then_some(columns),
-            enough_population: up(clear * public.whole_budget),
+            noise_dominates,
+            enough_epsilon: more(public.population as f64 / clear).filter(|_| noise_dominates),
+            enough_columns: (noise_dominates && columns > 0 && columns < public.shape.features)
+                .then_some(columns),
+            enough_population: lacks(up(clear * public.whole_budget)),
         }
     }
 
@@ -145,6 +155,13 @@ mod tests {
         let enough = few.enough_epsilon.unwrap();
         assert!((0.4..1.0).contains(&enough), "{enough}");
         assert_eq!(outlook(32_561, 123, 31.0).warning(), None);
+        // What does not dominate needs no more than there is, however near it is.
+        for population in (100..4_000).step_by(100) {
+            let found = outlook(population, 20, 31.0);
+            let needs_more = found.enough_population > population as f64;
+            assert_eq!(needs_more, found.noise_dominates, "{population}: {found:?}");
+            assert!(found.noise_dominates || found.enough_epsilon.is_none());
+        }
     }
 
     #[test]

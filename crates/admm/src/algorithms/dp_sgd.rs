@@ -24,16 +24,16 @@
 //! then computed by inner steps of ADMM (see [`crate::prox`]). Reference: RDP20, section 5.2,
 //! equation 29.
 
-use reticent_oracle::queries::{Gradient, ClippedMean};
+use reticent_oracle::queries::Gradient;
 use reticent_oracle::{Oracle, Refusal, Refused};
 
-use super::{Algorithm, Iterate, Tell, told};
+use super::{Algorithm, Iterate};
 use crate::average::Running;
+use crate::basis::Basis;
 use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
+use crate::gradient_run::{GradientRun, GradientSteps};
 use crate::momentum::Momentum;
-use crate::precondition::{Precondition, leave};
 use crate::prox::ProxStep;
-use crate::step_size::StepSize;
 
 pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "dp-sgd",
@@ -47,67 +47,51 @@ pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
 
 #[derive(Debug)]
 struct DpSgd {
-    iterations: u64,
-    params: ClippedMean,
-    step: StepSize,
-    per_epoch: f64,
     prox: ProxStep,
     momentum: Momentum,
     u: Vec<f64>,
     average: Running,
-    precondition: Option<Precondition>,
 }
 
 fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
-    let Recipe { settings, public, noise_multiplier, .. } = recipe;
     recipe.only(&ENTRY)?;
     recipe.is_preconditioned(&ENTRY)?;
-    let sampling = recipe.sampling();
-    let per_epoch = recipe.per_epoch(sampling);
-    let iterations = settings.iterations_or(recipe.steps(per_epoch))?;
-    let len = public.shape.len();
-    let algorithm = DpSgd {
-        iterations,
-        params: ClippedMean {
-            clip: settings.clip_or_bound(public)?,
-            noise_multiplier: *noise_multiplier,
-            sampling,
-        },
-        step: settings.step_or_times(public, recipe.step_length(iterations as f64, per_epoch))?,
-        per_epoch,
+    let run = GradientRun::new(recipe, recipe.sampling())?;
+    let len = recipe.public.shape.len();
+    Ok(run.with(DpSgd {
         prox: ProxStep::new(recipe, &ENTRY)?,
         u: vec![0.0; len],
-        momentum: Momentum::new(settings.momentum, len)?,
+        momentum: Momentum::new(recipe.settings.momentum, len)?,
         average: Running::new(recipe.average(), len),
-        precondition: Precondition::new(recipe, (iterations, per_epoch)),
-    };
-    Ok(Box::new(algorithm))
+    }))
 }
 
-impl DpSgd {
-    /// Goes over to coordinates of its own, where it is to.
-    fn change_basis(&mut self, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let Some(precondition) = &self.precondition else { return Ok(()) };
-        if let Some(basis) = precondition.change(oracle, &mut self.params, &mut self.step)? {
-            self.prox = ProxStep::Within(Box::new(basis));
-        }
+impl GradientSteps for DpSgd {
+    fn at(&self) -> &dyn Iterate {
+        self
+    }
+
+    fn enter(&mut self, basis: Basis, _: &GradientRun) {
+        self.prox = ProxStep::Within(Box::new(basis));
+    }
+
+    fn iterate(
+        &mut self,
+        k: u64,
+        run: &GradientRun,
+        oracle: &mut dyn Oracle,
+    ) -> Result<(), Refusal> {
+        let DpSgd { prox, u, average, .. } = self;
+        let eta = run.eta(k);
+        let g = oracle.ask(&Gradient { at: u, mean: run.params })?.into_inner();
+        u.iter_mut().zip(&g).for_each(|(u, g)| *u -= eta * g);
+        prox.apply(u, eta);
+        average.add(prox.native(u));
         Ok(())
     }
 
-    /// The loop, in whichever coordinates.
-    fn descend(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<(), Refusal> {
-        for k in 1..=self.iterations {
-            let DpSgd { params, prox, u, average, .. } = self;
-            let eta = self.step.at(k, self.per_epoch);
-            let g = oracle.ask(&Gradient { at: u, mean: *params })?.into_inner();
-            u.iter_mut().zip(&g).for_each(|(u, g)| *u -= eta * g);
-            prox.apply(u, eta);
-            average.add(prox.native(u));
-            // Before the momentum: where the next gradient is taken is no iterate.
-            told(tell, k, self.iterations, self)?;
-            self.momentum.add(k, &mut self.u);
-        }
-        Ok(())
+    fn prepare(&mut self, k: u64) {
+        self.momentum.add(k, &mut self.u);
     }
 }
 
@@ -118,18 +102,5 @@ impl Iterate for DpSgd {
 
     fn published(&self) -> Vec<f64> {
         self.average.mean().to_vec()
-    }
-}
-
-impl Algorithm for DpSgd {
-    fn iterations(&self) -> u64 {
-        self.iterations
-    }
-
-    fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
-        self.change_basis(oracle)?;
-        let ended = self.descend(oracle, tell);
-        leave(oracle, self.precondition.as_ref(), ended)?;
-        Ok(self.published())
     }
 }

@@ -29,18 +29,15 @@
 //! not, with `precondition` a convex one; the identity constraint.
 //! Reference: RDP20, Algorithm 2; sensitivity as in E4.
 
-use reticent_oracle::queries::{Gradient, ClippedMean, Perturbed};
-use reticent_oracle::{PaperClaim, Oracle, Refusal, Refused, Sampling};
+use reticent_oracle::queries::{ClippedMean, Gradient, Perturbed};
+use reticent_oracle::{Oracle, PaperClaim, Refusal, Refused, Sampling};
 
-use super::{Algorithm, Iterate, Tell, told};
-use crate::average::Running;
-use crate::basis::gradient;
+use super::{Algorithm, Iterate};
+use crate::basis::Basis;
 use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
-use crate::linearised::LinearisedIterates;
-use crate::precondition::{Precondition, leave};
+use crate::gradient_run::{GradientRun, GradientSteps};
+use crate::linearised::LinearisedModel;
 use crate::printed::rdp20_noise;
-use crate::settings::positive;
-use crate::step_size::StepSize;
 
 pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "mpadmm",
@@ -57,115 +54,63 @@ const RHO: f64 = 0.5;
 
 #[derive(Debug)]
 struct MpAdmm {
-    iterations: u64,
-    params: ClippedMean,
-    step: StepSize,
-    /// Whether ρ was given.
-    rho: bool,
-    admm: LinearisedIterates,
-    average: Running,
-    precondition: Option<Precondition>,
-    as_published: bool,
+    model: LinearisedModel,
     population: f64,
 }
 
 fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
-    let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
     recipe.only(&ENTRY)?;
     recipe.needs_identity(&ENTRY)?;
     recipe.is_preconditioned(&ENTRY)?;
-    let iterations = settings.iterations_or(recipe.steps(1.0))?;
-    let algorithm = MpAdmm {
-        iterations,
-        params: ClippedMean {
-            clip: settings.clip_or_bound(public)?,
-            noise_multiplier: *noise_multiplier,
-            sampling: Sampling::Full,
-        },
-        step: settings.step_or_times(public, recipe.step_length(iterations as f64, 1.0))?,
-        rho: settings.rho.is_some(),
-        admm: LinearisedIterates::new(positive("rho", settings.rho.unwrap_or(RHO))?, regulariser),
-        average: Running::new(recipe.average(), public.shape.len()),
-        precondition: Precondition::new(recipe, (iterations, 1.0)),
-        as_published: recipe.as_published(),
-        population: public.population as f64,
-    };
-    Ok(Box::new(algorithm))
+    let run = GradientRun::new(recipe, Sampling::Full)?;
+    let model = LinearisedModel::new(recipe, RHO)?;
+    Ok(run.with(MpAdmm { model, population: recipe.public.population as f64 }))
 }
 
-impl Iterate for MpAdmm {
-    fn running(&self) -> Vec<f64> {
-        self.solution().to_vec()
+impl GradientSteps for MpAdmm {
+    fn at(&self) -> &dyn Iterate {
+        &self.model
     }
 
-    fn published(&self) -> Vec<f64> {
-        self.average.mean().to_vec()
-    }
-
-    fn residual(&self) -> Option<f64> {
-        Some(self.admm.residual())
-    }
-}
-
-impl Algorithm for MpAdmm {
-    fn iterations(&self) -> u64 {
-        self.iterations
+    fn enter(&mut self, basis: Basis, run: &GradientRun) {
+        self.model.enter(basis, run);
     }
 
     /// RDP20, Theorem 3: the divergences of x, z and y add up to 2 + ρ² times that of x, and
     /// Proposition 1 converts them.
-    fn printed_noise(&self, epsilon: f64, delta: f64) -> Result<Option<f64>, Refused> {
-        let releases = self.iterations as f64 * (2.0 + self.admm.rho().powi(2));
-        self.as_published.then(|| rdp20_noise(1.0, releases, (epsilon, delta))).transpose()
+    fn printed_noise(&self, run: &GradientRun, budget: (f64, f64)) -> Result<Option<f64>, Refused> {
+        let releases = run.iterations as f64 * (2.0 + self.model.admm.rho().powi(2));
+        self.model.as_published.then(|| rdp20_noise(1.0, releases, budget)).transpose()
     }
 
-    fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
-        self.change_basis(oracle)?;
-        let ended = self.iterate(oracle, tell);
-        leave(oracle, self.precondition.as_ref(), ended)?;
-        Ok(self.published())
+    fn iterate(
+        &mut self,
+        k: u64,
+        run: &GradientRun,
+        oracle: &mut dyn Oracle,
+    ) -> Result<(), Refusal> {
+        match self.model.as_published {
+            true => self.as_in_the_paper(run.eta(k), run.params, oracle)?,
+            false => self.model.step(k, run, oracle)?,
+        }
+        self.model.add();
+        Ok(())
     }
 }
 
 impl MpAdmm {
-    /// The paper has x for the solution.
-    fn solution(&self) -> &[f64] {
-        if self.as_published { self.admm.x() } else { self.admm.solution() }
-    }
-
-    /// Goes over to coordinates of its own, where it is to.
-    fn change_basis(&mut self, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let Some(precondition) = &self.precondition else { return Ok(()) };
-        if let Some(basis) = precondition.change(oracle, &mut self.params, &mut self.step)? {
-            self.admm.enter(basis, self.step.at(1, 1.0), self.rho);
-        }
-        Ok(())
-    }
-
-    /// The loop.
-    fn iterate(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<(), Refusal> {
-        for k in 1..=self.iterations {
-            let eta = self.step.at(k, 1.0);
-            if self.as_published {
-                self.as_in_the_paper(eta, oracle)?;
-            } else {
-                let g = gradient(oracle, self.admm.basis(), self.admm.x(), self.params)?;
-                self.admm.step(&g, eta);
-            }
-            let solution = self.solution().to_vec();
-            self.average.add(&solution);
-            told(tell, k, self.iterations, self)?;
-        }
-        Ok(())
-    }
-
     /// The paper's step; half of the sensitivities of equations 24–26 is its `bound` for x and z, ρ
     /// times that for y.
-    fn as_in_the_paper(&mut self, eta: f64, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let MpAdmm { params, admm, population, .. } = self;
+    fn as_in_the_paper(
+        &mut self,
+        eta: f64,
+        params: ClippedMean,
+        oracle: &mut dyn Oracle,
+    ) -> Result<(), Refusal> {
+        let MpAdmm { model: LinearisedModel { admm, .. }, population } = self;
         oracle.claim(PaperClaim::nothing(4));
         let g = oracle
-            .ask(&Gradient { at: admm.x(), mean: ClippedMean { noise_multiplier: 0.0, ..*params } })?
+            .ask(&Gradient { at: admm.x(), mean: ClippedMean { noise_multiplier: 0.0, ..params } })?
             .into_inner();
         admm.step(&g, eta);
         let bound = params.clip / (*population * (1.0 + eta * admm.rho()));

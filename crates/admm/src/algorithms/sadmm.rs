@@ -28,35 +28,22 @@
 //! Theorems 5 and 6; privacy is counted by the accountant and not by Theorem 2 (E11). As published:
 //! counted by the closed form of Lemma 2, 20q²/z² in zCDP, wherever its conditions fail.
 
-use reticent_oracle::queries::ClippedMean;
-use reticent_oracle::{PaperClaim, Oracle, Refusal, Refused};
+use reticent_oracle::{Oracle, PaperClaim, Refusal, Refused};
 
-use super::{Algorithm, Iterate, Tell, told};
+use super::{Algorithm, Iterate};
 use crate::average::{Average, Running};
-use crate::basis::gradient;
+use crate::basis::{Basis, gradient};
 use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
-use crate::precondition::{Precondition, leave};
+use crate::gradient_run::{GradientRun, GradientSteps};
 use crate::splitting::{Schedule, Splitting};
-use crate::step_size::StepSize;
 
 pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "sadmm",
     about: "noisy (sub)sampled gradients, any linear constraint; can smooth over columns in an order",
     reference: "LS22, Algorithm 2",
-    takes: &[
-        "iterations",
-        "sampling",
-        "clip",
-        "clip_share",
-        "step",
-        "rho",
-        "proximal",
-        "gamma",
-        "smoothing",
-        "strong_convexity",
-        "average",
-        "precondition",
-        "as_published",
+    takes: takes![
+        iterations sampling clip clip_share step rho proximal gamma smoothing
+        strong_convexity average precondition as_published
     ],
     penalty: "l2:0.1",
     needs_penalty: false,
@@ -65,27 +52,18 @@ pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
 
 #[derive(Debug)]
 struct Sadmm {
-    iterations: u64,
-    params: ClippedMean,
-    per_epoch: f64,
     as_published: bool,
     schedule: Schedule,
     admm: Splitting,
     x: Running,
     y: Running,
-    step: StepSize,
-    precondition: Option<Precondition>,
 }
 
 fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
-    let Recipe { settings, public, noise_multiplier, .. } = recipe;
     recipe.only(&ENTRY)?;
-    let sampling = recipe.sampling();
-    let per_epoch = recipe.per_epoch(sampling);
-    let iterations = settings.iterations_or(recipe.steps(per_epoch))?;
-    let length = recipe.step_length(iterations as f64, per_epoch);
+    let run = GradientRun::new(recipe, recipe.sampling())?;
     let mut admm = Splitting::new(recipe, &ENTRY)?;
-    admm.shorten(length);
+    admm.shorten(recipe.step_length(run.iterations as f64, run.per_epoch));
     let published = recipe.as_published();
     let schedule = match admm.is_strongly_convex() {
         true => Schedule::Harmonic,
@@ -99,24 +77,14 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         false if published => Average::Uniform,
         false => recipe.average(),
     };
-    let average = settings.average.unwrap_or(usual);
-    let algorithm = Sadmm {
-        iterations,
-        params: ClippedMean {
-            clip: settings.clip_or_bound(public)?,
-            noise_multiplier: *noise_multiplier,
-            sampling,
-        },
-        per_epoch,
+    let average = recipe.settings.average.unwrap_or(usual);
+    Ok(run.with(Sadmm {
         as_published: published,
         schedule,
         x: Running::new(average, admm.x.len()),
         y: Running::new(average, admm.y.len()),
         admm,
-        step: settings.step_or_times(public, length)?,
-        precondition: Precondition::new(recipe, (iterations, per_epoch)),
-    };
-    Ok(Box::new(algorithm))
+    }))
 }
 
 impl Iterate for Sadmm {
@@ -133,45 +101,32 @@ impl Iterate for Sadmm {
     }
 }
 
-impl Algorithm for Sadmm {
-    fn iterations(&self) -> u64 {
-        self.iterations
+impl GradientSteps for Sadmm {
+    fn at(&self) -> &dyn Iterate {
+        self
     }
 
-    fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {
-        self.change_basis(oracle)?;
-        let ended = self.iterate(oracle, tell);
-        leave(oracle, self.precondition.as_ref(), ended)?;
-        Ok(self.published())
+    fn enter(&mut self, basis: Basis, run: &GradientRun) {
+        self.admm.enter(basis, run.step, run.per_epoch);
     }
-}
 
-impl Sadmm {
-    /// Goes over to coordinates of its own, where it is to.
-    fn change_basis(&mut self, oracle: &mut dyn Oracle) -> Result<(), Refusal> {
-        let Some(precondition) = &self.precondition else { return Ok(()) };
-        if let Some(basis) = precondition.change(oracle, &mut self.params, &mut self.step)? {
-            self.admm.enter(basis, self.step, self.per_epoch);
+    fn iterate(
+        &mut self,
+        k: u64,
+        run: &GradientRun,
+        oracle: &mut dyn Oracle,
+    ) -> Result<(), Refusal> {
+        let Sadmm { schedule, admm, x, y, as_published } = self;
+        if *as_published {
+            // 5ς²Δ²/σ² per order, with Δ/σ = 2/z (LS22, Lemma 2).
+            let rho = 20.0 / (run.per_epoch * run.params.noise_multiplier).powi(2);
+            oracle.claim(PaperClaim::zcdp(11, rho));
         }
-        Ok(())
-    }
-
-    /// The loop.
-    fn iterate(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<(), Refusal> {
-        for k in 1..=self.iterations {
-            let Sadmm { params, per_epoch, schedule, admm, x, y, .. } = self;
-            if self.as_published {
-                // 5ς²Δ²/σ² per order, with Δ/σ = 2/z (LS22, Lemma 2).
-                let rho = 20.0 / (*per_epoch * params.noise_multiplier).powi(2);
-                oracle.claim(PaperClaim::zcdp(11, rho));
-            }
-            let mut g = gradient(oracle, admm.basis(), &admm.x, *params)?;
-            admm.add_lent(&admm.x, &mut g);
-            admm.step(&g, admm.alpha(k, *per_epoch, *schedule));
-            x.add(&admm.x);
-            y.add(&admm.y);
-            told(tell, k, self.iterations, self)?;
-        }
+        let mut g = gradient(oracle, admm.basis(), &admm.x, run.params)?;
+        admm.add_lent(&admm.x, &mut g);
+        admm.step(&g, admm.alpha(k, run.per_epoch, *schedule));
+        x.add(&admm.x);
+        y.add(&admm.y);
         Ok(())
     }
 }

@@ -61,22 +61,9 @@ pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "vradmm",
     about: "variance-reduced gradients whose noise shrinks, any linear constraint; can smooth over columns in an order",
     reference: "LS22, Algorithm 1, with the privacy of E5",
-    takes: &[
-        "outer",
-        "inner",
-        "sampling",
-        "clip",
-        "clip_share",
-        "step",
-        "rho",
-        "proximal",
-        "gamma",
-        "smoothing",
-        "strong_convexity",
-        "average",
-        "shrink",
-        "noise_constant",
-        "as_published",
+    takes: takes![
+        outer inner sampling clip clip_share step rho proximal gamma smoothing
+        strong_convexity average shrink noise_constant as_published
     ],
     penalty: "l2:0.1",
     needs_penalty: false,

@@ -141,7 +141,7 @@ fn epsilon_answer(ledger: &Ledger, verdict: &Verdict) -> Result<Answer, AccountE
     object["delta"] = json!(verdict.delta);
     object["method"] = json!(method.to_string());
     object["all"] = methods.iter().map(line).collect();
-    Ok(Answer { text, object, remarks: remarks(verdict) })
+    Ok(Answer { text, object, remarks: remarks(verdict), ..Answer::default() })
 }
 
 fn delta_answer(ledger: &Ledger, verdict: &Verdict, epsilon: f64) -> Result<Answer, AccountError> {
@@ -159,7 +159,12 @@ fn delta_answer(ledger: &Ledger, verdict: &Verdict, epsilon: f64) -> Result<Answ
     object["epsilon"] = json!(epsilon);
     object["delta"] = bound(lower, upper);
     object["method"] = json!(method.to_string());
-    Ok(Answer { text, object, remarks: if tainted { remarks(verdict) } else { Vec::new() } })
+    Ok(Answer {
+        text,
+        object,
+        remarks: if tainted { remarks(verdict) } else { Vec::new() },
+        ..Answer::default()
+    })
 }
 
 /// What is said of a ledger whatever is asked.

@@ -174,6 +174,7 @@ impl Audit {
             text: text(&report),
             object: json!(report),
             remarks: exceeded.into_iter().collect(),
+            ..Answer::default()
         })
     }
 }
@@ -203,7 +204,7 @@ impl Audit {
             .collect();
         let text = if self.markdown { markdown(&reports) } else { list(&reports) };
         let object = json!({ "cells": reports, "alarms": alarms.len() });
-        Ok(Answer { text, object, remarks: alarms })
+        Ok(Answer { text, object, remarks: alarms, ..Answer::default() })
     }
 }
 

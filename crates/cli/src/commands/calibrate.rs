@@ -116,7 +116,7 @@ impl Calibrate {
             self.delta, self.adjacency, self.unit
         ));
         let remarks = seldom(&ledger, self.delta, self.unit).into_iter().collect();
-        Ok(Answer { text, object: with_scope(object, scope), remarks })
+        Ok(Answer { text, object: with_scope(object, scope), remarks, ..Answer::default() })
     }
 
     fn plan(&self, z: f64, steps: u64, sampling: Option<&str>) -> Result<Ledger, CommandFailure> {

@@ -25,7 +25,7 @@ impl Completions {
         Answer {
             object: json!({ "shell": self.shell.to_string(), "script": text }),
             text,
-            remarks: Vec::new(),
+            ..Answer::default()
         }
     }
 }

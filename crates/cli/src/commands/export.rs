@@ -82,7 +82,12 @@ impl ExportArgs {
         file.finish()?;
         let out = out.display().to_string();
         let text = format!("Wrote {out}.\n");
-        Ok(Answer { text, object: json!({ "out": out, "bytes": bytes.len() }), remarks })
+        Ok(Answer {
+            text,
+            object: json!({ "out": out, "bytes": bytes.len() }),
+            remarks,
+            ..Answer::default()
+        })
     }
 
     /// Whether all that it says is that a file was written.

@@ -1,5 +1,6 @@
 //! `reticent fit`: flags → `Spec` → checked job → model and certificate.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -8,7 +9,7 @@ use reticent::tables::{Format, ReadOptions};
 use reticent::trace::PublicData;
 use reticent::{
     Certificate, Files, Fitted, Identity, JobFile, PrivateTable, Ready, Run, Source, Spec, Stage,
-    Tuned, UtilityForecast, check_folder, check_results, write_model,
+    Tuned, UtilityForecast, check_folder, check_results,
 };
 use serde_json::{Value, json};
 
@@ -17,11 +18,12 @@ use super::shared::{
     problem_fields, problem_rows, replaces, row, weak,
 };
 use crate::answer::Answer;
+use crate::delivery::{Content, Delivery, Piece, Places};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::{JobBar, said};
-use crate::purse::{PurseFlags, done};
+use crate::purse::{JobName, PurseFlags, done};
 use crate::repeated::given_twice;
 use crate::settings::{SettingFlags, is_setting};
 use crate::tracing::TraceFlags;
@@ -110,19 +112,22 @@ impl FitArgs {
             job.check_traceable()?;
         }
         let label = format!("fit to {}", out.display());
-        let purse =
-            purse.open(&file.job.guarantee, &file.data, &label, || job.plan_beforehand())?;
+        let asked = json!({
+            "fit": file.job, "trace": trace.asked(),
+            "signed_by": identity.as_ref().map(|identity| identity.public().text()),
+        });
+        let name = JobName::kept(&label, &asked, &file.data, &[file.job.schema.as_deref()]);
+        let purse = purse.open(&file.job.guarantee, &file.data, name, || job.plan_beforehand())?;
         let mut bar = JobBar::new("iteration");
         let mut watch = |stage| bar.watch(stage);
-        let mut outlook = None;
+        let outlook = RefCell::new(None);
         // What is to be expected is said before anything is asked, while it can still be stopped.
-        let mut hear = |ready: &Ready<'_>| {
-            outlook = ready.outlook();
-            outlook
-                .as_ref()
-                .and_then(UtilityForecast::warning)
-                .iter()
-                .for_each(|warning| said(warning));
+        let hear = |ready: &Ready<'_>| {
+            let expected = ready.outlook();
+            if let Some(warning) = expected.as_ref().and_then(UtilityForecast::warning) {
+                said(&warning);
+            }
+            *outlook.borrow_mut() = expected;
         };
         let looks_on = |table: PrivateTable| PublicData::of_job(&job, table);
         let load = |data: &Files| {
@@ -137,22 +142,21 @@ impl FitArgs {
             Ok(ready)
         };
         let run = Run { on_progress: Some(&mut watch), trace: trace.tracing(public.as_mut()) };
-        let done = done(purse, &file.data, job.user_column(), open, run);
+        let deliver = |fitted: &mut Fitted| {
+            if let Some(identity) = &identity {
+                fitted.model.sign(identity)?;
+            }
+            delivery(&file.data, fitted, &out, json!(*outlook.borrow()))
+        };
+        let done = done(purse, &file.data, job.user_column(), open, run, deliver);
         bar.finish();
-        let (mut fitted, receipt) = done?;
-        if let Some(identity) = &identity {
-            fitted.model.sign(identity)?;
-        }
+        let (delivery, charged) = done?;
         let before = certificate_before(&out);
-        let path = write_model(&fitted.model, &out)?;
-        let mut answer = answer(&file.data, &fitted, &path, before.as_ref());
-        answer.object["outlook"] = json!(outlook);
-        if let Some(traced) = &fitted.trace {
-            trace.write(traced, &mut answer)?;
-        }
-        if let Some(receipt) = receipt {
-            receipt.add_to(&mut answer);
-        }
+        let places = Places::default().and("model", Some(&out));
+        let mut answer = delivery.hand_over(&places.and("trace", trace.trace.as_deref()), charged);
+        let replaced = replaced(before, &out);
+        answer.object["replaced"] = replaced.is_some().into();
+        answer.remarks.extend(replaced);
         Ok(answer)
     }
 
@@ -199,7 +203,31 @@ fn of_a_fit(flag: clap::Arg) -> clap::Arg {
     if hidden { flag.hide(true) } else { flag }
 }
 
-fn answer(data: &Files, fitted: &Fitted, path: &Path, before: Option<&Certificate>) -> Answer {
+/// What to remember if the model took the place of another, the one that was there `before`. Its own,
+/// which was written in part, is none.
+pub(super) fn replaced(before: Option<Certificate>, out: &Path) -> Option<String> {
+    let now = certificate_before(out)?;
+    before.filter(|before| before.digest != now.digest).as_ref().map(replaces)
+}
+
+fn delivery(
+    data: &Files,
+    fitted: &Fitted,
+    out: &Path,
+    outlook: Value,
+) -> Result<Delivery, CommandFailure> {
+    let mut answer = answer(data, fitted, &out.join("model.json"));
+    answer.object["outlook"] = outlook;
+    let content = Content::Model { model: fitted.model.to_json()?, parties: None };
+    let what = " (the model, its certificate inside)".to_owned();
+    let mut pieces = vec![Piece { key: "model".to_owned(), what, content }];
+    pieces.extend(fitted.trace.as_ref().map(|traced| TraceFlags::piece(traced, &mut answer)));
+    let meaning = &fitted.model.certificate().meaning;
+    let tail = wrapped(&format!("What the certificate means. {meaning}"));
+    Ok(Delivery { answer, tail, pieces })
+}
+
+fn answer(data: &Files, fitted: &Fitted, path: &Path) -> Answer {
     let Fitted { model, records, iterations, tuned, converged, .. } = fitted;
     let certificate = model.certificate();
     let beside = path.with_file_name("certificate.json");
@@ -230,9 +258,6 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path, before: Option<&Certificat
     }
     rows.extend(certificate_rows(certificate));
     text += &columns(&rows, 2, 2);
-    text += &format!("\nWrote {} (the model, its certificate inside)\n", path.display());
-    text += &format!("  and {} (the certificate alone).\n\n", beside.display());
-    text += &wrapped(&format!("What the certificate means. {}", certificate.meaning));
 
     let mut object = certificate_fields(certificate);
     object.extend(problem_fields(model));
@@ -245,7 +270,6 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path, before: Option<&Certificat
         ("standard_errors".to_owned(), json!(model.standard_errors())),
         ("model".to_owned(), Value::from(path.display().to_string())),
         ("certificate".to_owned(), Value::from(beside.display().to_string())),
-        ("replaced".to_owned(), Value::from(before.is_some())),
     ]);
     let unsolved = (*converged == Some(false)).then(|| {
         format!(
@@ -254,9 +278,9 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path, before: Option<&Certificat
         )
     });
     let remarks = not_private(certificate).into_iter().chain(unsolved);
-    let remarks = remarks.chain(weak(certificate)).chain(before.map(replaces));
+    let remarks = remarks.chain(weak(certificate));
     let remarks = remarks.chain(given_twice(&data.paths)).collect();
-    Answer { text, object: json!(object), remarks }
+    Answer { text, object: json!(object), remarks, ..Answer::default() }
 }
 
 fn tuned_fields(tuned: &Tuned) -> Value {

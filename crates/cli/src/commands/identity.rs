@@ -35,6 +35,6 @@ impl IdentityCommand {
             public.display()
         ));
         let object = json!({ "identity": file, "public": public, "key": key });
-        Ok(Answer { text, object, remarks: Vec::new() })
+        Ok(Answer { text, object, remarks: Vec::new(), ..Answer::default() })
     }
 }

@@ -65,7 +65,7 @@ impl Inspect {
             Standing::Unverifiable => remarks.push(verify::unverifiable(&file)),
             Standing::Holds => (),
         }
-        Ok(Answer { text, object: Value::Object(object), remarks })
+        Ok(Answer { text, object: Value::Object(object), remarks, ..Answer::default() })
     }
 }
 

@@ -84,7 +84,12 @@ impl List {
             Family::Algorithms => vec![ERRATA.to_owned()],
             _ => Vec::new(),
         };
-        Answer { text: beside(&rows), object: json!({ family: objects }), remarks }
+        Answer {
+            text: beside(&rows),
+            object: json!({ family: objects }),
+            remarks,
+            ..Answer::default()
+        }
     }
 }
 

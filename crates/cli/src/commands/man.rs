@@ -45,7 +45,7 @@ impl Man {
         Ok(Answer {
             text,
             object: json!({ "out": self.out.display().to_string(), "pages": names }),
-            remarks: Vec::new(),
+            ..Answer::default()
         })
     }
 }

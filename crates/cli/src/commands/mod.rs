@@ -2,6 +2,7 @@
 //! and a line in [`Command::run`].
 
 mod account;
+mod asked;
 mod audit;
 mod budget;
 mod calibrate;
@@ -20,6 +21,7 @@ mod report;
 mod schema;
 mod shared;
 mod simulate;
+mod split;
 mod statistics;
 mod sweep;
 mod verify;
@@ -73,6 +75,8 @@ pub enum Command {
     /// Draft or check the description of a table
     #[command(subcommand)]
     Schema(schema::SchemaCommand),
+    /// Split a table into a file to train on and one to test on, nobody in both
+    Split(Box<split::SplitArgs>),
     /// List what can be chosen
     List(list::List),
     /// Run the whole path once on built-in data
@@ -106,6 +110,7 @@ impl Command {
             Command::Calibrate(calibrate) => calibrate.run(),
             Command::Audit(audit) => audit.run(),
             Command::Schema(schema) => schema.run(),
+            Command::Split(split) => split.run(),
             Command::List(list) => Ok(list.run()),
             Command::Demo(demo) => demo.run(),
             Command::Completions(completions) => Ok(completions.run()),
@@ -113,11 +118,41 @@ impl Command {
         }
     }
 
+    /// What it is called.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Command::Fit(_) => "fit",
+            Command::Simulate(_) => "simulate",
+            Command::Sweep(_) => "sweep",
+            Command::Count(_) => "count",
+            Command::Mean(_) => "mean",
+            Command::Histogram(_) => "histogram",
+            Command::Quantile(_) => "quantile",
+            Command::Predict(_) => "predict",
+            Command::Evaluate(_) => "evaluate",
+            Command::Inspect(_) => "inspect",
+            Command::Verify(_) => "verify",
+            Command::Identity(_) => "identity",
+            Command::Export(_) => "export",
+            Command::Report(_) => "report",
+            Command::Budget(_) => "budget",
+            Command::Account(_) => "account",
+            Command::Calibrate(_) => "calibrate",
+            Command::Audit(_) => "audit",
+            Command::Schema(_) => "schema",
+            Command::Split(_) => "split",
+            Command::List(_) => "list",
+            Command::Demo(_) => "demo",
+            Command::Completions(_) => "completions",
+            Command::Man(_) => "man",
+        }
+    }
+
     /// Whether its answer to people is a mere report of what was written.
     pub fn is_report(&self) -> bool {
         match self {
             Command::Fit(_) | Command::Simulate(_) => true,
-            Command::Identity(_) | Command::Report(_) => true,
+            Command::Identity(_) | Command::Report(_) | Command::Split(_) => true,
             Command::Predict(predict) => predict.writes_a_file(),
             Command::Export(export) => export.writes_a_file(),
             Command::Budget(budget) => budget.is_report(),

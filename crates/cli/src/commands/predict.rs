@@ -13,7 +13,7 @@ use super::shared::{ModelAndData, Threshold, distorted, read_model};
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::number;
-use crate::predictions::{PredictionColumns, Sink, sink};
+use crate::predictions::{PredictionColumns, Sink, is_formula, sink};
 use crate::progress::waiting;
 
 #[derive(Debug, Args)]
@@ -39,6 +39,11 @@ pub struct Predict {
     /// A column of the table to put before the prediction, such as a key; may be repeated
     #[arg(long, value_name = "COLUMN")]
     keep: Vec<String>,
+
+    /// Put ' before text that a spreadsheet would take for a formula: what begins with = + - @ and is no
+    /// number. For CSV
+    #[arg(long)]
+    for_spreadsheets: bool,
 
     /// Two classes: the probability above which the second is predicted (of a hinge loss, the
     /// score), or prior, its share by --class-prior of the fit [default: 0.5, score 0]
@@ -68,17 +73,21 @@ impl Predict {
             if json {
                 return waiting("reading and predicting", || all(&model, &asked));
             }
-            let (_, mut remarks) = stream(&model, &asked, sink(None, columns)?)?;
+            let sink = sink(None, columns, self.for_spreadsheets)?;
+            let (_, mut remarks) = stream(&model, &asked, sink, !self.for_spreadsheets)?;
             remarks.extend(distorted(&model));
             return Ok(Answer { remarks, ..Answer::default() });
         };
         check_new(&out, self.force)?;
-        let sink = sink(Some(&out), columns)?;
-        let (n, mut remarks) = waiting("reading and predicting", || stream(&model, &asked, sink))?;
+        let sink = sink(Some(&out), columns, self.for_spreadsheets)?;
+        let is_text = !out.extension().is_some_and(|word| word.eq_ignore_ascii_case("parquet"));
+        let warns = is_text && !self.for_spreadsheets;
+        let (n, mut remarks) =
+            waiting("reading and predicting", || stream(&model, &asked, sink, warns))?;
         remarks.extend(distorted(&model));
         let out = out.display().to_string();
         let text = format!("Wrote {n} predictions to {out}.\n");
-        Ok(Answer { text, object: json!({ "n": n, "out": out }), remarks })
+        Ok(Answer { text, object: json!({ "n": n, "out": out }), remarks, ..Answer::default() })
     }
 
     /// Whether all that it says is that a file was written.
@@ -92,22 +101,24 @@ fn stream(
     model: &Model,
     asked: &PredictionInput<'_>,
     mut sink: Box<dyn Sink>,
+    warns: bool,
 ) -> Result<(usize, Vec<String>), CommandFailure> {
     let (give, take) = mpsc::sync_channel(2);
     let mut remarks = Vec::new();
     let (read, written) = thread::scope(|scope| {
         let writer = scope.spawn(move || {
-            let mut records = 0;
+            let (mut records, mut formulas) = (0, false);
             for piece in take {
                 match piece {
                     Piece::Head(head) => sink.head(&head.kept)?,
                     Piece::Batch(batch) => {
                         records += batch.records;
+                        formulas = formulas || warns && has_formulas(&batch);
                         sink.put(batch)?;
                     }
                 }
             }
-            Ok::<_, CommandFailure>((records, sink))
+            Ok::<_, CommandFailure>((records, formulas, sink))
         });
         let head = |head: Head| {
             remarks.extend(unread(&head));
@@ -118,13 +129,25 @@ fn stream(
         (read, writer.join())
     });
     // A writer that failed ended the reading, so its reason comes first.
-    let (records, sink) = match written {
+    let (records, formulas, sink) = match written {
         Ok(written) => written?,
         Err(panic) => std::panic::resume_unwind(panic),
     };
     read?;
     sink.finish()?;
+    if formulas {
+        remarks.push(
+            "Kept cells begin with = + - or @, which a spreadsheet takes for formulas: give --for-spreadsheets if it is to \
+             be opened in one."
+                .to_owned(),
+        );
+    }
     Ok((records, remarks))
+}
+
+fn has_formulas(batch: &Predicted) -> bool {
+    let formula = |cell: &KeptCell| matches!(cell, KeptCell::Text(text) if is_formula(text));
+    batch.kept.iter().flatten().any(formula)
 }
 
 /// For programs that want one object.
@@ -153,7 +176,7 @@ fn all(model: &Model, asked: &PredictionInput<'_>) -> Result<Answer, CommandFail
     remarks.extend(distorted(model));
     let object =
         json!({ "n": predictions.len(), "classes": model.classes(), "predictions": predictions });
-    Ok(Answer { text: String::new(), object, remarks })
+    Ok(Answer { text: String::new(), object, remarks, ..Answer::default() })
 }
 
 fn value(cell: &KeptCell) -> Value {

@@ -1,11 +1,13 @@
 //! `reticent report`: one page about models and their budget, which needs no network.
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use clap::Args;
 use reticent::{Document, check_new, write_text};
 use reticent_budget::{BudgetError, Store};
-use reticent_report::{BudgetAccount, Findings, PaidRun, ReportSubject, report};
+use reticent_core::calendar::day_text;
+use reticent_report::{BudgetAccount, Findings, PaidRun, ReportHead, ReportSubject, report_with};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -26,6 +28,10 @@ pub struct ReportArgs {
     /// The budget that they were paid from
     #[arg(long, value_name = "FILE")]
     budget: Option<PathBuf>,
+
+    /// The data set, by the name that the page gives it [default: the budget's]
+    #[arg(long, value_name = "NAME")]
+    dataset: Option<String>,
 
     /// The page to write
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
@@ -69,10 +75,14 @@ impl ReportArgs {
             }
             _ => None,
         };
-        let page = report(&subjects, account.as_ref()).into_html();
+        let head = ReportHead { day: Some(today()), dataset: self.dataset.clone() };
+        let page = report_with(&subjects, account.as_ref(), &head).into_html();
         write_text(&page, &self.out)?;
         let told = |(path, subject): (&PathBuf, &ReportSubject)| -> Value {
-            json!({ "model": path, "sound": subject.is_sound(), "epsilon": number::json(subject.epsilon()) })
+            json!({
+                "model": path, "sound": subject.is_sound(), "epsilon": number::json(subject.epsilon()),
+                "job": subject.paid_run().map(|paid| paid.job),
+            })
         };
         let models: Vec<Value> = self.models.iter().zip(&subjects).map(told).collect();
         let object = json!({ "out": self.out, "bytes": page.len(), "models": models });
@@ -80,9 +90,17 @@ impl ReportArgs {
         let remark = |path: &Path| {
             format!("NOT PRIVATE: {} is no guarantee; the page says why.", path.display())
         };
-        let remarks = unsound.map(|(path, _)| remark(path)).collect();
+        let mut remarks: Vec<String> = unsound.map(|(path, _)| remark(path)).collect();
+        let unpaid =
+            self.models.iter().zip(&subjects).filter(|(_, subject)| subject.paid_run().is_none());
+        if let Some(budget) = &self.budget {
+            remarks.extend(unpaid.map(|(path, _)| {
+                let (model, budget) = (path.display(), budget.display());
+                format!("{model} was not paid by {budget}: the page says so. `reticent budget import` records it there.")
+            }));
+        }
         let text = format!("Wrote {} ({} kB).\n", self.out.display(), page.len().div_ceil(1000));
-        Ok(Answer { text, object, remarks })
+        Ok(Answer { text, object, remarks, ..Answer::default() })
     }
 }
 
@@ -94,4 +112,10 @@ pub fn account(store: &Store, file: &Path) -> Result<BudgetAccount, BudgetError>
         store.summary()?,
         store.spending_history(MOMENTS)?,
     ))
+}
+
+/// The day, by the clock of this machine (UTC).
+fn today() -> String {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    day_text(since.map_or(0, |since| (since.as_secs() / 86_400) as i64))
 }

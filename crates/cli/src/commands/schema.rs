@@ -52,6 +52,14 @@ pub struct Init {
     #[arg(long)]
     no_header: bool,
 
+    /// The first line has the names of columns, however they look
+    #[arg(long, conflicts_with = "no_header")]
+    header: bool,
+
+    /// The character before the decimals of numbers
+    #[arg(long, value_name = "CHARACTER", value_parser = [",", "."], default_value = ".")]
+    decimal: String,
+
     /// The character between fields, where it is not the usual one
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     delimiter: Option<u8>,
@@ -123,6 +131,8 @@ impl Init {
             target,
             user_column,
             no_header,
+            header,
+            decimal,
             delimiter,
             format,
             max_line,
@@ -134,8 +144,16 @@ impl Init {
                 hint: "write to another file, or give --force to write over it".to_owned(),
             });
         }
-        let options =
-            DraftOptions { format, no_header, delimiter, target, user: user_column, max_line };
+        let options = DraftOptions {
+            format,
+            no_header,
+            header,
+            delimiter,
+            decimal_comma: decimal == ",",
+            target,
+            user: user_column,
+            max_line,
+        };
         let from = file.display().to_string();
         let (toml, mut remarks) = if header_only {
             skeleton(&file, &options)?
@@ -151,7 +169,7 @@ impl Init {
         };
         if header_only {
             remarks.push(format!(
-                "No value of {from} was read. Put what you know in the place of every TODO."
+                "Only the names of the columns of {from} were read: see that they are names, and no record. Put what you know in the place of every TODO."
             ));
         }
         let remarks = remarks.iter().map(|remark| in_flags(remark)).collect();
@@ -163,7 +181,7 @@ impl Init {
                 (format!("Wrote {out}.\n"), json!({ "out": out, "from": from }))
             }
         };
-        Ok(Answer { text, object, remarks })
+        Ok(Answer { text, object, remarks, ..Answer::default() })
     }
 }
 
@@ -203,7 +221,7 @@ impl SchemaCheckArgs {
             "sparse": schema.sparse(),
         });
         let remarks = checked.counts.map(|_| "The counts are NOT PRIVATE.".to_owned());
-        Ok(Answer { text, object, remarks: remarks.into_iter().collect() })
+        Ok(Answer { text, object, remarks: remarks.into_iter().collect(), ..Answer::default() })
     }
 }
 
@@ -238,7 +256,8 @@ fn counted(counts: &ReadCounts) -> String {
     format!("{}\n  {}\n", columns(&rows, 2, 1), lines.join(", "))
 }
 
-fn delimiter(text: &str) -> Result<u8, String> {
+/// One character between fields.
+pub fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"\\t" => Ok(b'\t'),
         [byte] if byte.is_ascii() && !b"\"\n\r".contains(byte) => Ok(*byte),

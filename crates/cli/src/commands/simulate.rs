@@ -9,21 +9,22 @@ use reticent::simulate::{BETWEEN_PARTIES, CheckpointOptions, Parties, Simulated,
 use reticent::trace::PublicData;
 use reticent::{
     Certificate, Error, Files, Identity, JobFile, PrivateTable, Run, Source, Spec, Stage,
-    check_folder, check_new, check_results, write_model, write_results,
+    check_folder, check_new, check_results,
 };
 use serde_json::{Value, json};
 
-use super::fit::{JobFlags, RESULT, folder};
+use super::fit::{JobFlags, RESULT, folder, replaced};
 use super::shared::{
     certificate_before, certificate_fields, certificate_rows, not_private, one_of, problem_fields,
-    problem_rows, replaces, row, weak,
+    problem_rows, row, weak,
 };
 use crate::answer::Answer;
+use crate::delivery::{Charged, Content, Delivery, Piece, Places};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::progress::JobBar;
-use crate::purse::{BudgetReceipt, PurseFlags, done};
+use crate::purse::{JobName, PurseFlags, done};
 use crate::repeated::given_twice;
 use crate::settings::is_setting;
 use crate::tracing::TraceFlags;
@@ -115,8 +116,16 @@ impl KeepFlags {
     /// Refuses a place where nothing can be saved, or something else is.
     fn check(&self, force: bool) -> Result<(), Error> {
         let Some(file) = &self.checkpoint else { return Ok(()) };
-        check_folder(file.parent().unwrap_or(file))?;
-        if self.resume { Ok(()) } else { check_new(file, force) }
+        if self.resume {
+            return check_folder(file.parent().unwrap_or(file));
+        }
+        check_new(file, force)?;
+        // A checkpoint is written in the middle of a run that is paid for.
+        let folder = file.parent().unwrap_or(file);
+        if folder.as_os_str().is_empty() {
+            return Ok(());
+        }
+        std::fs::create_dir_all(folder).map_err(|error| Error::written(file, &error))
     }
 }
 
@@ -144,44 +153,64 @@ impl Simulate {
         keep.check(force)?;
         let keep =
             CheckpointOptions { checkpoint: keep.checkpoint.as_deref(), resume: keep.resume };
-        let (mut simulated, receipt) = train(&file, keep, &purse, &trace)?;
-        if let Some(identity) = &identity {
-            simulated.model.sign(identity)?;
-        }
-        let own = match party {
-            None => None,
-            Some(party) => {
-                let own = simulated.parties.party(party as usize);
-                Some((party, own.ok_or_else(|| no_party(party, simulated.parties.len()))?))
+        let asked = json!({
+            "simulate": file.job.job, "parties": file.job.parties, "trace": trace.asked(),
+            "failures": format!("{:?}", file.job.failures), "party": party,
+            "signed_by": identity.as_ref().map(|identity| identity.public().text()),
+        });
+        let deliver = |simulated: &mut Simulated| {
+            if let Some(identity) = &identity {
+                simulated.model.sign(identity)?;
             }
+            let mut delivery = delivery(simulated, &out, party)?;
+            if node_models.is_some() {
+                delivery.pieces.push(node_pieces(simulated, identity.as_ref())?);
+            }
+            delivery.answer.remarks.extend(given_twice(&file.data.paths));
+            Ok(delivery)
         };
+        let (delivery, charged) = train(&file, (keep, asked), &purse, &trace, deliver)?;
         let before = certificate_before(&out);
-        let parties = format!("{:#}\n", spent(&simulated));
-        let path = write_results(&simulated.model, Some(&parties), &out)?;
-        let beside = path.with_file_name("parties.json");
-        let mut answer =
-            answer(&simulated, &path.display().to_string(), &beside.display().to_string());
-        if let Some(nodes) = &node_models {
-            write_node_models(&simulated, nodes, identity.as_ref(), &mut answer)?;
-        }
-        answer.remarks.extend(before.as_ref().map(replaces));
-        answer.remarks.extend(given_twice(&file.data.paths));
-        if let Some(traced) = &simulated.trace {
-            trace.write(traced, &mut answer)?;
-        }
-        if let Some((party, own)) = own {
-            answer.text += &format!("\nParty {party}\n\n");
-            answer.text += &columns(&certificate_rows(own), 2, 2);
-            answer.text += &format!("\n{}", wrapped(&own.meaning));
-            if let Value::Object(fields) = &mut answer.object {
-                fields.insert("party".to_owned(), json!(own));
-            }
-        }
-        if let Some(receipt) = receipt {
-            receipt.add_to(&mut answer);
-        }
+        let places = Places::default().and("model", Some(&out));
+        let places = places.and("node_models", node_models.as_deref());
+        let mut answer = delivery.hand_over(&places.and("trace", trace.trace.as_deref()), charged);
+        answer.remarks.extend(replaced(before, &out));
         Ok(answer)
     }
+}
+
+/// What is handed over: the model, what each party may spend, and what was asked for besides.
+fn delivery(
+    simulated: &Simulated,
+    out: &Path,
+    party: Option<u32>,
+) -> Result<Delivery, CommandFailure> {
+    let (path, beside) = (out.join("model.json"), out.join("parties.json"));
+    let mut answer = answer(simulated, &path.display().to_string(), &beside.display().to_string());
+    let parties = Some(format!("{:#}\n", spent(simulated)));
+    let content = Content::Model { model: simulated.model.to_json()?, parties };
+    let what = " (the model, the certificate of the party with most to spend inside)".to_owned();
+    let mut pieces = vec![Piece { key: "model".to_owned(), what, content }];
+    pieces.extend(simulated.trace.as_ref().map(|traced| TraceFlags::piece(traced, &mut answer)));
+    let meaning = &simulated.model.certificate().meaning;
+    let mut tail = wrapped(&format!("What the certificate means. {meaning}"));
+    let own = party.map(|party| (party, simulated.parties.party(party as usize)));
+    match own {
+        Some((party, Some(own))) => {
+            tail += &format!("\nParty {party}\n\n{}", columns(&certificate_rows(own), 2, 2));
+            tail += &format!("\n{}", wrapped(&own.meaning));
+            answer.object["party"] = json!(own);
+        }
+        // How many there are may be known by now only: what was paid for is handed over.
+        Some((party, None)) => {
+            let last = simulated.parties.len().saturating_sub(1);
+            answer
+                .remarks
+                .push(format!("There is no party {party}: they are numbered from 0 to {last}."));
+        }
+        None => (),
+    }
+    Ok(Delivery { answer, tail, pieces })
 }
 
 /// Refuses, before anything is spent, what has no models of single parties, and a folder in which
@@ -209,42 +238,36 @@ fn check_node_models(file: &JobFile<SimulationSpec>, folder: &Path) -> Result<()
 }
 
 /// The model of each party, in a folder of its own.
-fn write_node_models(
+fn node_pieces(
     simulated: &Simulated,
-    folder: &Path,
     identity: Option<&Identity>,
-    answer: &mut Answer,
-) -> Result<(), CommandFailure> {
+) -> Result<Piece, CommandFailure> {
+    let mut models = Vec::with_capacity(simulated.nodes.len());
     for party in 0..simulated.nodes.len() {
         let mut model = simulated.nodes.model(party)?;
         if let Some(identity) = identity {
             model.sign(identity)?;
         }
-        write_model(&model, &folder.join(party.to_string()))?;
+        models.push(model.to_json()?);
     }
-    let last = simulated.nodes.len().saturating_sub(1);
-    let said = format!(
-        "{}: folders 0 to {last} have the last model of each party. Every neighbour has heard it, and the certificate of \
-         the run covers all of them together.",
-        folder.display()
-    );
-    answer.text += &format!("\n{}", wrapped(&said));
-    if let Value::Object(fields) = &mut answer.object {
-        fields.insert("node_models".to_owned(), json!(folder));
-    }
-    Ok(())
+    let what = " have the last model of each party. Every neighbour has heard it, and the certificate of the run covers \
+                all of them together."
+        .to_owned();
+    Ok(Piece { key: "node_models".to_owned(), what, content: Content::Models(models) })
 }
 
 /// The run, paid for where a budget is named.
 fn train(
     file: &JobFile<SimulationSpec>,
-    keep: CheckpointOptions<'_>,
+    (keep, asked): (CheckpointOptions<'_>, Value),
     purse: &PurseFlags,
     trace: &TraceFlags,
-) -> Result<(Simulated, Option<BudgetReceipt>), CommandFailure> {
+    deliver: impl FnOnce(&mut Simulated) -> Result<Delivery, CommandFailure>,
+) -> Result<(Delivery, Charged), CommandFailure> {
     let job = file.job.check().map_err(|error| CommandFailure::of("simulate", error))?;
     let label = format!("simulate to {}", folder(file).display());
-    let purse = purse.open(&file.job.job.guarantee, &file.data, &label, || None)?;
+    let name = JobName::kept(&label, &asked, &file.data, &[file.job.job.schema.as_deref()]);
+    let purse = purse.open(&file.job.job.guarantee, &file.data, name, || None)?;
     if purse.is_some() && keep.resume {
         return Err(CommandFailure::Usage {
             message: "a run that goes on has reserved when it began, and is counted in full"
@@ -268,7 +291,7 @@ fn train(
         job.open(table.map_or(Source::from(data), Source::from), keep, run)
     };
     let run = Run { on_progress: Some(&mut watch), trace: trace.tracing(public.as_mut()) };
-    let done = done(purse, &file.data, job.user_column(), open, run);
+    let done = done(purse, &file.data, job.user_column(), open, run, deliver);
     bar.finish();
     done.map_err(|failure| failure.by("simulate"))
 }
@@ -355,11 +378,6 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
         traffic.as_ref().map_or(String::new(), moved)
     );
     text += &columns(&rows(simulated), 2, 2);
-    text += &format!(
-        "\nWrote {path} (the model, the certificate of the party with most to spend inside)\n"
-    );
-    text += &format!("  and {beside} (what each party may spend, all of which counts).\n\n");
-    text += &wrapped(&format!("What the certificate means. {}", certificate.meaning));
 
     let mut object = certificate_fields(certificate);
     object.extend(problem_fields(model));
@@ -373,7 +391,7 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
         ("spent".to_owned(), Value::from(beside)),
     ]);
     let remarks = not_private(certificate).into_iter().chain(weak(certificate)).collect();
-    Answer { text, object: json!(object), remarks }
+    Answer { text, object: json!(object), remarks, ..Answer::default() }
 }
 
 /// What is said of a run, a line each.

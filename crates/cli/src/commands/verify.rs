@@ -53,7 +53,7 @@ impl Verify {
         object.insert("file".to_owned(), file.clone().into());
         object.extend(certificate_fields(&verification.certificate));
         let remarks = alarm(&file, &verification).into_iter().collect();
-        Ok(Answer { text, object: Value::Object(object), remarks })
+        Ok(Answer { text, object: Value::Object(object), remarks, ..Answer::default() })
     }
 }
 

@@ -6,7 +6,7 @@ use ::csv::{QuoteStyle, Terminator, Writer, WriterBuilder};
 use reticent::Predicted;
 use reticent::tables::{KeptCell, KeptKind};
 
-use super::{PredictionColumns, Sink, TextSink};
+use super::{PredictionColumns, Sink, TextSink, is_formula};
 use crate::failure::CommandFailure;
 
 /// Lines are made in memory, a batch at a time, and then written in one go.
@@ -14,11 +14,22 @@ pub struct Csv<P> {
     place: P,
     columns: PredictionColumns,
     lines: Writer<Vec<u8>>,
+    /// Whether what a spreadsheet would take for a formula has an apostrophe before it.
+    guarded: bool,
 }
 
 impl<P: TextSink> Csv<P> {
-    pub fn new(place: P, columns: PredictionColumns) -> Self {
-        Csv { place, columns, lines: lines(Vec::new()) }
+    pub fn new(place: P, columns: PredictionColumns, guarded: bool) -> Self {
+        Csv { place, columns, lines: lines(Vec::new()), guarded }
+    }
+
+    /// Text that is not ours.
+    fn text(&mut self, cell: &[u8]) {
+        // Writing to memory does not fail.
+        let _ = match self.guarded && is_formula(cell) {
+            true => self.lines.write_field([b"'", cell].concat()),
+            false => self.lines.write_field(cell),
+        };
     }
 
     fn hand_on(&mut self) -> Result<(), CommandFailure> {
@@ -41,22 +52,23 @@ fn lines(buffer: Vec<u8>) -> Writer<Vec<u8>> {
 
 impl<P: TextSink> Sink for Csv<P> {
     fn head(&mut self, _: &[KeptKind]) -> Result<(), CommandFailure> {
-        let _ = self.lines.write_record(self.columns.names());
+        self.columns.names().iter().for_each(|name| self.text(name.as_bytes()));
+        let _ = self.lines.write_record(None::<&[u8]>);
         self.hand_on()
     }
 
     fn put(&mut self, batch: Predicted) -> Result<(), CommandFailure> {
-        let classes = self.columns.classes.as_deref().unwrap_or_default();
+        let classes = self.columns.classes.clone().unwrap_or_default();
         let mut text = Vec::new();
         for i in 0..batch.records {
             for column in &batch.kept {
-                let _ = match &column[i] {
-                    KeptCell::Text(bytes) => self.lines.write_field(bytes),
-                    other => self.lines.write_field(as_text(other, &mut text)),
-                };
+                match &column[i] {
+                    KeptCell::Text(bytes) => self.text(bytes),
+                    other => drop(self.lines.write_field(as_text(other, &mut text))),
+                }
             }
             if let Some(&class) = batch.classes.get(i) {
-                let _ = self.lines.write_field(&classes[class]);
+                self.text(classes[class].as_bytes());
             }
             for column in &batch.numbers {
                 let _ = self.lines.write_field(as_text(&KeptCell::Number(column[i]), &mut text));

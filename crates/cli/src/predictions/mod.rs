@@ -54,16 +54,23 @@ impl PredictionColumns {
     }
 }
 
+/// Whether a spreadsheet takes a cell for a formula: it begins as one, and is no number.
+pub fn is_formula(cell: &[u8]) -> bool {
+    let number = || std::str::from_utf8(cell).is_ok_and(|text| text.trim().parse::<f64>().is_ok());
+    matches!(cell.first(), Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r')) && !number()
+}
+
 /// Names that tell of a packed file, which is not written.
 const PACKED: [&str; 5] = ["gz", "xz", "bz2", "zst", "zip"];
 
-/// A file, or standard output.
+/// A file, or standard output; cells of CSV are `guarded` for spreadsheets or not.
 pub fn sink(
     out: Option<&Path>,
     columns: PredictionColumns,
+    guarded: bool,
 ) -> Result<Box<dyn Sink>, CommandFailure> {
     let Some(path) = out else {
-        return Ok(Box::new(csv::Csv::new(BufWriter::new(Standard), columns)));
+        return Ok(Box::new(csv::Csv::new(BufWriter::new(Standard), columns, guarded)));
     };
     let extension =
         path.extension().and_then(|word| word.to_str()).unwrap_or_default().to_ascii_lowercase();
@@ -78,7 +85,7 @@ pub fn sink(
         });
     }
     if extension != "parquet" {
-        return Ok(Box::new(csv::Csv::new(PredictionFile::new(path)?, columns)));
+        return Ok(Box::new(csv::Csv::new(PredictionFile::new(path)?, columns, guarded)));
     }
     #[cfg(feature = "parquet")]
     return Ok(Box::new(parquet::Parquet::new(NewFile::create(path)?, path, columns)));

@@ -250,7 +250,9 @@ impl Column {
             Role::Target(target) => target.wrong(),
             _ => None,
         };
-        let unnamed = || self.name.is_empty().then(|| "has an empty name".to_owned());
+        // The index that pandas writes has none, and nobody reads it.
+        let nameless = self.name.is_empty() && !matches!(self.role, Role::Ignored);
+        let unnamed = || nameless.then(|| "has an empty name".to_owned());
         match what.or_else(unnamed) {
             Some(what) => Err(SchemaError::Column { column: self.name.clone(), what }),
             None => Ok(()),

@@ -2,7 +2,9 @@
 //! cannot be seen from the numbers; a model that takes one for the other is wrong without a word.
 //! So a person is asked.
 
+use crate::error::FileProblem;
 use crate::{day, number};
+use std::collections::HashSet;
 
 /// A whole number of so few different values may be a code.
 const FEW: usize = 20;
@@ -19,6 +21,13 @@ pub(super) struct SeenValues {
     /// All values are digits, and one of them begins with a zero that a number would lose.
     digits: bool,
     padded: bool,
+    /// All values are 0 or 1.
+    flag: bool,
+    /// All values that are no numbers are numbers with a comma before their decimals; how many are.
+    commas: bool,
+    with_comma: u64,
+    /// Numbers have points, though decimals have a comma.
+    pub(super) both: bool,
     /// Longer than every value before it or behind it in the alphabet; enough to see that a counter
     /// counts.
     ascending: bool,
@@ -33,6 +42,10 @@ impl Default for SeenValues {
             days: true,
             digits: true,
             padded: false,
+            flag: true,
+            commas: true,
+            with_comma: 0,
+            both: false,
             ascending: true,
             last: None,
         }
@@ -44,6 +57,12 @@ impl SeenValues {
         self.present += 1;
         self.whole &=
             number::parse(text).is_some_and(|x| x.fract() == 0.0) && !text.contains(&b'.');
+        self.flag &= number::parse(text).is_some_and(|x| x == 0.0 || x == 1.0)
+            || number::truth(text).is_some();
+        if number::parse(text).is_none() {
+            self.commas &= as_number(text, true).is_some();
+            self.with_comma += 1;
+        }
         self.days &= day::parse(text).is_some();
         self.digits &= text.iter().all(u8::is_ascii_digit);
         self.padded |= text.len() > 1 && text[0] == b'0' && text.iter().all(u8::is_ascii_digit);
@@ -71,6 +90,12 @@ impl SeenValues {
             let choices = "kind = \"date\" with public bounds such as lower = \"1900-01-01\", or \"ignored\".";
             return Some(ask(name, "a day", choices));
         }
+        if self.both {
+            return Some(ask(name, "numbers with points as well as with commas", BOTH));
+        }
+        if self.commas && self.with_comma > 0 {
+            return Some(ask(name, "numbers with a comma before their decimals", COMMAS));
+        }
         if let Some(question) = by_name(name, numeric) {
             return Some(question);
         }
@@ -80,18 +105,25 @@ impl SeenValues {
         if self.padded && self.digits {
             return Some(ask(name, "a postal or another code", POSTAL));
         }
-        let few = different.filter(|n| (3..=FEW).contains(n) && (*n as u64) * 5 <= self.present);
+        // 0 and 1 are a flag, whatever they stand for.
+        let few = different.filter(|n| {
+            (if self.flag { 3 } else { 2 }..=FEW).contains(n) && (*n as u64) * 5 <= self.present
+        });
         few.filter(|_| numeric && self.whole).map(|n| {
             let looks = format!("a code: whole numbers, {n} different ones");
-            ask(
-                name,
-                &looks,
-                "kind = \"categorical\" with the list of codes, or \"numeric\" if more means more.",
-            )
+            ask(name, &looks, if n == 2 { TWO } else { CODE })
         })
     }
 }
 
+const CODE: &str =
+    "kind = \"categorical\" with the list of codes, or \"numeric\" if more means more.";
+const TWO: &str = "kind = \"target\" with both as classes if it is to be predicted, \"categorical\" with the list of codes, or \
+                   \"numeric\" if more means more; a target of kind \"numeric\" is a regression.";
+const COMMAS: &str = "If they are, draft again with `decimal = ,` and `delimiter`; kind = \"categorical\" if they are words. What has \
+                      three decimals everywhere may be thousands: nobody guesses.";
+const BOTH: &str = "Whether a point is before decimals or between thousands cannot be told: write the numbers in one way, or kind = \
+                    \"ignored\".";
 const IDENTIFIER: &str = "kind = \"user\" if it says whose record it is, \"ignored\" if it numbers the records, \
                           \"numeric\" if it is an amount after all.";
 const POSTAL: &str = "kind = \"categorical\" with the public list of codes, or \"ignored\"; as a number it means \
@@ -133,6 +165,60 @@ fn name_words(name: &str) -> Vec<String> {
         }
     }
     words
+}
+
+/// Why the first line of a file looks like a record and not like the names of columns, as far as the
+/// names alone tell; columns that are merely numbered have names, and so has an index in front.
+pub(super) fn why_a_record(names: &[&[u8]]) -> Option<&'static str> {
+    let names: Vec<&[u8]> = names.iter().map(|name| name.trim_ascii()).collect();
+    let is_number = |name: &&[u8]| as_number(name, false).or(as_number(name, true)).is_some();
+    let numbers: Vec<f64> = names.iter().filter_map(|name| number::parse(name)).collect();
+    let counted = numbers.len() == names.len()
+        && numbers.windows(2).all(|w| w[1] == w[0] + 1.0)
+        && [Some(&0.0), Some(&1.0)].contains(&numbers.first());
+    let mut seen = HashSet::new();
+    if names.iter().any(is_number) && !counted {
+        Some("it has numbers")
+    } else if names.iter().any(|name| day::parse(name).is_some()) {
+        Some("it has days")
+    } else if names.iter().skip(1).any(|name| name.is_empty()) {
+        Some("it has empty fields")
+    } else if names.iter().any(|name| [&b"?"[..], b"N/A", b"null", b"None"].contains(name)) {
+        Some("it has what stands for missing values")
+    } else if !names.iter().all(|name| seen.insert(*name)) {
+        Some("it has the same twice")
+    } else {
+        None
+    }
+}
+
+/// The number in a field, with a comma before its decimals or without.
+pub(super) fn as_number(text: &[u8], comma: bool) -> Option<f64> {
+    if !comma {
+        return number::parse(text);
+    }
+    let one = text.iter().filter(|&&byte| byte == b',').count() == 1 && !text.contains(&b'.');
+    let point: Vec<u8> = text.iter().map(|&byte| if byte == b',' { b'.' } else { byte }).collect();
+    number::parse(&point).filter(|_| one)
+}
+
+/// Refuses a first line of one field that has another delimiter in it, where none was given.
+pub(super) fn check_delimiter(first: &[&[u8]], given: Option<u8>) -> Result<(), FileProblem> {
+    match other_delimiter(first).filter(|_| given.is_none()) {
+        Some(other) => Err(FileProblem::OtherDelimiter(other)),
+        None => Ok(()),
+    }
+}
+
+/// What is between fields instead, where a first line has one field alone.
+fn other_delimiter(first: &[&[u8]]) -> Option<char> {
+    let [line] = first else { return None };
+    let found = [';', '\t', '|'].map(|c| (line.iter().filter(|&&b| b == c as u8).count(), c));
+    found
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .max_by_key(|(count, _)| *count)
+        .map(|(_, c)| c)
 }
 
 /// Whether the names of a header are the values of a record. Columns that are merely numbered are

@@ -2,7 +2,9 @@
 
 use super::blocks::FileBlocks;
 use super::ready;
-use super::record_file::{CellConsumer, FileHead, RecordBlock, RecordFile, TextLayout, parsed};
+use super::record_file::{
+    CellConsumer, FileHead, PlacedColumns, RecordBlock, RecordFile, TextLayout, parsed,
+};
 use super::records::{Record, Records};
 use crate::error::{FileProblem, LineProblem};
 use crate::filling::Filling;
@@ -60,9 +62,10 @@ impl<'a, R: Read> DelimitedFile<'a, R> {
         let fields = record.len();
         records.single = fields == 1;
         let trimmed = |name: &[u8]| if layout.trim { name.trim_ascii() } else { name }.to_vec();
+        let first = record.fields().map(trimmed).collect();
         let (head, read) = match layout.header {
-            true => (FileHead::Names(record.fields().map(trimmed).collect()), None),
-            false => (FileHead::Fields { count: fields, line: records.line() }, Some(record)),
+            true => (FileHead::Names(first), None),
+            false => (FileHead::Fields { first, line: records.line() }, Some(record)),
         };
         let first = Some(DelimitedBlock { records, read, fields });
         Ok(Self { blocks, layout, file, head, fields, first })
@@ -117,14 +120,13 @@ impl RecordBlock for DelimitedBlock<'_> {
 }
 
 /// Without a header the schema lists the fields in order. A file for prediction may lack the columns
-/// that prediction does not read. (schema column, field) for what is read, and what the schema calls
-/// the fields; empty where that cannot be told.
+/// that prediction does not read. A name is empty where it cannot be told.
 pub(super) fn by_position(
     count: usize,
     line: u64,
     filling: &Filling<'_>,
     file: &str,
-) -> Result<(Vec<(usize, usize)>, Vec<Vec<u8>>), DataError> {
+) -> Result<PlacedColumns, DataError> {
     let Filling { schema, encoder, purpose, .. } = filling;
     let all = schema.columns();
     let read: Vec<usize> = (0..all.len()).filter(|&s| encoder.reads(s)).collect();

@@ -3,7 +3,7 @@
 use super::ask::{self, SeenValues};
 use super::reading::ReadOptions;
 use super::record_file::{
-    CellConsumer, ColumnShape, FileConsumer, FileHead, RecordBlock, RecordFile, TextLayout,
+    CellConsumer, ColumnShape, FileConsumer, RecordBlock, RecordFile, TextLayout, first_line,
     with_file,
 };
 use super::spread::{ColumnSpread, norm_for};
@@ -14,7 +14,7 @@ use crate::schema::{
     Categorical, Column, Drafted, MissingNumber, Numeric, Role, Scale, Schema, Target, TargetKind,
     Unknown,
 };
-use crate::{Cell, CellProblem, DataError, IdForm, Labels, SchemaError, day, norm, number};
+use crate::{Cell, CellProblem, DataError, IdForm, Labels, Rows, SchemaError, day, norm, number};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -32,8 +32,12 @@ pub struct DraftOptions {
     pub format: Option<Format>,
     /// The file has no header line; columns are then named column_1, column_2, ….
     pub no_header: bool,
+    /// The first line has the names of columns, however they look.
+    pub header: bool,
     /// The delimiter, when it is not the format's own.
     pub delimiter: Option<u8>,
+    /// Numbers have a comma before their decimals.
+    pub decimal_comma: bool,
     /// The column to predict.
     pub target: Option<String>,
     /// The column that says whose record it is.
@@ -45,6 +49,16 @@ pub struct DraftOptions {
 impl DraftOptions {
     fn reading(&self, format: Format) -> ReadOptions {
         ReadOptions { format: Some(format), max_line: self.max_line }
+    }
+
+    /// The delimiter that the schema has to say: the one that was given, or that of a format which the
+    /// name of the file does not tell.
+    pub(super) fn remembered(&self, file: &str) -> Option<u8> {
+        let told = self.format.filter(|format| Format::of(Path::new(file)) != Some(*format));
+        self.delimiter.or(match told {
+            Some(format @ (Format::Csv | Format::Tsv)) => Some(format.usual_delimiter()),
+            _ => None,
+        })
     }
 
     pub(super) fn layout(&self, format: Format) -> TextLayout {
@@ -95,26 +109,24 @@ pub fn draft_from_public(
     let format = options.format.or_else(|| Format::of(path));
     let format = format.ok_or_else(|| DataError::file(&file, FileProblem::UnknownFormat))?;
     let mut notes = Vec::new();
-    let (mut asked, mut scan) = (BTreeMap::new(), FileScan::default());
-    with_file(path, format, &options.layout(format), None, &mut scan)?;
+    let mut asked = BTreeMap::new();
+    let mut scan = FileScan::new(options);
+    let layout = options.layout(format);
+    let text = matches!(format, Format::Csv | Format::Tsv);
+    if text && options.decimal_comma && layout.delimiter == b',' {
+        return Err(SchemaError::DecimalIsDelimiter.into());
+    }
+    with_file(path, format, &layout, None, &mut scan)?;
+    let FileScan { scans, features, mut remarks, .. } = scan;
     let mut schema = match format {
-        Format::Libsvm => libsvm(&scan)?,
-        _ => table(&scan.scans, options, &mut notes, &mut asked)?,
+        Format::Libsvm => libsvm(&scans, features, &mut remarks)?,
+        _ => table(&scans, (options, &file), &mut notes, (&mut asked, &mut remarks))?,
     };
     schema.row_norm = 1.0;
     if schema.width() > 0 {
         let wide = Schema { row_norm: norm::LARGEST, ..schema.clone() };
         let table = load_features(path, options.reading(format), &wide)?;
-        let (norm, some_are_longer) = norm_for(&table.rows);
-        schema.row_norm = round_up(norm);
-        notes.push(match some_are_longer {
-            true => format!(
-                "Row norm: at most one row in a hundred of {file} is longer than {}; those are scaled down to \
-                 it, because noise is in proportion to the norm.",
-                schema.row_norm
-            ),
-            false => format!("Row norm: no row of {file} is longer than {}.", schema.row_norm),
-        });
+        schema.row_norm = row_norm(&table.rows, &file, asked.len(), &mut notes);
     }
     notes.push(
         "public_n is left out: set it to a public count if you use add-remove adjacency.".into(),
@@ -124,17 +136,32 @@ pub fn draft_from_public(
         notes.push("No target yet: give one column kind = \"target\".".into());
     }
     if !asked.is_empty() {
-        notes.push(
-            "Columns of kind \"TODO\" are for you to decide, and not in the row norm yet.".into(),
-        );
+        notes.push("Columns of kind \"TODO\" are for you to decide.".into());
     }
     let toml = commented(&file, &notes, &schema.to_toml_asking(&asked));
-    Ok(SchemaDraft {
-        schema,
-        toml,
-        questions: asked.into_values().collect(),
-        remarks: scan.remarks,
-    })
+    Ok(SchemaDraft { schema, toml, questions: asked.into_values().collect(), remarks })
+}
+
+/// A norm for the rows, and for so many columns that are decided later, with what is to be known.
+fn row_norm(rows: &Rows, file: &str, asked: usize, notes: &mut Vec<String>) -> f64 {
+    let (norm, some_are_longer) = norm_for(rows);
+    notes.push(match some_are_longer {
+        true => format!(
+            "Row norm: at most one row in a hundred of {file} is longer than {}; those are scaled down to \
+             it, because noise is in proportion to the norm.",
+            round_up(norm)
+        ),
+        false => format!("Row norm: no row of {file} is longer than {}.", round_up(norm)),
+    });
+    if asked > 0 {
+        notes.push(format!(
+            "The row norm counts 1 for each of the {asked} columns of kind \"TODO\"; where you ignore all of them it is {}.",
+            round_up(norm)
+        ));
+    }
+    // A column of any kind is at most 1 of the norm: one that is decided later must not shorten the
+    // others.
+    round_up(norm.hypot((asked as f64).sqrt()))
 }
 
 /// What the file is known by: its contents, unpacked, whatever its name.
@@ -189,6 +216,18 @@ impl Scan {
         let (tokens, seen) = (BTreeSet::new(), SeenValues::default());
         let spread = ColumnSpread::default();
         Self { name, numeric: true, lower, upper, spread, values, tokens, unreadable: false, seen }
+    }
+
+    /// The same where numbers have a comma before their decimals.
+    fn see_text(&mut self, field: &[u8], comma: bool) {
+        let text = field.trim_ascii();
+        match ask::as_number(text, true).filter(|_| comma) {
+            Some(x) => self.see(Cell::Number(x)),
+            None => self.see(Cell::Text(field)),
+        }
+        if comma && text.contains(&b'.') && number::parse(text).is_some() {
+            self.seen.both = true;
+        }
     }
 
     fn see(&mut self, cell: Cell<'_>) {
@@ -292,11 +331,27 @@ impl Scan {
         }
     }
 
-    fn target(&self) -> Result<Role, SchemaError> {
+    /// The target, and a word on what it is taken for.
+    fn target(&self, remarks: &mut Vec<String>) -> Result<Role, SchemaError> {
         let few = |labels: &Labels| !self.numeric || labels.len() <= MOST_CLASSES;
         let kind = match self.labels().filter(few) {
-            Some(labels) => TargetKind::Classes(labels),
-            None if self.numeric => TargetKind::Range { lower: self.lower, upper: self.upper },
+            Some(labels) => {
+                if self.numeric {
+                    remarks.push(format!(
+                        "The target is drafted as {} classes: if it is an amount, give it lower and upper in place of classes.",
+                        labels.len()
+                    ));
+                }
+                TargetKind::Classes(labels)
+            }
+            None if self.numeric => {
+                remarks.push(
+                    "The target is drafted as an amount, for a regression: if its numbers are codes, give it classes in \
+                     place of lower and upper."
+                        .into(),
+                );
+                TargetKind::Range { lower: self.lower, upper: self.upper }
+            }
             None => return Err(SchemaError::NotATarget(self.name.clone())),
         };
         Ok(Role::Target(Target { kind, missing: None }))
@@ -305,15 +360,21 @@ impl Scan {
 
 fn table(
     scans: &[Scan],
-    options: &DraftOptions,
+    (options, file): (&DraftOptions, &str),
     notes: &mut Vec<String>,
-    asked: &mut BTreeMap<usize, String>,
+    (asked, remarks): (&mut BTreeMap<usize, String>, &mut Vec<String>),
 ) -> Result<Schema, DataError> {
     let mut columns = Vec::new();
     let mut tokens = BTreeSet::from([String::new()]);
     for scan in scans {
         let role = match &scan.name {
-            name if options.target.as_ref() == Some(name) => scan.target()?,
+            name if options.target.as_ref() == Some(name) => scan.target(remarks)?,
+            name if name.is_empty() => {
+                remarks.push(
+                    "A column has no name, as pandas writes its index: it is ignored.".into(),
+                );
+                Role::Ignored
+            }
             name if options.user.as_ref() == Some(name) => Role::User(IdForm::default()),
             _ => match scan.question() {
                 Some(question) => {
@@ -329,7 +390,8 @@ fn table(
     let schema = Schema {
         row_norm: norm::LARGEST,
         header: !options.no_header,
-        delimiter: options.delimiter,
+        delimiter: options.remembered(file),
+        decimal_comma: options.decimal_comma,
         missing_tokens: tokens.into_iter().collect(),
         features: None,
         columns,
@@ -345,31 +407,42 @@ fn table(
 }
 
 /// What a pass over a file sees.
-#[derive(Default)]
-struct FileScan {
+struct FileScan<'o> {
+    options: &'o DraftOptions,
     file: String,
     scans: Vec<Scan>,
     /// The columns that are read.
     columns: Vec<usize>,
+    /// Numbers have a comma before their decimals.
+    comma: bool,
     /// The widest index of a LIBSVM file.
     features: u32,
     remarks: Vec<String>,
 }
 
-impl FileConsumer for &mut FileScan {
+impl<'o> FileScan<'o> {
+    fn new(options: &'o DraftOptions) -> Self {
+        let (file, scans, columns, remarks) = (String::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { options, file, scans, columns, comma: false, features: 0, remarks }
+    }
+}
+
+impl FileConsumer for &mut FileScan<'_> {
     fn consume(self, file: &str, mut source: impl RecordFile) -> Result<(), DataError> {
-        let names = source.head().names();
-        if let FileHead::Names(names) = source.head()
-            && source.shape(0) == ColumnShape::Untyped
-            && ask::are_values(&names.iter().map(Vec::as_slice).collect::<Vec<_>>())
-        {
-            self.remarks.push(
-                "The first line is made of numbers: if it is a record, draft again with `no_header`."
-                    .into(),
-            );
+        if let Some(first) = first_line(&source) {
+            let DraftOptions { delimiter, no_header, header, decimal_comma, .. } = self.options;
+            ask::check_delimiter(&first, *delimiter)
+                .map_err(|problem| DataError::file(file, problem))?;
+            if ask::are_values(&first) && !no_header && !header {
+                self.remarks.push(
+                    "The first line is made of numbers: if it is a record, draft again with `no_header`."
+                        .into(),
+                );
+            }
+            self.comma = *decimal_comma;
         }
         self.file = file.into();
-        self.scans = names.into_iter().map(Scan::new).collect();
+        self.scans = source.head().names().into_iter().map(Scan::new).collect();
         for (i, scan) in self.scans.iter_mut().enumerate() {
             scan.unreadable = source.shape(i) == ColumnShape::Unreadable;
         }
@@ -382,7 +455,7 @@ impl FileConsumer for &mut FileScan {
     }
 }
 
-impl CellConsumer for FileScan {
+impl CellConsumer for FileScan<'_> {
     fn cell(
         &mut self,
         line: u64,
@@ -390,7 +463,10 @@ impl CellConsumer for FileScan {
         cell: Result<Cell<'_>, CellProblem>,
     ) -> Result<(), DataError> {
         let scan = &mut self.scans[self.columns[column]];
-        scan.see(cell.map_err(|p| DataError::cell(&self.file, line, &scan.name, p))?);
+        match cell.map_err(|p| DataError::cell(&self.file, line, &scan.name, p))? {
+            Cell::Text(text) => scan.see_text(text, self.comma),
+            cell => scan.see(cell),
+        }
         Ok(())
     }
 
@@ -404,11 +480,12 @@ impl CellConsumer for FileScan {
 }
 
 /// A schema by the widest index and the labels of a LIBSVM file.
-fn libsvm(scan: &FileScan) -> Result<Schema, DataError> {
-    let Some(Role::Target(target)) = scan.scans.first().map(Scan::target).transpose()? else {
+fn libsvm(scans: &[Scan], features: u32, remarks: &mut Vec<String>) -> Result<Schema, DataError> {
+    let Some(label) = scans.first() else { return Err(SchemaError::NoTarget.into()) };
+    let Role::Target(target) = label.target(remarks)? else {
         return Err(SchemaError::NoTarget.into());
     };
-    Ok(Schema::libsvm(scan.features.max(1), norm::LARGEST, target.kind)?)
+    Ok(Schema::libsvm(features.max(1), norm::LARGEST, target.kind)?)
 }
 
 /// Up to three decimals of the leading digit, so that the file reads well; 1 for a table of zeros.

@@ -5,6 +5,7 @@ mod blocks;
 mod check;
 mod delimited;
 mod draft;
+mod halves;
 mod libsvm;
 mod lines;
 mod open;
@@ -24,6 +25,7 @@ pub use check::{TableCheck, Thoroughness, check};
 pub use delimited::parse_csv;
 pub(crate) use delimited::place;
 pub use draft::{DraftOptions, SchemaDraft, draft_from_public};
+pub use halves::{SplitRule, split_file};
 pub use libsvm::parse_libsvm;
 pub use open::visit_bytes;
 #[cfg(feature = "parquet")]

@@ -17,8 +17,8 @@ use std::path::Path;
 pub(super) enum FileHead {
     /// The names of its columns.
     Names(Vec<Vec<u8>>),
-    /// The fields of its first record, which have no names, and its line.
-    Fields { count: usize, line: u64 },
+    /// No names: the fields of its first record, and its line.
+    Fields { first: Vec<Vec<u8>>, line: u64 },
     /// A label and pairs of index and value.
     Pairs,
 }
@@ -29,7 +29,9 @@ impl FileHead {
         let text = |name: &Vec<u8>| String::from_utf8_lossy(name).into_owned();
         match self {
             FileHead::Names(names) => names.iter().map(text).collect(),
-            FileHead::Fields { count, .. } => (1..=*count).map(|i| format!("column_{i}")).collect(),
+            FileHead::Fields { first, .. } => {
+                (1..=first.len()).map(|i| format!("column_{i}")).collect()
+            }
             FileHead::Pairs => vec!["label".into()],
         }
     }
@@ -77,6 +79,18 @@ pub(super) trait RecordFile {
 
     /// The next records, of which these columns are read; `None` behind the last.
     fn next(&mut self, columns: &[usize]) -> Result<Option<Self::Block>, DataError>;
+}
+
+/// The fields of the first line of a text file, which may be names or a record.
+pub(super) fn first_line(source: &impl RecordFile) -> Option<Vec<&[u8]>> {
+    match source.head() {
+        FileHead::Names(first) | FileHead::Fields { first, .. }
+            if source.shape(0) == ColumnShape::Untyped =>
+        {
+            Some(first.iter().map(Vec::as_slice).collect())
+        }
+        _ => None,
+    }
 }
 
 /// Some records of a file, in its order.
@@ -202,18 +216,21 @@ impl TextLayout {
 
 /// (schema column, file column) for what is read, in schema order, and the names of the file's
 /// columns, which are the schema's where the file has none.
+pub(super) type PlacedColumns = (Vec<(usize, usize)>, Vec<Vec<u8>>);
+
+/// Where the columns are that are read.
 pub(super) fn placed(
     source: &impl RecordFile,
     filling: &Filling<'_>,
     file: &str,
-) -> Result<(Vec<(usize, usize)>, Vec<Vec<u8>>), DataError> {
+) -> Result<PlacedColumns, DataError> {
     let schema = filling.schema;
     let (columns, names) = match source.head() {
         FileHead::Names(names) => {
             let all: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
             (place(&all, schema, &filling.encoder, file)?, names.clone())
         }
-        FileHead::Fields { count, line } => by_position(*count, *line, filling, file)?,
+        FileHead::Fields { first, line } => by_position(first.len(), *line, filling, file)?,
         FileHead::Pairs => {
             let is_target = |c: &crate::Column| matches!(c.role(), Role::Target(_));
             let target = schema.columns().iter().position(is_target);

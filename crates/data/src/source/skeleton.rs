@@ -1,7 +1,7 @@
 //! A schema to fill in, from the names and types of the columns alone: where there is no public
 //! sample, the private table itself may be given, because none of its values is read.
 
-use super::record_file::{ColumnShape, FileConsumer, FileHead, RecordFile, with_file};
+use super::record_file::{ColumnShape, FileConsumer, RecordFile, first_line, with_file};
 use super::{DraftOptions, Format, ask, open};
 use crate::DataError;
 use crate::error::FileProblem;
@@ -19,28 +19,29 @@ pub fn skeleton(path: &Path, options: &DraftOptions) -> Result<(String, Vec<Stri
         let why = "a LIBSVM file has no header; `features` and `row_norm` are schema enough";
         return Err(DataError::file(&file, FileProblem::WrongFormat(why)));
     }
-    let mut head = KnownHead::default();
+    let mut head = KnownHead { options, columns: Vec::new(), remarks: Vec::new() };
     with_file(path, format, &options.layout(format), None, &mut head)?;
     Ok((written(&file, &head.columns, options), head.remarks))
 }
 
 /// The names and types of the columns.
-#[derive(Default)]
-struct KnownHead {
+struct KnownHead<'o> {
+    options: &'o DraftOptions,
     columns: Vec<(String, ColumnShape)>,
     remarks: Vec<String>,
 }
 
-impl FileConsumer for &mut KnownHead {
+impl FileConsumer for &mut KnownHead<'_> {
     fn consume(self, file: &str, source: impl RecordFile) -> Result<(), DataError> {
-        if let FileHead::Names(names) = source.head()
-            && source.shape(0) == ColumnShape::Untyped
-        {
-            if ask::are_values(&names.iter().map(Vec::as_slice).collect::<Vec<_>>()) {
-                // The names would be values of a private record.
-                return Err(DataError::file(file, FileProblem::HeaderOfValues));
+        if let Some(first) = first_line(&source) {
+            let DraftOptions { delimiter, no_header, header, .. } = self.options;
+            let refuse = |problem| DataError::file(file, problem);
+            ask::check_delimiter(&first, *delimiter).map_err(refuse)?;
+            // The names would be values of a private record.
+            if let Some(why) = ask::why_a_record(&first).filter(|_| !no_header && !header) {
+                return Err(refuse(FileProblem::HeaderOfValues(why)));
             }
-            if names.len() == 1 {
+            if first.len() == 1 && !no_header {
                 self.remarks.push(
                     "There is one column only: if that is wrong, say what is between fields with `delimiter`.".into(),
                 );
@@ -65,10 +66,17 @@ fn written(file: &str, columns: &[(String, ColumnShape)], options: &DraftOptions
         out.push_str("header = false\n");
     }
     // Writing to a string cannot fail.
-    if let Some(delimiter) = options.delimiter {
+    if let Some(delimiter) = options.remembered(file) {
         let _ = writeln!(out, "delimiter = {}", quoted(&char::from(delimiter).to_string()));
     }
+    if options.decimal_comma {
+        out.push_str("decimal = \",\"\n");
+    }
     for (name, known) in columns {
+        if name.is_empty() {
+            out.push_str("\n# It has no name: the index that pandas writes.\n[[column]]\nname = \"\"\nkind = \"ignored\"\n");
+            continue;
+        }
         let (target, user) =
             (options.target.as_ref() == Some(name), options.user.as_ref() == Some(name));
         let asked = match known {

@@ -59,4 +59,5 @@ wait "$lost" 2>/dev/null || true
 "$program" --quiet report private -o one.html
 "$program" --quiet report private sampled seeded --budget clinic.budget -o report.html 2>/dev/null
 echo 0123456789abcdef0123456789abcdef > token
+chmod 600 token
 CHROMIUM=$CHROMIUM PROGRAM=$program WORK=$work OUT=$out node "$out/node/pages.mjs"

@@ -6,6 +6,7 @@ use super::protobuf::ProtobufMessage;
 
 const INT64: i64 = 7;
 const STRING: i64 = 8;
+const BOOL: i64 = 9;
 const DOUBLE: i64 = 11;
 
 /// Operators as of these versions; every runtime since 2022 has them.
@@ -84,7 +85,8 @@ impl OnnxGraph {
         let after = self.node("Sub", &[&end, &clipped], &[]);
         let mirrored = self.node("Mul", &[&after, &mirror], &[]);
         let centred = self.node("Sub", &[&before, &mirrored], &[]);
-        let scaled = self.node("Div", &[&centred, &wide], &[]);
+        let bent = self.logarithms(plan, centred);
+        let scaled = self.node("Div", &[&bent, &wide], &[]);
         let encoded = self.node("Where", &[&is_missing, &missing, &scaled], &[]);
         let weights: Vec<f64> =
             plan.numbers.iter().flat_map(|number| number.weights.clone()).collect();
@@ -93,6 +95,21 @@ impl OnnxGraph {
         let square = self.node("Mul", &[&encoded, &encoded], &[]);
         let axis = self.integers(&[1]);
         (score, self.node("ReduceSum", &[&square, &axis], &[int("keepdims", 1)]))
+    }
+
+    /// The logarithm of 1 more, in the columns that have it.
+    fn logarithms(&mut self, plan: &ExportPlan, centred: String) -> String {
+        let which: Vec<u8> = plan.numbers.iter().map(|number| number.log.into()).collect();
+        if !which.contains(&1) {
+            return centred;
+        }
+        let (zero, one) = (self.doubles(&[1, 1], &[0.0]), self.doubles(&[1, 1], &[1.0]));
+        // Other columns may be below 0, and are left as they are.
+        let above = self.node("Max", &[&centred, &zero], &[]);
+        let more = self.node("Add", &[&above, &one], &[]);
+        let log = self.node("Log", &[&more], &[]);
+        let which = self.tensor(BOOL, &[1, which.len()], &which);
+        self.node("Where", &[&which, &log, &centred], &[])
     }
 
     /// The same of one column of words.

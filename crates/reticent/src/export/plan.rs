@@ -3,7 +3,7 @@
 //!
 //! 1. A number x is clipped to [low, high] and becomes ((x − start) − mirror·(end − x)) / width; a
 //!    missing one becomes `missing`. With mirror = 1 that is the scale −1 to 1, with mirror = 0 the
-//!    scale 0 to 1 or none.
+//!    scale 0 to 1 or none. With `log` it becomes log(1 + x − start) / width: the scale log.
 //! 2. A text, spaces cut off, is looked up among `words`; one that is not there is `unknown`, a
 //!    missing one `missing`: a category, which is 1 where the others are 0, or none.
 //! 3. A row longer than `row_norm` is scaled down to it.
@@ -37,6 +37,8 @@ pub(super) struct Number {
     pub end: f64,
     pub mirror: f64,
     pub width: f64,
+    /// Whether the logarithm is scaled.
+    pub log: bool,
     /// What a missing value is encoded as.
     pub missing: f64,
     /// One for each output.
@@ -98,6 +100,7 @@ impl ExportPlan {
                 end: 0.0,
                 mirror: 0.0,
                 width: 1.0,
+                log: false,
                 missing: 0.0,
                 weights: next(),
             });
@@ -127,12 +130,12 @@ impl Number {
             Scale::MinusOneToOne => (low, high, 1.0, high - low),
             Scale::ZeroToOne => (low, 0.0, 0.0, high - low),
             Scale::None => (0.0, 0.0, 0.0, 1.0),
-            Scale::Log | Scale::Quantile => {
-                return Err(foreign(name, "the scale log or quantile"));
-            }
+            Scale::Log => (low, 0.0, 0.0, (high - low).ln_1p()),
+            Scale::Quantile => return Err(foreign(name, "the scale quantile")),
         };
+        let log = numeric.scale() == Scale::Log;
         let (name, missing) = (name.to_owned(), numeric.missing());
-        Ok(Number { name, low, high, start, end, mirror, width, missing, weights })
+        Ok(Number { name, low, high, start, end, mirror, width, log, missing, weights })
     }
 }
 

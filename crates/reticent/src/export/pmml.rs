@@ -93,7 +93,7 @@ fn transformations(plan: &ExportPlan, x: &mut String) {
 }
 
 fn encode(number: &Number) -> String {
-    let Number { low, high, start, end, mirror, width, missing, .. } = number;
+    let Number { low, high, start, end, mirror, width, log, missing, .. } = number;
     let own = field(&number.name);
     let clipped = if low.is_finite() && high.is_finite() {
         apply("min", &[apply("max", &[own.clone(), constant(*low)]), constant(*high)])
@@ -102,7 +102,11 @@ fn encode(number: &Number) -> String {
     };
     let before = apply("-", &[clipped.clone(), constant(*start)]);
     let after = apply("*", &[apply("-", &[constant(*end), clipped]), constant(*mirror)]);
-    let inside = apply("/", &[apply("-", &[before, after]), constant(*width)]);
+    let bent = match log {
+        true => apply("ln", &[apply("+", &[before, constant(1.0)])]),
+        false => apply("-", &[before, after]),
+    };
+    let inside = apply("/", &[bent, constant(*width)]);
     apply("if", &[apply("isMissing", &[own]), constant(*missing), inside])
 }
 

@@ -11,7 +11,8 @@ pub(super) fn write(plan: &ExportPlan) -> Result<String, Error> {
     let (target, estimator, range) = estimator(plan);
     let whole = json!({
         "format": "reticent-sklearn",
-        "version": 1,
+        // A reader of the first version knows no logarithms, and would predict something else.
+        "version": if plan.numbers.iter().any(|number| number.log) { 2 } else { 1 },
         "target": target,
         "numbers": plan.numbers.iter().map(number).collect::<Vec<_>>(),
         "categories": plan.categories.iter().map(category).collect::<Vec<_>>(),
@@ -27,7 +28,7 @@ pub(super) fn write(plan: &ExportPlan) -> Result<String, Error> {
 }
 
 fn number(number: &Number) -> Value {
-    json!({
+    let mut value = json!({
         "name": number.name,
         // JSON has no infinity: null is no bound.
         "low": finite(number.low),
@@ -37,7 +38,11 @@ fn number(number: &Number) -> Value {
         "mirror": number.mirror,
         "width": number.width,
         "missing": number.missing,
-    })
+    });
+    if number.log {
+        value["log"] = true.into();
+    }
+    value
 }
 
 fn category(category: &Category) -> Value {

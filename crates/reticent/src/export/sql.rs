@@ -96,9 +96,13 @@ fn as_text(plan: &ExportPlan, column: &str) -> String {
 }
 
 fn encode(number: &Number, x: &str) -> String {
-    let Number { low, high, start, end, mirror, width, missing, .. } = number;
-    let at = |x: f64| ((x - start) - mirror * (end - x)) / width;
+    let Number { low, high, start, end, mirror, width, log, missing, .. } = number;
+    let at = |x: f64| match log {
+        true => (x - start).ln_1p() / width,
+        false => ((x - start) - mirror * (end - x)) / width,
+    };
     let inside = match (*mirror == 1.0, *width == 1.0 && *start == 0.0) {
+        _ if *log => format!("LN(1e0 + ({x} - {})) / {}", literal(*start), literal(*width)),
         (true, _) => {
             format!(
                 "(({x} - {}) - ({} - {x})) / {}",

@@ -208,7 +208,12 @@ impl BudgetNewArgs {
             self.file.display(),
             show::meaning(&summary.promise)
         ));
-        Ok(Answer { text, object: show::object(&self.file, &summary), remarks: Vec::new() })
+        Ok(Answer {
+            text,
+            object: show::object(&self.file, &summary),
+            remarks: Vec::new(),
+            ..Answer::default()
+        })
     }
 }
 
@@ -249,7 +254,7 @@ impl BudgetPlanArgs {
             "counted": planned.counted, "with_it": planned.together,
             "left": planned.left, "left_after": planned.left_after,
         });
-        Ok(Answer { text, object, remarks: Vec::new() })
+        Ok(Answer { text, object, remarks: Vec::new(), ..Answer::default() })
     }
 }
 
@@ -265,13 +270,18 @@ impl BudgetExportArgs {
             .collect();
         let object = json!({ "promise": summary.promise, "history": lines.map_err(CommandFailure::Budget)? });
         match &self.out {
-            None => Ok(Answer { text: format!("{object:#}\n"), object, remarks: Vec::new() }),
+            None => Ok(Answer {
+                text: format!("{object:#}\n"),
+                object,
+                remarks: Vec::new(),
+                ..Answer::default()
+            }),
             Some(out) => {
                 reticent::check_new(out, false)?;
                 write_text(&format!("{object:#}\n"), out)?;
                 let text = format!("Wrote {} lines to {}.\n", summary.lines, out.display());
                 let object = json!({ "lines": summary.lines, "out": out });
-                Ok(Answer { text, object, remarks: Vec::new() })
+                Ok(Answer { text, object, remarks: Vec::new(), ..Answer::default() })
             }
         }
     }

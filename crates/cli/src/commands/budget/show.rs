@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::layout::{columns, wrapped};
-use crate::number::{self, show, show_delta, show_up};
+use crate::number::{self, show, show_delta, show_down, show_up};
 
 /// The last so many jobs are listed; the rest is in the JSON.
 const LISTED: usize = 20;
@@ -52,7 +52,7 @@ pub fn answer(file: &Path, summary: &BudgetSummary) -> Answer {
     if !summary.jobs.is_empty() {
         text += &format!("\n{}", jobs(summary));
     }
-    Answer { text, object: object(file, summary), remarks: remarks(summary) }
+    Answer { text, object: object(file, summary), remarks: remarks(summary), ..Answer::default() }
 }
 
 /// What is protected, and who a user is once that is known.
@@ -80,7 +80,10 @@ fn group_rows(group: &GroupSummary, summary: &BudgetSummary) -> Vec<Vec<String>>
     let mut rows = vec![row("counted", counted)];
     rows.push(row(
         "left",
-        format!("a fit with Gaussian noise up to epsilon {} at delta {delta}", group.left),
+        format!(
+            "a fit with Gaussian noise up to epsilon {} at delta {delta}",
+            show_down(group.left)
+        ),
     ));
     if let Some(so_far) = group.so_far.filter(|_| group.jobs > 0) {
         rows.push(row(
@@ -236,5 +239,5 @@ pub fn checked(file: &Path, summary: &BudgetSummary) -> Answer {
         summary.jobs.len(),
         &summary.head[..16]
     ));
-    Answer { text, object: object(file, summary), remarks: remarks(summary) }
+    Answer { text, object: object(file, summary), remarks: remarks(summary), ..Answer::default() }
 }

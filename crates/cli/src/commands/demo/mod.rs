@@ -69,7 +69,7 @@ impl Demo {
         ));
         object.insert("files".to_owned(), json!([train, new, schema, model]));
         remarks.dedup();
-        Ok(Answer { text, object: Value::Object(object), remarks })
+        Ok(Answer { text, object: Value::Object(object), remarks, ..Answer::default() })
     }
 }
 

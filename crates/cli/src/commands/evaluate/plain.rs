@@ -61,7 +61,7 @@ pub fn run(
     object["private"] = false.into();
     object["note"] = NOTE.into();
     text += &format!("\n{}", wrapped(NOTE));
-    Ok(Answer { text, object, remarks: Vec::new() })
+    Ok(Answer { text, object, remarks: Vec::new(), ..Answer::default() })
 }
 
 /// The numbers, for people and for programs.

@@ -14,11 +14,12 @@ use serde_json::{Value, json};
 use super::super::shared::{ModelAndData, certificate_fields, certificate_rows, shouted, weak};
 use super::plain::{AVERAGE, MANY};
 use crate::answer::Answer;
+use crate::delivery::{Delivery, Places};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
 use crate::progress::JobBar;
-use crate::purse::{PurseFlags, done};
+use crate::purse::{JobName, PurseFlags, done};
 
 /// What may be done where a model does not tell whether the table is the file of its schema.
 const ASK_FOR_DRAFT: &str = " A model does not know the file that its schema was drafted from: if the table is another, give \
@@ -97,23 +98,25 @@ impl PrivateFlags {
         let reading = ReadOptions { format: what.format, max_line: what.max_line };
         let files = Files { paths: vec![what.data.clone()], reading };
         let label = format!("evaluation of {}", what.model.display());
-        let purse = self.purse.open(&self.guarantee, &files, &label, || job.plan_beforehand())?;
+        let asked = json!({
+            "evaluation": self.guarantee, "threshold": threshold, "bins": self.bins,
+            "confidence": self.confidence, "model": model.to_json()?,
+        });
+        let name = JobName::kept(&label, &asked, &files, &[self.schema.as_deref()]);
+        let purse = self.purse.open(&self.guarantee, &files, name, || job.plan_beforehand())?;
         let mut bar = JobBar::new("iteration");
         let mut watch = |stage| bar.watch(stage);
         let run = Run::watched(&mut watch);
         let open = |table: &Files, run: &mut Run<'_>| job.open(table, run);
-        let done = done(purse, &files, job.user_column(), open, run);
+        let deliver = |evaluated: &mut Evaluated| {
+            let answer = answer(model, evaluated, threshold);
+            let whole = format!("{:#}\n", answer.object);
+            Ok(Delivery::of(answer, "file", "", whole))
+        };
+        let done = done(purse, &files, job.user_column(), open, run, deliver);
         bar.finish();
-        let (evaluated, receipt) = done?;
-        let mut answer = answer(model, &evaluated, threshold);
-        if let Some(out) = &self.out {
-            let whole = answer.object.clone();
-            answer.write("file", "", &whole, out);
-        }
-        if let Some(receipt) = receipt {
-            receipt.add_to(&mut answer);
-        }
-        Ok(answer)
+        let (delivery, charged) = done?;
+        Ok(delivery.hand_over(&Places::default().and("file", self.out.as_deref()), charged))
     }
 
     fn evaluation(&self, threshold: Option<f64>) -> Evaluation {
@@ -160,7 +163,7 @@ fn answer(model: &Model, evaluated: &Evaluated, threshold: Option<f64>) -> Answe
         ));
     }
     remarks.extend(weak(certificate));
-    Answer { text, object, remarks }
+    Answer { text, object, remarks, ..Answer::default() }
 }
 
 fn note(certified: bool) -> &'static str {

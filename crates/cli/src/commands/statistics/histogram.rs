@@ -4,11 +4,11 @@ use clap::Args;
 use reticent::{BinCount, ColumnHistogram, Histograms, Partition};
 use serde_json::json;
 
-use super::{
-    ColumnFlags, Said, about, missing, numbers, of_a_statistic, public, without_certificate,
-};
+use super::super::asked::AskedAnswer;
+use super::{ColumnFlags, about, missing, numbers, of_a_statistic, public};
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
+use crate::layout;
 use crate::number::{self, show};
 
 #[derive(Debug, Args)]
@@ -40,7 +40,7 @@ impl HistogramCommand {
         let job = job.map_err(|error| CommandFailure::of("histogram", error))?;
         let known = (|| job.plan_beforehand(), job.user_column());
         flags.perform(
-            "histogram",
+            ("histogram", json!(format!("{partition:?}"))),
             known,
             |table, run| job.open(table, run),
             |histograms| (said(histograms), &histograms.certificate),
@@ -48,7 +48,7 @@ impl HistogramCommand {
     }
 }
 
-fn said(histograms: &Histograms) -> Said {
+fn said(histograms: &Histograms) -> AskedAnswer {
     let Histograms { columns, n, confidence, certificate } = histograms;
     let unit = certificate.unit;
     let heads = ["bin".to_owned(), format!("{unit}s"), "interval".to_owned()];
@@ -74,7 +74,7 @@ fn said(histograms: &Histograms) -> Said {
         noise.join(", "),
         about(unit, *confidence)
     )];
-    Said { rows, notes, object: without_certificate(json!(histograms)) }
+    AskedAnswer { table: layout::columns(&rows, 2, 1), notes, object: json!(histograms) }
 }
 
 fn noise(column: &ColumnHistogram) -> String {

@@ -4,11 +4,11 @@ use clap::Args;
 use reticent::{ColumnMeans, Divisor};
 use serde_json::json;
 
-use super::{
-    ColumnFlags, Said, about, interval, missing, of_a_statistic, shown, without_certificate,
-};
+use super::super::asked::AskedAnswer;
+use super::{ColumnFlags, about, interval, missing, of_a_statistic, shown};
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
+use crate::layout;
 use crate::number::show;
 
 #[derive(Debug, Args)]
@@ -26,7 +26,7 @@ impl Mean {
         let job = job.map_err(|error| CommandFailure::of("mean", error))?;
         let known = (|| job.plan_beforehand(), job.user_column());
         flags.perform(
-            "mean",
+            ("mean", json!({})),
             known,
             |table, run| job.open(table, run),
             |means| (said(means), &means.certificate),
@@ -34,7 +34,7 @@ impl Mean {
     }
 }
 
-fn said(means: &ColumnMeans) -> Said {
+fn said(means: &ColumnMeans) -> AskedAnswer {
     let ColumnMeans { columns, n, n_is, confidence, certificate } = means;
     let heads = ["column", "mean", "interval", "noise (standard deviation)"];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
@@ -57,5 +57,5 @@ fn said(means: &ColumnMeans) -> Said {
     };
     let absent = missing(columns.iter().map(|column| (&*column.column, &column.missing)));
     let notes = vec![format!("{over} {} {absent}", about(unit, *confidence))];
-    Said { rows, notes, object: without_certificate(json!(means)) }
+    AskedAnswer { table: layout::columns(&rows, 2, 1), notes, object: json!(means) }
 }

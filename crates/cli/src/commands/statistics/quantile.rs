@@ -4,11 +4,11 @@ use clap::Args;
 use reticent::Quantiles;
 use serde_json::json;
 
-use super::{
-    ColumnFlags, Said, about, missing, numbers, of_a_statistic, shown, without_certificate,
-};
+use super::super::asked::AskedAnswer;
+use super::{ColumnFlags, about, missing, numbers, of_a_statistic, shown};
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
+use crate::layout;
 use crate::number::{self, show};
 
 #[derive(Debug, Args)]
@@ -37,7 +37,7 @@ impl QuantileCommand {
         let job = job.map_err(|error| CommandFailure::of("quantile", error))?;
         let known = (|| job.plan_beforehand(), job.user_column());
         flags.perform(
-            "quantile",
+            ("quantile", json!({ "at": at, "resolution": resolution })),
             known,
             |table, run| job.open(table, run),
             |quantiles| (said(quantiles), &quantiles.certificate),
@@ -45,7 +45,7 @@ impl QuantileCommand {
     }
 }
 
-fn said(quantiles: &Quantiles) -> Said {
+fn said(quantiles: &Quantiles) -> AskedAnswer {
     let Quantiles { columns, n, confidence, certificate } = quantiles;
     let unit = certificate.unit;
     let heads = ["column", "quantile", "value", "is the quantile at"];
@@ -71,5 +71,5 @@ fn said(quantiles: &Quantiles) -> Said {
         apart.join(", "),
         about(unit, *confidence)
     )];
-    Said { rows, notes, object: without_certificate(json!(quantiles)) }
+    AskedAnswer { table: layout::columns(&rows, 2, 1), notes, object: json!(quantiles) }
 }

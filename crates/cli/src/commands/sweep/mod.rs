@@ -26,7 +26,7 @@ use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::open_job::{OpenJob, unwritten};
 use crate::progress::JobBar;
-use crate::purse::{BudgetReceipt, PurseFlags};
+use crate::purse::{BudgetReceipt, JobName, PurseFlags};
 use crate::repeated::given_twice;
 
 /// Where results go when nothing is said.
@@ -108,7 +108,11 @@ impl SweepArgs {
         bar.finish();
         let (journal, receipt) = done?;
         let _ = std::fs::remove_dir(&models);
-        let mut answer = self.answer(sweep, &journal, &out)?;
+        let answer = self.answer(sweep, &journal, &out);
+        let mut answer = match kind {
+            SweepKind::Experiment => answer?,
+            SweepKind::Paid => answer.map_err(unwritten_results)?,
+        };
         answer.remarks.extend(given_twice(&data.paths));
         if let Some(receipt) = receipt {
             receipt.add_to(&mut answer);
@@ -159,7 +163,7 @@ impl SweepArgs {
             ..Guarantee::default()
         };
         let label = format!("sweep of {} runs to {}", sweep.len(), path.display());
-        let purse = self.purse.open(&guarantee, data, &label, || None)?;
+        let purse = self.purse.open(&guarantee, data, JobName::of(&label), || None)?;
         let (Some(purse), Some(mark), Some(budget)) =
             (purse, self.purse.mark(data)?, self.purse.file())
         else {
@@ -273,7 +277,7 @@ impl SweepArgs {
             "points": points(sweep, &all),
             "results": runs.display().to_string(), "summary": means.display().to_string(), "plots": drawn,
         });
-        Ok(Answer { text, object, remarks })
+        Ok(Answer { text, object, remarks, ..Answer::default() })
     }
 
     /// What must not be overlooked.
@@ -308,6 +312,15 @@ impl SweepArgs {
             ));
         }
         Ok(remarks)
+    }
+}
+
+/// The runs are paid for, and in the journal: only what is drawn from it is missing.
+fn unwritten_results(failure: CommandFailure) -> CommandFailure {
+    CommandFailure::Undelivered {
+        message: format!("the runs are done and charged, but {failure}"),
+        hint: "make room and give --resume: results are written again and nothing is charged"
+            .to_owned(),
     }
 }
 

@@ -13,6 +13,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use std::io::{ErrorKind, Read};
 
 /// What a field of the format holds.
+#[derive(Clone, Copy)]
 enum FieldKind {
     Truth,
     Byte,
@@ -21,122 +22,52 @@ enum FieldKind {
     Text,
     Struct(Fields),
     List(&'static FieldKind),
+    /// No field has this number.
+    Gap,
 }
-use FieldKind::{Byte, List, Real, Struct, Text, Truth, Whole};
+use FieldKind::{Byte, Gap, List, Real, Struct, Text, Truth, Whole};
 
-/// The fields of a struct by their numbers.
-type Fields = &'static [(i16, FieldKind)];
+/// The fields of a struct, which are numbered from 1.
+type Fields = &'static [FieldKind];
 
-const NONE: Fields = &[];
-const KEY_VALUE: FieldKind = Struct(&[(1, Text), (2, Text)]);
-const UNIT: Fields = &[(1, Struct(NONE)), (2, Struct(NONE)), (3, Struct(NONE))];
-const TIME: Fields = &[(1, Truth), (2, Struct(UNIT))];
-const CIPHER: Fields = &[(1, Text), (2, Text), (3, Truth)];
-const LOGICAL: Fields = &[
-    (5, Struct(&[(1, Whole), (2, Whole)])),
-    (7, Struct(TIME)),
-    (8, Struct(TIME)),
-    (10, Struct(&[(1, Byte), (2, Truth)])),
-    (16, Struct(&[(1, Byte)])),
-    (17, Struct(&[(1, Text)])),
-    (18, Struct(&[(1, Text), (2, Whole)])),
-];
-const ELEMENT: Fields = &[
-    (1, Whole),
-    (2, Whole),
-    (3, Whole),
-    (4, Text),
-    (5, Whole),
-    (6, Whole),
-    (7, Whole),
-    (8, Whole),
-    (9, Whole),
-    (10, Struct(LOGICAL)),
-];
-const STATISTICS: Fields = &[
-    (1, Text),
-    (2, Text),
-    (3, Whole),
-    (4, Whole),
-    (5, Text),
-    (6, Text),
-    (7, Truth),
-    (8, Truth),
-    (9, Whole),
-];
-const BOX: Fields =
-    &[(1, Real), (2, Real), (3, Real), (4, Real), (5, Real), (6, Real), (7, Real), (8, Real)];
-const COLUMN: Fields = &[
-    (1, Whole),
-    (2, List(&Whole)),
-    (3, List(&Text)),
-    (4, Whole),
-    (5, Whole),
-    (6, Whole),
-    (7, Whole),
-    (8, List(&KEY_VALUE)),
-    (9, Whole),
-    (10, Whole),
-    (11, Whole),
-    (12, Struct(STATISTICS)),
-    (13, List(&Struct(&[(1, Whole), (2, Whole), (3, Whole)]))),
-    (14, Whole),
-    (15, Whole),
-    (16, Struct(&[(1, Whole), (2, List(&Whole)), (3, List(&Whole))])),
-    (17, Struct(&[(1, Struct(BOX)), (2, List(&Whole))])),
-];
-const CHUNK: Fields = &[
-    (1, Text),
-    (2, Whole),
-    (3, Struct(COLUMN)),
-    (4, Whole),
-    (5, Whole),
-    (6, Whole),
-    (7, Whole),
-    (8, Struct(&[(1, Struct(NONE)), (2, Struct(&[(1, List(&Text)), (2, Text)]))])),
-    (9, Text),
-];
-const GROUP: Fields = &[
-    (1, List(&Struct(CHUNK))),
-    (2, Whole),
-    (3, Whole),
-    (4, List(&Struct(&[(1, Whole), (2, Truth), (3, Truth)]))),
-    (5, Whole),
-    (6, Whole),
-    (7, Whole),
-];
-const FOOTER: Fields = &[
-    (1, Whole),
-    (2, List(&Struct(ELEMENT))),
-    (3, Whole),
-    (4, List(&Struct(GROUP))),
-    (5, List(&KEY_VALUE)),
-    (6, Text),
-    (7, List(&Struct(&[(1, Struct(NONE)), (2, Struct(NONE))]))),
-    (8, Struct(&[(1, Struct(CIPHER)), (2, Struct(CIPHER))])),
-    (9, Text),
-];
-const DATA: Fields = &[(1, Whole), (2, Whole), (3, Whole), (4, Whole), (5, Struct(STATISTICS))];
-const DATA_2: Fields = &[
-    (1, Whole),
-    (2, Whole),
-    (3, Whole),
-    (4, Whole),
-    (5, Whole),
-    (6, Whole),
-    (7, Truth),
-    (8, Struct(STATISTICS)),
-];
-const PAGE: Fields = &[
-    (1, Whole),
-    (2, Whole),
-    (3, Whole),
-    (4, Whole),
-    (5, Struct(DATA)),
-    (6, Struct(NONE)),
-    (7, Struct(&[(1, Whole), (2, Whole), (3, Truth)])),
-    (8, Struct(DATA_2)),
-];
+const EMPTY: FieldKind = Struct(&[]);
+const UNIT: FieldKind = Struct(&[EMPTY, EMPTY, EMPTY]);
+const TIME: FieldKind = Struct(&[Truth, UNIT]);
+const WHOLES: FieldKind = List(&Whole);
+const TEXTS: FieldKind = List(&Text);
+const PAIRS: FieldKind = List(&Struct(&[Text, Text]));
+const CIPHER: FieldKind = Struct(&[Text, Text, Truth]);
+const DECIMAL: FieldKind = Struct(&[Whole, Whole]);
+const INTEGER: FieldKind = Struct(&[Byte, Truth]);
+const VARIANT: FieldKind = Struct(&[Byte]);
+const GEOMETRY: FieldKind = Struct(&[Text]);
+const GEOGRAPHY: FieldKind = Struct(&[Text, Whole]);
+const LOGICAL: FieldKind = Struct(&[
+    Gap, Gap, Gap, Gap, DECIMAL, Gap, TIME, TIME, Gap, INTEGER, Gap, Gap, Gap, Gap, Gap, VARIANT,
+    GEOMETRY, GEOGRAPHY,
+]);
+const ELEMENT: FieldKind =
+    Struct(&[Whole, Whole, Whole, Text, Whole, Whole, Whole, Whole, Whole, LOGICAL]);
+const STATISTICS: FieldKind = Struct(&[Text, Text, Whole, Whole, Text, Text, Truth, Truth, Whole]);
+const ENCODINGS: FieldKind = List(&Struct(&[Whole, Whole, Whole]));
+const SIZES: FieldKind = Struct(&[Whole, WHOLES, WHOLES]);
+const REGION: FieldKind = Struct(&[Struct(&[Real; 8]), WHOLES]);
+const COLUMN: FieldKind = Struct(&[
+    Whole, WHOLES, TEXTS, Whole, Whole, Whole, Whole, PAIRS, Whole, Whole, Whole, STATISTICS,
+    ENCODINGS, Whole, Whole, SIZES, REGION,
+]);
+const CRYPTO: FieldKind = Struct(&[EMPTY, Struct(&[TEXTS, Text])]);
+const CHUNK: FieldKind = Struct(&[Text, Whole, COLUMN, Whole, Whole, Whole, Whole, CRYPTO, Text]);
+const SORTING: FieldKind = List(&Struct(&[Whole, Truth, Truth]));
+const GROUP: FieldKind = Struct(&[List(&CHUNK), Whole, Whole, SORTING, Whole, Whole, Whole]);
+const ORDERS: FieldKind = List(&Struct(&[EMPTY, EMPTY]));
+const CIPHERS: FieldKind = Struct(&[CIPHER, CIPHER]);
+const FOOTER: Fields =
+    &[Whole, List(&ELEMENT), Whole, List(&GROUP), PAIRS, Text, ORDERS, CIPHERS, Text];
+const DATA: FieldKind = Struct(&[Whole, Whole, Whole, Whole, STATISTICS]);
+const DICTIONARY: FieldKind = Struct(&[Whole, Whole, Truth]);
+const DATA_2: FieldKind = Struct(&[Whole, Whole, Whole, Whole, Whole, Whole, Truth, STATISTICS]);
+const PAGE: Fields = &[Whole, Whole, Whole, Whole, DATA, EMPTY, DICTIONARY, DATA_2];
 
 const SHORT: &str = "the file ends within a header";
 
@@ -240,7 +171,7 @@ impl HeaderWalk<'_> {
                 }
                 step => id.wrapping_add(i16::from(step)),
             };
-            let kind = fields.iter().find(|field| field.0 == id).map(|field| &field.1);
+            let kind = usize::try_from(id).ok().and_then(|id| fields.get(id.checked_sub(1)?));
             self.value(head & 15, kind, false, depth)?;
         }
     }
@@ -248,7 +179,7 @@ impl HeaderWalk<'_> {
     /// A value of this type on the wire, `kind` by the format where it knows the field.
     fn value(&mut self, wire: u8, kind: Option<&FieldKind>, listed: bool, depth: u8) -> Result<()> {
         let right = match kind {
-            None => true,
+            None | Some(Gap) => true,
             Some(Truth) => matches!(wire, 1 | 2),
             Some(Byte) => wire == 3,
             Some(Whole) => matches!(wire, 4..=6),
@@ -279,7 +210,7 @@ impl HeaderWalk<'_> {
                 let element = if let Some(List(element)) = kind { Some(*element) } else { None };
                 (0..count).try_for_each(|_| self.value(head & 15, element, true, depth))
             }
-            12 => self.fields(if let Some(Struct(fields)) = kind { fields } else { NONE }, depth),
+            12 => self.fields(if let Some(Struct(fields)) = kind { fields } else { &[] }, depth),
             13 => self.pass(16),
             _ => refuse("a header has a map or a value of no known type"),
         }

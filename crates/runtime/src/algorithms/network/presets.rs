@@ -1,6 +1,7 @@
 //! The five algorithms of this family as a table: what a user must know of each, and its [`Variant`].
 
 use reticent_accountant::View;
+use reticent_admm::takes;
 
 use super::{Variant, build};
 use crate::algorithms::ProtocolEntry;
@@ -10,20 +11,9 @@ pub(crate) const DVP: ProtocolEntry = ProtocolEntry {
     name: "dvp",
     about: "peers on a graph with noise in every update (dual variable perturbation)",
     reference: "RA18, section V (Zhang and Zhu 2017), with E7 and E8",
-    takes: &[
-        "iterations",
-        "release",
-        "clip",
-        "loss_weight",
-        "rho",
-        "party_rho",
-        "party_noise",
-        "noise_schedule",
-        "start",
-        "proximal",
-        "gamma",
-        "radius",
-        "as_published",
+    takes: takes![
+        iterations release clip loss_weight rho party_rho party_noise noise_schedule start
+        proximal gamma radius as_published
     ],
     views: &[View::Local],
     along_graph: true,
@@ -47,21 +37,9 @@ pub(crate) const MR_ADMM: ProtocolEntry = ProtocolEntry {
     name: "mr-admm",
     about: "r-admm with penalties that grow, so that late noise moves the model less",
     reference: "RA18, section V, with E7 and E8",
-    takes: &[
-        "iterations",
-        "release",
-        "clip",
-        "loss_weight",
-        "rho",
-        "party_rho",
-        "party_noise",
-        "noise_schedule",
-        "start",
-        "proximal",
-        "gamma",
-        "growth",
-        "radius",
-        "as_published",
+    takes: takes![
+        iterations release clip loss_weight rho party_rho party_noise noise_schedule start
+        proximal gamma growth radius as_published
     ],
     build: |recipe| {
         build(recipe, &MR_ADMM, Variant { recycles: true, growth: 1.01, ..Variant::FRESH })
@@ -78,22 +56,9 @@ pub(crate) const M_ADMM: ProtocolEntry = ProtocolEntry {
     name: "m-admm",
     about: "peers on a graph with growing penalties and the noise in them (penalty perturbation)",
     reference: "RA18, section V (Zhang, Khalili and Liu 2018), with E7 and E8",
-    takes: &[
-        "iterations",
-        "release",
-        "clip",
-        "loss_weight",
-        "rho",
-        "party_rho",
-        "party_noise",
-        "noise_schedule",
-        "start",
-        "dual_step",
-        "proximal",
-        "gamma",
-        "growth",
-        "radius",
-        "as_published",
+    takes: takes![
+        iterations release clip loss_weight rho party_rho party_noise noise_schedule start
+        dual_step proximal gamma growth radius as_published
     ],
     build: |recipe| {
         let fixed = Variant { growth: 1.01, fixed_dual: true, ..Variant::FRESH };
@@ -107,18 +72,7 @@ pub(crate) const ADMM_NETWORK: ProtocolEntry = ProtocolEntry {
     name: "admm-network",
     about: "peers on a graph without noise: NOT PRIVATE, for comparison",
     reference: "RA18, equations 8 and 9",
-    takes: &[
-        "iterations",
-        "release",
-        "clip",
-        "loss_weight",
-        "rho",
-        "party_rho",
-        "start",
-        "proximal",
-        "gamma",
-        "radius",
-    ],
+    takes: takes![iterations release clip loss_weight rho party_rho start proximal gamma radius],
     private: false,
     build: |recipe| build(recipe, &ADMM_NETWORK, Variant { private: false, ..Variant::FRESH }),
     ..DVP

@@ -11,6 +11,8 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::routes::{LARGEST_FILE, LARGEST_FORM};
+
 /// From the head of a request to its answer.
 const LONGEST: Duration = Duration::from_secs(30);
 
@@ -70,6 +72,10 @@ pub async fn guard(State(hosts): State<Hosts>, request: Request, next: Next) -> 
             (StatusCode::MISDIRECTED_REQUEST, "This server has another name.\n").into_response()
         }
         Some(host) => {
+            if body_is_too_long(&request) {
+                let said = (StatusCode::PAYLOAD_TOO_LARGE, "This is more than is read here.\n");
+                return forbidding(said.into_response());
+            }
             let reads = [Method::GET, Method::HEAD].contains(request.method());
             if reads || is_own(request.headers(), &host) {
                 answered(request, next).await
@@ -79,6 +85,15 @@ pub async fn guard(State(hosts): State<Hosts>, request: Request, next: Next) -> 
         }
     };
     forbidding(response)
+}
+
+/// Whether a request says itself that its body is longer than what its page reads. One that does not
+/// say so is read up to the limit.
+fn body_is_too_long(request: &Request) -> bool {
+    let most = if request.uri().path() == "/verify" { LARGEST_FILE } else { LARGEST_FORM };
+    let given = request.headers().get(header::CONTENT_LENGTH);
+    let given = given.and_then(|value| value.to_str().ok()).and_then(|text| text.parse().ok());
+    given.is_some_and(|length: usize| length > most)
 }
 
 async fn answered(request: Request, next: Next) -> Response {

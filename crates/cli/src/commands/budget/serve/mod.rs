@@ -86,6 +86,13 @@ impl Serve {
             "Serving {} on http://{address}/ until it is stopped (Ctrl-C).",
             if self.files.len() == 1 { "a budget" } else { "budgets" }
         );
+        if !address.ip().is_loopback() {
+            let _ = writeln!(
+                std::io::stderr(),
+                "Whoever reaches this machine on {address} can read these pages, and what travels is not encrypted: put a \
+                 server in front that asks who they are and encrypts, and listen on the loopback (docs/report.md)."
+            );
+        }
         let hosts = guard::hosts(address, &self.host);
         let router = routes::router(Pages::new(self.files, token), hosts);
         let stop = server::stopped(self.stop_after.map(Duration::from_secs));
@@ -94,6 +101,6 @@ impl Serve {
         runtime.shutdown_timeout(Duration::from_secs(1));
         let text = format!("Stopped after {answered} connections.\n");
         let object = json!({ "address": address.to_string(), "connections": answered });
-        Ok(Answer { text, object, remarks: Vec::new() })
+        Ok(Answer { text, object, remarks: Vec::new(), ..Answer::default() })
     }
 }

@@ -20,8 +20,8 @@ use super::token::Token;
 use crate::commands::report::account;
 
 /// The largest file that is verified, and the largest form.
-const LARGEST_FILE: usize = 16 * 1024 * 1024;
-const LARGEST_FORM: usize = 4 * 1024;
+pub const LARGEST_FILE: usize = 16 * 1024 * 1024;
+pub const LARGEST_FORM: usize = 4 * 1024;
 
 /// So many pages are counted at once.
 const AT_ONCE: usize = 2;

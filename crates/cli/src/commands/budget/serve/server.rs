@@ -1,20 +1,25 @@
 //! Connections: how many at once, how long each, and how all of them end.
 
+use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::Request;
+use axum::middleware::Next;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 
-/// So many at once; who comes later waits.
+/// So many at once; who comes later takes the place of who has asked nothing yet, or waits.
 const CONNECTIONS: usize = 64;
 
 /// A head must have come by then.
@@ -69,33 +74,63 @@ pub async fn serve(listener: TcpListener, router: Router, stop: impl Future<Outp
     let open = GracefulShutdown::new();
     let mut stop = pin!(stop);
     let mut count = 0;
+    let mut guests: VecDeque<Guest> = VecDeque::new();
     loop {
-        let next = async {
-            let place = Arc::clone(&places).acquire_owned().await.ok()?;
-            Some((place, listener.accept().await))
-        };
-        let next = tokio::select! {
-            next = next => next,
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
             () = &mut stop => break,
         };
-        match next {
-            Some((place, Ok((stream, _)))) => {
-                count += 1;
-                let connection = open.watch(connection(stream, router.clone()));
-                tokio::spawn(async move {
-                    // Who went away, or was too slow, is told nothing.
-                    let _ = timeout(CONNECTION, connection).await;
-                    drop(place);
-                });
-            }
+        let Ok((stream, _)) = accepted else {
             // Too many open files, for example: others may close some.
-            Some((_, Err(_))) => sleep(Duration::from_millis(100)).await,
-            None => break,
+            sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        guests.retain(|guest| !guest.task.is_finished());
+        if places.available_permits() == 0 {
+            make_room(&mut guests);
         }
+        let place = tokio::select! {
+            place = Arc::clone(&places).acquire_owned() => place,
+            () = &mut stop => break,
+        };
+        let Ok(place) = place else { break };
+        count += 1;
+        let asked = Arc::new(AtomicBool::new(false));
+        let connection = open.watch(connection(stream, noting(&router, &asked)));
+        let task = tokio::spawn(async move {
+            // Who went away, or was too slow, is told nothing.
+            let _ = timeout(CONNECTION, connection).await;
+            drop(place);
+        });
+        guests.push_back(Guest { asked, task: task.abort_handle() });
     }
     drop(listener);
     let _ = timeout(PATIENCE, open.shutdown()).await;
     count
+}
+
+/// Somebody who is connected.
+struct Guest {
+    /// Whether a whole head of a request has come.
+    asked: Arc<AtomicBool>,
+    task: AbortHandle,
+}
+
+/// Sends away who has been here longest and asked nothing: idle connections stall nobody.
+fn make_room(guests: &mut VecDeque<Guest>) {
+    let idle = guests.iter().position(|guest| !guest.asked.load(Ordering::Relaxed));
+    if let Some(guest) = idle.and_then(|at| guests.remove(at)) {
+        guest.task.abort();
+    }
+}
+
+/// The same pages, for one connection, which note that something was asked.
+fn noting(router: &Router, asked: &Arc<AtomicBool>) -> Router {
+    let asked = Arc::clone(asked);
+    router.clone().layer(axum::middleware::from_fn(move |request: Request, next: Next| {
+        asked.store(true, Ordering::Relaxed);
+        next.run(request)
+    }))
 }
 
 type Connection = http1::Connection<TokioIo<TcpStream>, TowerToHyperService<Router>>;

@@ -24,7 +24,14 @@ impl Token {
                    `openssl rand -hex 32`, and let nobody else read it"
                 .to_owned(),
         };
-        let size = std::fs::metadata(path).map_err(|error| refuse(error.kind().to_string()))?.len();
+        let there = std::fs::metadata(path).map_err(|error| refuse(error.kind().to_string()))?;
+        if is_shared(&there) {
+            return Err(CommandFailure::Usage {
+                message: format!("{}: others can read this token", path.display()),
+                hint: format!("make it yours alone: chmod 600 {}", path.display()),
+            });
+        }
+        let size = there.len();
         if size > LONGEST as u64 {
             return Err(refuse("this is longer than a token".to_owned()));
         }
@@ -41,6 +48,18 @@ impl Token {
     pub fn is(&self, given: &str) -> bool {
         self.0.ct_eq(given.as_bytes()).into()
     }
+}
+
+/// Whether anybody but its owner may do anything with a file.
+#[cfg(unix)]
+fn is_shared(there: &std::fs::Metadata) -> bool {
+    std::os::unix::fs::PermissionsExt::mode(&there.permissions()) & 0o077 != 0
+}
+
+/// Not told by numbers there.
+#[cfg(not(unix))]
+fn is_shared(_: &std::fs::Metadata) -> bool {
+    false
 }
 
 impl std::fmt::Debug for Token {

@@ -1,0 +1,116 @@
+//! A question about one table, with noise: what `count`, `mean`, `histogram` and `quantile` are told,
+//! how they are paid for, and how their answer stands beside its certificate.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use reticent::accountant::Ledger;
+use reticent::tables::{Format, ReadOptions};
+use reticent::{Certificate, Error, Files, Guarantee, Payable, Run, check_new};
+use serde_json::{Value, json};
+
+use super::shared::{CERTIFICATE, certificate_fields, certificate_rows, format, not_private, weak};
+use crate::answer::Answer;
+use crate::delivery::{Delivery, Places};
+use crate::failure::CommandFailure;
+use crate::layout::{columns, wrapped};
+use crate::progress::JobBar;
+use crate::purse::{JobName, PurseFlags, done};
+use crate::repeated::given_twice;
+
+/// What every question is told.
+#[derive(Debug, Args)]
+pub struct AskedTable {
+    /// The table; several files are read as one
+    #[arg(required = true)]
+    data: Vec<PathBuf>,
+
+    /// The schema of the table (TOML, see docs/schema.md)
+    #[arg(long, value_name = "FILE")]
+    pub schema: PathBuf,
+
+    /// The column that says whose row it is: users are then protected, and count once each
+    #[arg(long, value_name = "COLUMN")]
+    pub user_column: Option<String>,
+
+    /// The format of the table, if its name does not tell
+    #[arg(long, value_parser = format())]
+    format: Option<Format>,
+
+    /// Write the certificate to this file
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub guarantee: Guarantee,
+
+    #[command(flatten)]
+    purse: PurseFlags,
+}
+
+/// A question: its command, its label in a budget, and all that is asked.
+pub struct AskedQuestion {
+    pub command: &'static str,
+    pub label: String,
+    pub asked: Value,
+}
+
+/// What an answer says: a table for people, remarks on it, and members of JSON.
+pub struct AskedAnswer {
+    pub table: String,
+    pub notes: Vec<String>,
+    pub object: Value,
+}
+
+impl AskedTable {
+    /// Does the job that `open` opens, and pays for it where a budget is named.
+    pub fn perform<R: Payable>(
+        self,
+        question: AskedQuestion,
+        (beforehand, user): (impl FnOnce() -> Option<Ledger>, Option<String>),
+        open: impl FnOnce(&Files, &mut Run<'_>) -> Result<R, Error>,
+        said: impl FnOnce(&R::Done) -> (AskedAnswer, &Certificate),
+    ) -> Result<Answer, CommandFailure> {
+        let AskedQuestion { command, label, asked } = question;
+        if let Some(out) = &self.out {
+            check_new(out, false)?;
+        }
+        let reading = ReadOptions { format: self.format, max_line: None };
+        let data = Files { paths: self.data, reading };
+        let name = JobName::kept(&label, &asked, &data, &[Some(&self.schema)]);
+        let purse = self.purse.open(&self.guarantee, &data, name, beforehand)?;
+        let mut bar = JobBar::new("question");
+        let mut watch = |stage| bar.watch(stage);
+        let run = Run::watched(&mut watch);
+        let deliver = |done: &mut R::Done| {
+            let (said, certificate) = said(done);
+            let mut answer = said.beside(certificate);
+            answer.remarks.extend(given_twice(&data.paths));
+            let certificate = format!("{:#}\n", json!(certificate));
+            Ok(Delivery::of(answer, "certificate", CERTIFICATE, certificate))
+        };
+        let done = done(purse, &data, user, open, run, deliver);
+        bar.finish();
+        let (delivery, charged) = done.map_err(|failure| failure.by(command))?;
+        Ok(delivery.hand_over(&Places::default().and("certificate", self.out.as_deref()), charged))
+    }
+}
+
+impl AskedAnswer {
+    fn beside(self, certificate: &Certificate) -> Answer {
+        let mut text = self.table;
+        if !self.notes.is_empty() {
+            text += &format!("\n{}", self.notes.iter().map(|n| wrapped(n)).collect::<String>());
+        }
+        text += &format!("\n{}", columns(&certificate_rows(certificate), 2, 2));
+        text += &format!("\n{}", wrapped(&format!("What this means. {}", certificate.meaning)));
+        let mut object = certificate_fields(certificate);
+        if let Value::Object(mut own) = self.object {
+            // Its fields stand beside it already.
+            own.remove("certificate");
+            object.extend(own);
+        }
+        let remarks = not_private(certificate).into_iter().chain(weak(certificate)).collect();
+        Answer { text, object: json!(object), remarks, ..Answer::default() }
+    }
+}

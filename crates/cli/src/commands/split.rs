@@ -1,0 +1,162 @@
+//! `reticent split`: one table into a file to train on and one to test on, nobody in both.
+
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use reticent::tables::{Format, ReadOptions, Schema, SplitRule, split_file};
+use reticent::{Error, NewFile, check_new};
+use serde_json::json;
+
+use super::schema::delimiter;
+use super::shared::format;
+use crate::answer::Answer;
+use crate::failure::CommandFailure;
+use crate::number;
+use crate::progress::waiting;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Persons are dealt by a hash of their id, so that the same command makes the same files, and who is in one \
+                        file is not in the other. Both files are as private as the table: a split is no release, and \
+                        nothing is paid for it (docs/evaluate.md)."
+)]
+pub struct SplitArgs {
+    /// The table: CSV or TSV, also packed
+    data: PathBuf,
+
+    /// The column that says whose a record is; its ids are compared as those of users are [default:
+    /// the user column of the schema]
+    #[arg(long, value_name = "COLUMN")]
+    by: Option<String>,
+
+    /// The schema of the table, for its user column and how the file is laid out
+    #[arg(long, value_name = "FILE", required_unless_present = "by")]
+    schema: Option<PathBuf>,
+
+    /// The share of persons to test on
+    #[arg(long, value_name = "SHARE", default_value = "0.25", value_parser = number::parse, allow_negative_numbers = true)]
+    share: f64,
+
+    /// Any word; another one makes another split
+    #[arg(long, value_name = "WORD", default_value = "")]
+    seed: String,
+
+    /// The file to train on
+    #[arg(long, value_name = "FILE")]
+    train: PathBuf,
+
+    /// The file to test on
+    #[arg(long, value_name = "FILE")]
+    test: PathBuf,
+
+    /// Write over files that are there
+    #[arg(long)]
+    force: bool,
+
+    /// The first line is a record; columns are then called column_1, column_2, …
+    #[arg(long)]
+    no_header: bool,
+
+    /// The character between fields, where it is not the usual one
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
+    delimiter: Option<u8>,
+
+    /// How the table is written, where its name does not tell
+    #[arg(long, value_parser = format())]
+    format: Option<Format>,
+
+    /// The longest record, in bytes [default: 64000000]
+    #[arg(long, value_name = "BYTES", value_parser = number::whole::<u64>, allow_negative_numbers = true)]
+    max_line: Option<u64>,
+}
+
+impl SplitArgs {
+    /// Does it.
+    pub fn run(self) -> Result<Answer, CommandFailure> {
+        if !(self.share > 0.0 && self.share < 1.0) {
+            return Err(usage(
+                &format!("--share {}: it is not between 0 and 1", self.share),
+                "give the share of persons to test on, such as 0.25",
+            ));
+        }
+        if self.train == self.test {
+            return Err(usage("--train and --test are the same file", "name two files"));
+        }
+        let schema = self.schema.as_deref().map(Schema::read).transpose()?;
+        let by = self.by.as_deref().or(schema.as_ref().and_then(Schema::user));
+        let Some(by) = by else {
+            return Err(usage("the schema has no user column", "say with --by whose a record is"));
+        };
+        for out in [&self.train, &self.test] {
+            check_new(out, self.force)?;
+            if let Some(folder) = out.parent() {
+                std::fs::create_dir_all(folder).map_err(|error| Error::written(out, &error))?;
+            }
+        }
+        let rule = SplitRule {
+            by,
+            share: self.share,
+            seed: &self.seed,
+            schema: schema.as_ref(),
+            reading: ReadOptions { format: self.format, max_line: self.max_line },
+            delimiter: self.delimiter,
+            no_header: self.no_header,
+        };
+        waiting("splitting", || write(&self.data, &rule, [&self.train, &self.test]))?;
+        let text = format!(
+            "Wrote {} (to train on)\n  and {} (to test on): nobody is in both. Both are as private as the table.\n",
+            self.train.display(),
+            self.test.display()
+        );
+        let object =
+            json!({ "train": self.train, "test": self.test, "by": by, "share": self.share });
+        Ok(Answer { text, object, ..Answer::default() })
+    }
+}
+
+/// Both files appear when both are whole.
+fn write(data: &Path, rule: &SplitRule<'_>, out: [&PathBuf; 2]) -> Result<(), CommandFailure> {
+    let [train, test] = out;
+    let mut files = [train, test].map(|path| NewFile::create(path));
+    let mut failed = None;
+    let mut buffers = [Vec::new(), Vec::new()];
+    let mut flush = |side: usize, buffer: &mut Vec<u8>| {
+        let written = match &mut files[side] {
+            Ok(file) => file.write_all(buffer).map_err(|error| Error::written(out[side], &error)),
+            // Said when the file is finished.
+            Err(_) => return ControlFlow::Break(()),
+        };
+        buffer.clear();
+        match written {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    };
+    split_file(data, rule, &mut |side, line| {
+        buffers[side].extend_from_slice(line);
+        match buffers[side].len() < 1 << 16 {
+            true => ControlFlow::Continue(()),
+            false => flush(side, &mut buffers[side]),
+        }
+    })
+    .map_err(Error::from)?;
+    for (side, buffer) in buffers.iter_mut().enumerate() {
+        let _ = flush(side, buffer);
+    }
+    if let Some(error) = failed {
+        return Err(error.into());
+    }
+    let [train, test] = files;
+    let (train, test) = (train?, test?);
+    train.finish()?;
+    Ok(test.finish()?)
+}
+
+fn usage(message: &str, hint: &str) -> CommandFailure {
+    CommandFailure::Usage { message: message.to_owned(), hint: hint.to_owned() }
+}
