@@ -11,7 +11,7 @@ WHOLE := --locked --workspace --features reticent/arrow
 .DEFAULT_GOAL := help
 .PHONY: help demo check test full tools format lint features package supply-chain docs unit seeded-bugs exports pages \
 	python python-oldest semver mutants wheel book reproduce reproduce-quick fuzz msrv nightly bench bench-utility \
-	bench-coverage bench-python bench-peers notebooks build
+	bench-coverage bench-python bench-peers notebooks build dist
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -176,6 +176,10 @@ wheel: ## Build the Python package for users (dist/)
 	python3 -m venv "$${CARGO_TARGET_DIR:-target}/wheel-venv"
 	"$${CARGO_TARGET_DIR:-target}/wheel-venv/bin/python" -m pip install --quiet 'maturin>=1.9,<2'
 	"$${CARGO_TARGET_DIR:-target}/wheel-venv/bin/maturin" build --release --locked --manifest-path python/Cargo.toml --out dist
+
+# From a clean clone: what is built is the commit (RELEASING.md). Nothing is signed without SIGN=KEY, a key of OpenSSH.
+dist: ## Build what users install: programs, wheel, sources, bills of materials, checksums (dist/; SIGN=KEY, URL=…)
+	python3 tools/dist.py --out dist $(if $(SIGN),--sign "$(SIGN)") $(if $(URL),--url "$(URL)")
 
 bench: build ## Measure what the project promises about speed and memory (data: RETICENT_DATA=DIR)
 	$(CARGO) bench --locked -p reticent-oracle -p reticent-noise --bench pass --bench noise

@@ -12,6 +12,7 @@ commit with one compiler can be compared byte by byte (RELEASING.md). What canno
 """
 
 import argparse
+import base64
 import gzip
 import hashlib
 import io
@@ -112,6 +113,8 @@ class Dist:
 
     def static_program(self):
         """For any Linux: the C libraries of others are compiled by zig, which pip has."""
+        if sys.platform != "linux":
+            return skip("the static program", "it is built on Linux")
         if not (works("rustup", "target", "add", MUSL) or works("rustc", "--print", "target-libdir", "--target", MUSL)):
             return skip("the static program", f"the target {MUSL} cannot be had here")
         if not self.has("cargo-zigbuild", "ziglang"):
@@ -124,10 +127,12 @@ class Dist:
     def wheel(self):
         if not self.has("maturin>=1.9,<2", "ziglang"):
             return skip("the wheel", "pip cannot get maturin here")
+        # zig links against the old C library that the name of the wheel promises; elsewhere there is one system.
+        old = ["--zig", "--compatibility", "manylinux2014"] if sys.platform == "linux" else []
         path = f"{self.venv / 'bin'}{os.pathsep}{os.environ['PATH']}"
         with tempfile.TemporaryDirectory() as folder:
-            run(self.venv / "bin" / "maturin", "build", "--release", "--locked", "--zig", "--compatibility", "manylinux2014",
-                "--manifest-path", "python/Cargo.toml", "--out", folder, env={**os.environ, "PATH": path})
+            run(self.venv / "bin" / "maturin", "build", "--release", "--locked", *old, "--manifest-path", "python/Cargo.toml",
+                "--out", folder, env={**os.environ, "PATH": path})
             for wheel in pathlib.Path(folder).glob("*.whl"):
                 self.with_bill(wheel)
 
@@ -138,7 +143,6 @@ class Dist:
             files = {name: old.read(name) for name in old.namelist() if not name.endswith("/")}
         files[f"{info}/sboms/reticent.cdx.json"] = bill("reticent-python", self.host)
         files.pop(f"{info}/RECORD")
-        import base64
         code = lambda content: base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
         lines = [f"{name},sha256={code(content)},{len(content)}" for name, content in sorted(files.items())]
         files[f"{info}/RECORD"] = "\n".join([*lines, f"{info}/RECORD,,", ""]).encode()

@@ -84,6 +84,13 @@ async function look(browser, name, url, own) {
       await page.screenshot({ path: join(OUT, `${label}.png`), fullPage: true });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       check(wide <= 0, `${label}: ${wide} pixels wider than the screen`);
+      // A table that is scrolled hides its last columns, ε among them.
+      const hidden = await page.evaluate(() =>
+        [...document.querySelectorAll(".scroll:has(> .cards)")].filter((box) => box.scrollWidth > box.clientWidth).length);
+      check(hidden === 0, `${label}: ${hidden} tables have columns out of sight`);
+      const cut = await page.evaluate(() =>
+        [...document.querySelectorAll("svg text")].filter((text) => text.checkVisibility() && text.textContent.endsWith("…")).length);
+      check(cut === 0 || size === "desktop", `${label}: ${cut} labels are cut`);
       check(asked.length === 0, `${label}: asked for ${asked.join(", ")}`);
       await accessible(page, label);
       if (size === "desktop" && colorScheme === "light") await reachable(page, label);
