@@ -125,7 +125,7 @@ fn line(spec: &AuditSpec, asked: &AuditedQuestion) -> Result<Vec<f64>, Error> {
     for pair in spec.pairs() {
         let [with, without] = [true, false].map(|with| {
             let table = asked.turned(pair.world(with, &spec.layout()).swap_remove(0));
-            each!(asked, repeat => repeat.without_noise(table.into()))
+            each!(asked, repeat => repeat.without_noise(table))
         });
         let way: Vec<f64> = with?.into_iter().zip(without?).map(|(a, b)| a - b).collect();
         if best.is_empty() || length(&way) > length(&best) {

@@ -35,7 +35,7 @@ impl EvaluationSubject {
         let pair = spec.pairs()[0];
         let [with, without] = [true, false].map(|with| {
             let table = pair.world(with, &spec.layout()).swap_remove(0);
-            asked.without_noise(table.into())
+            asked.without_noise(table)
         });
         let way = with?.into_iter().zip(without?).map(|(with, without)| with - without);
         // What has little noise says most.

@@ -49,6 +49,12 @@ fn table(x: &[f64], y: &[u32], schema: &Schema) -> PrivateTable {
     PrivateTable::encode(&dataset, schema).unwrap()
 }
 
+/// The same table as one that was made up, which may be asked without noise.
+fn simulated(x: &[f64], y: &[u32], schema: &Schema) -> reticent_data::Table {
+    let dataset = Dataset::dense(x, x.len(), 1).unwrap().with_targets(y).unwrap();
+    reticent_data::encode(&dataset, schema).unwrap()
+}
+
 fn repeated(n: usize, adjacency: Adjacency) -> Repeat<Evaluating> {
     let (x, y) = classes(n, 0);
     let problem =
@@ -126,7 +132,7 @@ fn intervals_of_classes_hold_as_often_as_they_say() {
     for (adjacency, n) in [(Adjacency::ReplaceOne, 2_000), (Adjacency::AddRemove, 3_000)] {
         let repeat = repeated(n, adjacency);
         let (x, y) = classes(n, 0);
-        let truth = repeat.without_noise(table(&x, &y, &binary())).unwrap();
+        let truth = repeat.without_noise(simulated(&x, &y, &binary())).unwrap();
         let truth = of_classes(repeat.read(&truth));
         let (auc, log_loss) = exactly(&x, &y);
         let mut shares: [Share; 7] = Default::default();
@@ -188,10 +194,8 @@ fn intervals_of_numbers_hold_as_often_as_they_say() {
         .map(|(i, x)| 50.0 + 40.0 * (x + 0.6 * (uniform(2 * i as u64 + 1) - 0.5)))
         .collect();
     let schema = Schema::bounded(&[(-1.0, 1.0)], Target::range(0.0, 100.0).unwrap()).unwrap();
-    let table = || {
-        let dataset = Dataset::dense(&x, x.len(), 1).unwrap().with_targets(&y).unwrap();
-        PrivateTable::encode(&dataset, &schema).unwrap()
-    };
+    let dataset = || Dataset::dense(&x, x.len(), 1).unwrap().with_targets(&y).unwrap();
+    let table = || PrivateTable::encode(&dataset(), &schema).unwrap();
     for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
         let problem = Problem::new(schema.clone())
             .loss(losses::parse("squared", None).unwrap())
@@ -205,7 +209,8 @@ fn intervals_of_numbers_hold_as_often_as_they_say() {
             .unwrap()
             .repeat(table())
             .unwrap();
-        let truth = of_numbers(repeat.read(&repeat.without_noise(table()).unwrap()));
+        let simulated = reticent_data::encode(&dataset(), &schema).unwrap();
+        let truth = of_numbers(repeat.read(&repeat.without_noise(simulated).unwrap()));
         let all = |quality: &PrivateNumbers| [quality.r2, quality.mae, quality.mse, quality.rmse];
         let mut shares: [Share; 4] = Default::default();
         for run in 0..RUNS {
