@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
+use reticent::internal::Payable;
 use reticent::tables::Dataset;
 use reticent::trace::Tracing;
-use reticent::{Error, Payable, Run};
+use reticent::{Error, Run};
 use reticent_budget::{Relation, Store};
 use reticent_payment::{self as payment, Paid, PaymentError};
 

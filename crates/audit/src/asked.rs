@@ -2,10 +2,9 @@
 //! along the line that leads from one to the other.
 
 use reticent::accountant::Ledger;
+use reticent::internal::{Repeat, Seen};
 use reticent::tables::{Schema, Target};
-use reticent::{
-    Averaging, Binning, Budget, Error, Partition, Ranking, Repeat, Seen, Statistics, Unit,
-};
+use reticent::{Averaging, Binning, Budget, Error, Partition, Ranking, Statistics, Unit};
 use reticent_data::{Rows, Table};
 
 use crate::spec::AuditSpec;

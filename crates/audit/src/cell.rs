@@ -2,7 +2,8 @@
 
 use reticent::Spec;
 use reticent::accountant::{Unit, View};
-use reticent::admm::{Release, Settings, StepSize, WalkState, catalogue};
+use reticent::admm::{Release, Settings, StepSize, WalkState};
+use reticent::internal::admm::catalogue;
 use reticent::map::{Drawn, MapCell, MapProcedure};
 
 use crate::method::AuditMethod;

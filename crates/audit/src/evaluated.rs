@@ -1,7 +1,8 @@
 //! An evaluation under attack: the adversary knows the two tables, and looks at the answer along the
 //! line that leads from one to the other.
 
-use reticent::{Budget, Error, Evaluating, Evaluation, Repeat, Seen};
+use reticent::internal::{Repeat, Seen};
+use reticent::{Budget, Error, Evaluating, Evaluation};
 use reticent_data::Table;
 
 use crate::spec::AuditSpec;

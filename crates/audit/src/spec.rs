@@ -1,11 +1,13 @@
 //! What is attacked, and how hard.
 
 use reticent::accountant::{Adjacency, Unit, View};
-use reticent::admm::catalogue::{self, AlgorithmEntry};
 use reticent::admm::{BlockSchedule, Release, Settings, StepSize, WalkState};
+use reticent::internal::Repeat;
+use reticent::internal::admm::catalogue::{self, AlgorithmEntry};
+use reticent::internal::problem::losses;
 use reticent::map::MapProcedure;
-use reticent::problem::{LossTarget, losses};
-use reticent::{Error, Fit, Guarantee, Problem, Repeat, Spec, Tune};
+use reticent::problem::LossTarget;
+use reticent::{Error, Fit, Guarantee, Problem, Spec, Tune};
 use reticent_data::Table;
 use reticent_oracle::{Law, Sampling};
 

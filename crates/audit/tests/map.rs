@@ -186,7 +186,7 @@ fn wherever_a_person_stands_no_more_is_learned_than_is_certified() {
         // Who sits where between parties is attacked with the seats (reticent/tests/seats.rs).
         if cell.unit == Unit::User
             && cell.view == View::Central
-            && reticent::runtime::find(cell.algorithm).is_none()
+            && reticent::internal::runtime::find(cell.algorithm).is_none()
             && (nightly || (alone && !met.contains(&cell.algorithm)))
         {
             met.push(cell.algorithm);

@@ -8,7 +8,7 @@
 use std::ops::ControlFlow;
 
 use reticent::accountant::Adjacency;
-use reticent::admm::catalogue::{AlgorithmKind, CATALOGUE, find};
+use reticent::internal::admm::catalogue::{AlgorithmKind, CATALOGUE, find};
 use reticent_audit::{AuditMethod, AuditReport, AuditSpec, run, run_told};
 
 const DELTA: f64 = 1e-3;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use reticent::write_text;
+use reticent::internal::write_text;
 use serde_json::{Value, json};
 
 use crate::failure::CommandFailure;

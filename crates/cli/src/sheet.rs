@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use reticent::write_text;
+use reticent::internal::write_text;
 
 use crate::failure::CommandFailure;
 
@@ -81,7 +81,8 @@ mod parquet {
     use ::parquet::errors::ParquetError;
     use ::parquet::file::writer::SerializedFileWriter;
     use ::parquet::schema::types::Type;
-    use reticent::{Error, NewFile};
+    use reticent::Error;
+    use reticent::internal::NewFile;
 
     use super::*;
 

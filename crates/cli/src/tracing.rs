@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use reticent::internal::{check_folder, check_new, write_text};
 use reticent::trace::{PublicData, Trace, Tracing};
-use reticent::{Error, Files, PrivateTable, check_folder, check_new, write_text};
+use reticent::{Error, Files, PrivateTable};
 use serde_json::Value;
 
 use crate::answer::Answer;

@@ -5,11 +5,11 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reticent::accountant::Ledger;
+use reticent::internal::Repeat;
 use reticent::problem::{Loss, Penalty, Regulariser, Shape};
 use reticent::simulate::{CheckpointOptions, Parties, SimulationSpec};
 use reticent::{
-    Constraint, Guarantee, Job, Model, Repeat, Run, Settings, Spec, Unit, losses, penalties,
-    read_settings,
+    Constraint, Guarantee, Job, Model, Run, Settings, Spec, Unit, losses, penalties, read_settings,
 };
 
 use crate::error::ExperimentError;

@@ -20,7 +20,8 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use reticent::accountant::{Ledger, Unit};
-use reticent::{Error, Payable, Progress, Run, Stage, unplanned};
+use reticent::internal::{Payable, unplanned};
+use reticent::{Error, Progress, Run, Stage};
 use reticent_budget::{BudgetError, PaidTable, Relation, Request, Reservation, Store};
 
 pub use error::PaymentError;

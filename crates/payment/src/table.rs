@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use reticent::tables::{Dataset, content, contents, fingerprint, fingerprint_unpacked, stamps};
+use reticent::internal::tables::{content, contents, fingerprint, fingerprint_unpacked, stamps};
+use reticent::tables::Dataset;
 use reticent_budget::{PaidTable, Relation, Store, TablePiece};
 
 use crate::error::PaymentError;

@@ -4,9 +4,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use reticent::accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View};
+use reticent::internal::Payable;
 use reticent::simulate::{CheckpointOptions, Simulation};
 use reticent::tables::{Dataset, Schema, Target};
-use reticent::{Budget, Error, Payable, Run};
+use reticent::{Budget, Error, Run};
 use reticent_budget::{BudgetError, JobStatus, Promise, Relation, Store};
 use reticent_payment::{AtRest, Bill, Paid, PaymentError, Receipt, pay};
 

@@ -56,6 +56,7 @@ mod evaluation;
 mod export;
 mod fit;
 #[cfg(feature = "clap")]
+#[doc(hidden)] // for the command line
 pub mod flags;
 mod graph;
 mod guarantee;
@@ -97,7 +98,6 @@ pub use budget::Budget;
 pub use certificate::Certificate;
 pub use class_weights::ClassWeights;
 pub use count::{CountJob, Counted, Counting};
-pub use draft::draft_schema;
 pub use error::Error;
 pub use evaluation::{
     Estimate, Evaluated, Evaluating, Evaluation, EvaluationJob, PrivateClasses, PrivateNumbers,
@@ -113,23 +113,13 @@ pub use job_file::JobFile;
 pub use model::{Coefficient, Model};
 pub use objective::{Objective, Problem};
 pub use outlook::UtilityForecast;
-pub use payable::{Payable, unplanned};
 pub use predict::{Measured, Predicted, Prediction, PredictionInput};
-pub use procedure::Seen;
 pub use quality::{Confusion, Quality};
 pub use ranking::RocCurves;
-pub use repeat::Repeat;
-pub use results::{check_folder, check_results, write_model, write_results};
-pub use reticent_accountant as accountant;
 pub use reticent_accountant::{Adjacency, Unit, View};
-pub use reticent_admm as admm;
 pub use reticent_admm::{Progress, Settings};
-pub use reticent_oracle::tables;
 pub use reticent_oracle::{PrivateTable, Sampling};
-pub use reticent_problem as problem;
 pub use reticent_problem::{Constraint, Graph};
-pub use reticent_problem::{constraints, losses, penalties};
-pub use reticent_runtime as runtime;
 pub use settings::read_settings;
 pub use solver::Solver;
 pub use source::{Files, Source};
@@ -141,14 +131,82 @@ pub use statistics::{
     Divisor, HistogramJob, Histograms, MeanJob, Partition, QuantileJob, QuantileValue, Quantiles,
     Ranking, Statistics, Value,
 };
-#[doc(hidden)] // for audits, which build what the product builds
-pub use task::whole_budget;
 pub use training::{Fitted, Training};
 pub use tune::{Tune, Tuned};
 pub use units::Units;
 pub use verdict::{Scope, Verdict};
 pub use verify::{CheckOutcome, Document, Standing, Verification, VerifyCheck, verify};
-pub use write::{NewFile, check_new, write_text};
+
+/// Schemas, and tables in memory and in files. Rows are not among them.
+pub mod tables {
+    pub use crate::draft::draft_schema;
+    pub use reticent_oracle::tables::{
+        Categorical, Column, DataError, Dataset, DraftOptions, Drafted, Format, Head, IdForm,
+        Indices, KeptCell, KeptKind, Labels, Numeric, Owner, Owners, ReadCounts, ReadOptions, Role,
+        Scale, Schema, SchemaDraft, SchemaError, Target, TargetKind, Targets, Unknown,
+    };
+}
+
+/// The books of a run and what they cost. The crate `reticent-accountant` has all of it, and every
+/// mechanism.
+pub mod accountant {
+    pub use reticent_accountant::{
+        AccountError, AccountReport, Adjacency, Bound, Calibration, CalibrationError, Event,
+        Gaussian, Ledger, LedgerEntry, LedgerError, Mechanism, Method, Refused, ReportLine, Taint,
+        Unit, View, calibrate, curve, delta, epsilon, gdp_mu, profile, rdp_curve, report,
+        trade_off,
+    };
+}
+
+/// What is minimised: a loss, a penalty, a constraint and the shape of a parameter.
+pub mod problem {
+    pub use reticent_problem::{
+        Constraint, Edge, Graph, Loss, LossTarget, ParseError, Penalty, Regulariser, Shape,
+        ShapeError, SparseMatrix,
+    };
+}
+
+/// The losses.
+pub mod losses {
+    pub use reticent_problem::losses::{
+        Absolute, Hinge, Huber, HuberisedHinge, Logistic, Multinomial, PiecewiseMargin,
+        PiecewiseResidual, Squared, SquaredHinge, Weighted, parse,
+    };
+}
+
+/// The penalties. [`Separable`](penalties::Separable) is what one of your own implements, if it is a
+/// sum over the entries of a parameter; otherwise [`Penalty`](problem::Penalty).
+pub mod penalties {
+    pub use reticent_problem::penalties::{
+        Bounds, ElasticNet, GroupLasso, L1, L2, L2Ball, Mcp, NoPenalty, Nuclear, Scad, Separable,
+        parse,
+    };
+}
+
+/// The values of [`Settings`] that are no numbers.
+pub mod admm {
+    pub use reticent_admm::{
+        AutoChoice, Average, BlockOrder, BlockSchedule, NoiseSchedule, PartyRho, PerParty,
+        Progress, Release, RunPart, Settings, Smoothing, StepSize, WalkState,
+    };
+}
+
+/// For the other crates of this workspace, which are released together with this one: what pays, what
+/// attacks, what a command writes, and the crates below. It changes without notice.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::payable::{Payable, unplanned};
+    pub use crate::procedure::Seen;
+    pub use crate::repeat::Repeat;
+    pub use crate::results::{check_folder, check_results, write_results};
+    pub use crate::task::whole_budget;
+    pub use crate::write::{NewFile, check_new, write_text};
+    pub use reticent_accountant as accountant;
+    pub use reticent_admm as admm;
+    pub use reticent_oracle::tables;
+    pub use reticent_problem as problem;
+    pub use reticent_runtime as runtime;
+}
 
 /// The example of the project's own page is held to what it says.
 #[cfg(doctest)]

@@ -121,7 +121,7 @@ impl<Q: Question> Repeat<Q> {
     /// A table that was read or encoded is not taken:
     ///
     /// ```compile_fail,E0277
-    /// # use reticent::Repeat;
+    /// # use reticent::internal::Repeat;
     /// # use reticent::{Counting, PrivateTable};
     /// fn exactly(repeat: &Repeat<Counting>, table: PrivateTable) {
     ///     let _ = repeat.without_noise(table);
@@ -129,7 +129,7 @@ impl<Q: Question> Repeat<Q> {
     /// ```
     ///
     /// ```
-    /// # use reticent::Repeat;
+    /// # use reticent::internal::Repeat;
     /// # use reticent::{Counting, PrivateTable};
     /// fn with_noise(repeat: &Repeat<Counting>, table: PrivateTable) {
     ///     let _ = repeat.run(table, 0);

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use jsonschema::Validator;
 use reticent::accountant::{Adjacency, Mechanism};
-use reticent::{Guarantee, Spec, write_model};
+use reticent::{Guarantee, Spec};
 use serde_json::{Value, json};
 
 const SCHEMA: &str = include_str!("../schemas/certificate.schema.json");
@@ -35,7 +35,7 @@ fn certificate(change: impl FnOnce(&mut Spec)) -> Value {
     spec.settings.iterations = Some(5);
     change(&mut spec);
     let model = spec.check().unwrap().fit(&*data).unwrap().model;
-    let path = write_model(&model, folder.path()).unwrap().with_file_name("certificate.json");
+    let path = model.write(folder.path()).unwrap().with_file_name("certificate.json");
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use reticent::accountant::View;
-use reticent::admm::catalogue::{AlgorithmKind, CATALOGUE};
+use reticent::internal::admm::catalogue::{AlgorithmKind, CATALOGUE};
 use reticent::simulate::{CheckpointOptions, Parties, SimulationSpec};
 use reticent::{Guarantee, Quality, Run, Spec, read_settings};
 

@@ -6,12 +6,13 @@
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
 use reticent::accountant::{Adjacency, Unit};
+use reticent::internal::Repeat;
 use reticent::losses;
 use reticent::penalties::L2;
 use reticent::tables::{Dataset, Schema, Target};
 use reticent::{
     Budget, Error, Estimate, Evaluating, Evaluation, Fit, Model, PrivateClasses, PrivateNumbers,
-    PrivateQuality, PrivateTable, Problem, Quality, Repeat, Run, Solver,
+    PrivateQuality, PrivateTable, Problem, Quality, Run, Solver,
 };
 
 const RUNS: u64 = 2_000;

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use reticent::{Error, Guarantee, Model, Progress, Quality, Run, Spec, Stage, write_model};
+use reticent::{Error, Guarantee, Model, Progress, Quality, Run, Spec, Stage};
 use reticent_accountant::{Adjacency, Unit};
 use reticent_admm::Settings;
 use tempfile::TempDir;
@@ -45,7 +45,7 @@ fn a_model_is_learnt_written_and_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let spec = signs(folder.path());
     let model = fit(&folder, &spec).unwrap();
-    let path = write_model(&model, &folder.path().join("out")).unwrap();
+    let path = model.write(&folder.path().join("out")).unwrap();
     let read = Model::read(&path).unwrap();
     assert_eq!(read, model);
     let Quality::Classes { accuracy, auc, n, .. } =

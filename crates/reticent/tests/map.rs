@@ -7,11 +7,12 @@
 use std::path::Path;
 
 use reticent::accountant::{Adjacency, Unit, View};
-use reticent::admm::catalogue::{AlgorithmKind, CATALOGUE};
 use reticent::admm::{Release, Settings, WalkState};
+use reticent::internal::admm::catalogue::{AlgorithmKind, CATALOGUE};
+use reticent::internal::runtime;
 use reticent::map::{self, Drawn, MapCell, MapProcedure};
 use reticent::simulate::{Parties, SimulationSpec};
-use reticent::{Budget, Evaluation, Guarantee, Spec, runtime};
+use reticent::{Budget, Evaluation, Guarantee, Spec};
 
 const SCHEMA: &str = r#"
 row_norm = 1.0

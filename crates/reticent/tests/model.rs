@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use jsonschema::Validator;
-use reticent::{Model, Prediction, Spec, write_model};
+use reticent::{Model, Prediction, Spec};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -58,7 +58,7 @@ fn fitted(target: &str, label: impl Fn(usize) -> String) -> (TempDir, Model, Val
         ..Spec::default()
     };
     let model = spec.check().unwrap().fit(&*data).unwrap().model;
-    let path = write_model(&model, folder.path()).unwrap();
+    let path = model.write(folder.path()).unwrap();
     let value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     (folder, model, value)
 }

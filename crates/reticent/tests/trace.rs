@@ -51,7 +51,7 @@ fn names(trace: &Trace) -> Vec<String> {
 /// with public data and without.
 #[test]
 fn a_run_is_the_same_whether_it_is_traced_or_not() {
-    for entry in reticent::admm::catalogue::CATALOGUE {
+    for entry in reticent::internal::admm::catalogue::CATALOGUE {
         if entry.name == "exact" {
             continue;
         }

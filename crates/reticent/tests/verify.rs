@@ -10,7 +10,7 @@ use std::path::Path;
 use reticent::accountant::Adjacency;
 use reticent::{
     Certificate, CheckOutcome, Document, Guarantee, Identity, Model, PublicKey, Spec, Standing,
-    Verification, verify, write_model,
+    Verification, verify,
 };
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -35,7 +35,7 @@ fn fitted(change: impl FnOnce(&mut Spec)) -> (TempDir, Model) {
     spec.settings.iterations = Some(5);
     change(&mut spec);
     let model = spec.check().unwrap().fit(&*data).unwrap().model;
-    write_model(&model, &folder.path().join("out")).unwrap();
+    model.write(&folder.path().join("out")).unwrap();
     (folder, model)
 }
 

@@ -78,6 +78,25 @@ fn every_feature_is_built_alone() {
     }
 }
 
+/// A change of a crate below is a change of the facade where the facade has all of it: it names what
+/// users need, and the crates of this workspace find the rest in its hidden module `internal`.
+#[test]
+fn the_facade_exports_names_and_no_crate() {
+    let root = metadata().workspace_root;
+    let source = std::fs::read_to_string(root.join("crates/reticent/src/lib.rs")).unwrap();
+    let (public, hidden) = source.split_once("#[doc(hidden)]\npub mod internal {").unwrap();
+    assert!(hidden.contains("pub use reticent_runtime as runtime;"), "the rest is in `internal`");
+    let exports = |text: &str| text.matches("pub use reticent_").count();
+    assert!(exports(public) > 5);
+    let after = hidden.split_once("\n}\n").unwrap().1;
+    for line in public.lines().chain(after.lines()).map(str::trim) {
+        let whole = line.starts_with("pub use") && (line.contains(" as ") || line.contains("::*"));
+        assert!(!whole, "{line}");
+        let crate_alone = line.starts_with("pub use reticent_") && !line.contains("::");
+        assert!(!crate_alone, "{line}");
+    }
+}
+
 #[test]
 fn every_page_is_in_its_index() {
     let root = metadata().workspace_root;

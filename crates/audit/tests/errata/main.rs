@@ -15,7 +15,8 @@ mod ls22;
 mod rdp20;
 
 use reticent::accountant::{Adjacency, Event, Ledger, Mechanism, Unit, View, epsilon};
-use reticent::{Guarantee, Repeat, Seen, Spec};
+use reticent::internal::{Repeat, Seen};
+use reticent::{Guarantee, Spec};
 use reticent_audit::{AuditReport, AuditSpec, run};
 use reticent_data::{Dense, Rows, Table};
 

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use reticent::accountant::{AccountError, Adjacency, Bound, Ledger, ReportLine, Unit, View};
-use reticent::{Error, Scope, Verdict, check_new, write_text};
+use reticent::internal::{check_new, write_text};
+use reticent::{Error, Scope, Verdict};
 use reticent_plot::{Axis, Curve, Plot};
 use serde_json::{Value, json};
 

@@ -3,9 +3,8 @@
 
 use clap::{Args, ValueEnum};
 use reticent::Scope;
-use reticent::accountant::{
-    Adjacency, Bound, Ledger, Unit, View, calibrate, calibrate_rate, calibrate_steps,
-};
+use reticent::accountant::{Adjacency, Bound, Ledger, Unit, View, calibrate};
+use reticent::internal::accountant::{calibrate_rate, calibrate_steps};
 use serde_json::json;
 
 use super::account::{bound, with_scope, without_delta};

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use reticent::accountant::Adjacency;
+use reticent::internal::check_new;
 use reticent::tables::{Format, ReadOptions};
-use reticent::{Counted, Files, Guarantee, Run, Spec, check_new};
+use reticent::{Counted, Files, Guarantee, Run, Spec};
 use serde_json::{Value, json};
 
 use super::shared::{CERTIFICATE, certificate_fields, certificate_rows, format, not_private, weak};

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use reticent::admm::catalogue::CATALOGUE;
+use reticent::internal::admm::catalogue::CATALOGUE;
+use reticent::internal::{check_folder, check_results};
 use reticent::tables::{Format, ReadOptions};
 use reticent::trace::PublicData;
 use reticent::{
     Certificate, Files, Fitted, Identity, JobFile, PrivateTable, Ready, Run, Source, Spec, Stage,
-    Tuned, UtilityForecast, check_folder, check_results, write_model,
+    Tuned, UtilityForecast,
 };
 use serde_json::{Value, json};
 
@@ -144,7 +145,7 @@ impl FitArgs {
             fitted.model.sign(identity)?;
         }
         let before = certificate_before(&out);
-        let path = write_model(&fitted.model, &out)?;
+        let path = fitted.model.write(&out)?;
         let mut answer = answer(&file.data, &fitted, &path, before.as_ref());
         answer.object["outlook"] = json!(outlook);
         if let Some(traced) = &fitted.trace {

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use reticent::{Document, check_new, write_text};
+use reticent::Document;
+use reticent::internal::{check_new, write_text};
 use reticent_budget::{BudgetError, Store};
 use reticent_report::{BudgetAccount, Findings, PaidRun, ReportSubject, report};
 use serde_json::{Value, json};

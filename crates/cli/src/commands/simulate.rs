@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use reticent::accountant::View;
-use reticent::runtime::{CATALOGUE, Failures, Traffic};
+use reticent::internal::runtime::CATALOGUE;
+use reticent::internal::{check_folder, check_new, check_results, write_results};
 use reticent::simulate::{BETWEEN_PARTIES, CheckpointOptions, Parties, Simulated, SimulationSpec};
+use reticent::simulate::{Failures, Traffic};
 use reticent::trace::PublicData;
 use reticent::{
     Certificate, Error, Files, Identity, JobFile, PrivateTable, Run, Source, Spec, Stage,
-    check_folder, check_new, check_results, write_model, write_results,
 };
 use serde_json::{Value, json};
 
@@ -220,7 +221,7 @@ fn write_node_models(
         if let Some(identity) = identity {
             model.sign(identity)?;
         }
-        write_model(&model, &folder.join(party.to_string()))?;
+        model.write(&folder.join(party.to_string()))?;
     }
     let last = simulated.nodes.len().saturating_sub(1);
     let said = format!(

@@ -8,8 +8,9 @@ use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleT
 use ::parquet::errors::ParquetError;
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::{Type, TypePtr};
+use reticent::internal::NewFile;
 use reticent::tables::{KeptCell, KeptKind};
-use reticent::{Error, NewFile, Predicted};
+use reticent::{Error, Predicted};
 
 use super::{PredictionColumns, Sink};
 use crate::failure::CommandFailure;

@@ -15,7 +15,6 @@ use crate::error::Error;
 use crate::model::Model;
 use crate::predict::PredictionInput;
 use crate::quality::Quality;
-use crate::results::write_model;
 use crate::simulate::CheckpointOptions;
 use crate::source::{Files, Source};
 use crate::stage;
@@ -220,7 +219,7 @@ impl ReadySweep<'_> {
         // What is paid for is kept before anything else is done with it.
         if let Some(folder) = self.terms.models {
             let own = folder.join(format!("run-{number:05}"));
-            write_model(&came.model, &own)?;
+            came.model.write(&own)?;
         }
         let (metrics, unmeasured) = match self.measured(run, &came.model) {
             Ok(metrics) => (metrics, None),

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use reticent::accountant::{Taint, Unit};
+use reticent::internal::check_new;
 use reticent::tables::{ReadOptions, Schema};
 use reticent::{
     Estimate, Evaluated, Evaluation, Files, Guarantee, Model, PrivateClasses, PrivateNumbers,
-    PrivateQuality, Run, check_new,
+    PrivateQuality, Run,
 };
 use serde_json::{Value, json};
 

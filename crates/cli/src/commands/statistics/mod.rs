@@ -9,8 +9,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use reticent::accountant::{Ledger, Unit};
+use reticent::internal::{Payable, check_new};
 use reticent::tables::{Format, ReadOptions, Schema};
-use reticent::{Certificate, Error, Files, Guarantee, Payable, Run, Statistics, Value, check_new};
+use reticent::{Certificate, Error, Files, Guarantee, Run, Statistics, Value};
 use serde_json::json;
 
 pub use histogram::HistogramCommand;

@@ -8,13 +8,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use reticent::accountant::Ledger;
+use reticent::internal::{Payable, check_folder, write_text};
 use reticent::sweep::{
     Journal, ReadySweep, Register, Reserved, Sweep as Grid, SweepFile, SweepKind, SweepTerms,
     summary,
 };
-use reticent::{
-    Error, Files, Guarantee, Payable, Progress, Run, Stage, Watch, check_folder, write_text,
-};
+use reticent::{Error, Files, Guarantee, Progress, Run, Stage, Watch};
 use reticent_budget::BudgetError;
 use reticent_payment::AtRest;
 use serde_json::json;
