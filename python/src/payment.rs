@@ -89,7 +89,7 @@ pub fn perform<R: Payable>(
     let mut signals = Signals::new();
     let mut watch = |stage| signals.watch(stage);
     let trace = traced.then(Tracing::default);
-    let mut run = Run { on_progress: Some(&mut watch), trace };
+    let mut run = Run::watched(&mut watch).with_trace(trace);
     let Some(payer) = budget else {
         return Ok((open(&mut run)?.run(run)?, None));
     };

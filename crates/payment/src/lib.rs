@@ -145,12 +145,12 @@ fn run<R: Payable>(
     how: Run<'_>,
 ) -> (Result<R::Done, Error>, Result<(), BudgetError>) {
     let mut pulse = Pulse { store, reservation: &reservation, last: Instant::now() };
-    let Run { mut on_progress, trace } = how;
+    let Run { mut on_progress, trace, .. } = how;
     let mut hear = |stage| {
         pulse.hear(stage);
         on_progress.as_mut().map_or(ControlFlow::Continue(()), |watch| watch(stage))
     };
-    let ran = ready.run(Run { on_progress: Some(&mut hear), trace });
+    let ran = ready.run(Run::watched(&mut hear).with_trace(trace));
     match ran {
         Ok(done) => {
             let more = unplanned(plans, R::ledgers(&done));

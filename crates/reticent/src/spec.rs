@@ -26,15 +26,15 @@ use crate::tune::NO_GRID;
 /// ```
 /// use reticent::{Budget, Spec};
 ///
-/// let spec = Spec {
-///     features: Some(2),
-///     row_norm: Some(1.0),
-///     guarantee: Budget::new(1.0, 1e-6)?.into(),
-///     loss: Some("logistic".to_owned()),
-///     ..Spec::default()
-/// };
+/// let budget = Budget::new(1.0, 1e-6)?;
+/// let spec = Spec::default().with(|spec| {
+///     spec.features = Some(2);
+///     spec.row_norm = Some(1.0);
+///     spec.guarantee = budget.into();
+///     spec.loss = Some("logistic".to_owned());
+/// });
 /// assert!(spec.check().is_ok());
-/// let misspelt = Spec { loss: Some("logistik".to_owned()), ..spec };
+/// let misspelt = spec.with(|spec| spec.loss = Some("logistik".to_owned()));
 /// assert!(misspelt.check().unwrap_err().to_string().contains("logistic"));
 /// # Ok::<(), reticent::Error>(())
 /// ```
@@ -45,6 +45,7 @@ use crate::tune::NO_GRID;
     rustdoc::broken_intra_doc_links,
     reason = "NAME[:NUMBER] is for the help of flags, and no link"
 )]
+#[non_exhaustive]
 pub struct Spec {
     /// The schema of the table (TOML, see docs/schema.md): nothing about private data is guessed
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -164,6 +165,12 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// The same with some of its keys set.
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
+
     /// Paths of a job file are relative to it.
     pub(crate) fn relative_to(mut self, path: &Path) -> Self {
         let base = path.parent().unwrap_or(Path::new(""));

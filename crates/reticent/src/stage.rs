@@ -10,6 +10,7 @@ use crate::trace::Tracing;
 
 /// The part of a job that is at work. Nothing in it is computed from the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Stage {
     /// The table is being read.
     Reading,
@@ -44,6 +45,7 @@ pub type Watch<'w> = dyn FnMut(Stage) -> ControlFlow<()> + 'w;
 /// assert!(run.trace.is_none());
 /// ```
 #[derive(Default)]
+#[non_exhaustive]
 pub struct Run<'r> {
     /// Is told of every stage, and may stop the job.
     pub on_progress: Option<&'r mut Watch<'r>>,
@@ -67,6 +69,12 @@ impl<'r> Run<'r> {
     /// A run that is traced.
     pub fn traced(trace: Tracing<'r>) -> Self {
         Run { on_progress: None, trace: Some(trace) }
+    }
+
+    /// The same run, traced in this way or not.
+    pub fn with_trace(mut self, trace: Option<Tracing<'r>>) -> Self {
+        self.trace = trace;
+        self
     }
 
     /// Tells of a stage, and gives back whether to go on.

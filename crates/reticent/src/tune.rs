@@ -66,6 +66,7 @@ pub struct Tune {
 
 /// What came of tuning.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Tuned {
     /// The point that won, as `name=value` words.
     pub chosen: String,

@@ -26,12 +26,14 @@ fn certificate(change: impl FnOnce(&mut Spec)) -> Value {
             .unwrap();
     }
     std::fs::write(&data, text).unwrap();
-    let mut spec = Spec {
-        guarantee: Guarantee { epsilon: Some(1.0), delta: Some(1e-5), ..Guarantee::default() },
-        features: Some(2),
-        row_norm: Some(1.0),
-        ..Spec::default()
-    };
+    let mut spec = Spec::default().with(|it| {
+        it.guarantee = Guarantee::default().with(|it| {
+            it.epsilon = Some(1.0);
+            it.delta = Some(1e-5);
+        });
+        it.features = Some(2);
+        it.row_norm = Some(1.0);
+    });
     spec.settings.iterations = Some(5);
     change(&mut spec);
     let model = spec.check().unwrap().fit(&*data).unwrap().model;

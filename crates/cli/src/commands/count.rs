@@ -59,13 +59,12 @@ pub struct CountArgs {
 impl CountArgs {
     /// Does it.
     pub fn run(self) -> Result<Answer, CommandFailure> {
-        let spec = Spec {
-            schema: Some(self.schema),
-            target: self.target,
-            user_column: self.user_column,
-            guarantee: self.guarantee,
-            ..Spec::default()
-        };
+        let spec = Spec::default().with(|it| {
+            it.schema = Some(self.schema);
+            it.target = self.target;
+            it.user_column = self.user_column;
+            it.guarantee = self.guarantee;
+        });
         let job = spec.count(self.by_class).map_err(|error| CommandFailure::of("count", error))?;
         if let Some(out) = &self.out {
             check_new(out, false)?;
@@ -105,7 +104,7 @@ fn of_a_count(flag: clap::Arg) -> clap::Arg {
 }
 
 fn answer(counted: &Counted) -> Answer {
-    let Counted { total, classes, deviation, certificate } = counted;
+    let Counted { total, classes, deviation, certificate, .. } = counted;
     let unit = certificate.unit;
     // All of them are public under replace-one, and have no noise.
     let exact = certificate.adjacency == Adjacency::ReplaceOne;

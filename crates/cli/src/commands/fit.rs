@@ -137,7 +137,7 @@ impl FitArgs {
             hear(&ready);
             Ok(ready)
         };
-        let run = Run { on_progress: Some(&mut watch), trace: trace.tracing(public.as_mut()) };
+        let run = Run::watched(&mut watch).with_trace(trace.tracing(public.as_mut()));
         let done = done(purse, &file.data, job.user_column(), open, run);
         bar.finish();
         let (mut fitted, receipt) = done?;
@@ -176,7 +176,8 @@ impl JobFlags {
     /// The job that the flags alone make.
     pub fn file(self, paths: Vec<PathBuf>) -> Result<JobFile<Spec>, CommandFailure> {
         let reading = ReadOptions { format: self.format, max_line: self.max_line };
-        let mut job = Spec { settings: self.settings.settings()?, ..self.spec };
+        let mut job = self.spec;
+        job.settings = self.settings.settings()?;
         job.intercept = self.no_intercept.then_some(false);
         let out = self.out;
         Ok(JobFile { job, data: Files { paths, reading }, out })
@@ -261,6 +262,6 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path, before: Option<&Certificat
 }
 
 fn tuned_fields(tuned: &Tuned) -> Value {
-    let Tuned { chosen, points, expected_runs, score } = tuned;
+    let Tuned { chosen, points, expected_runs, score, .. } = tuned;
     json!({ "chosen": chosen, "points": points, "expected_runs": expected_runs, "score": score })
 }

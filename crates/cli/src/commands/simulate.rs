@@ -268,7 +268,7 @@ fn train(
     let open = |data: &Files, run: &mut Run<'_>| {
         job.open(table.map_or(Source::from(data), Source::from), keep, run)
     };
-    let run = Run { on_progress: Some(&mut watch), trace: trace.tracing(public.as_mut()) };
+    let run = Run::watched(&mut watch).with_trace(trace.tracing(public.as_mut()));
     let done = done(purse, &file.data, job.user_column(), open, run);
     bar.finish();
     done.map_err(|failure| failure.by("simulate"))

@@ -107,7 +107,7 @@ impl Sink for Parquet {
         if self.pending.records == 0 {
             self.pending = batch;
         } else {
-            let Predicted { classes, numbers, kept, records } = &mut self.pending;
+            let Predicted { classes, numbers, kept, records, .. } = &mut self.pending;
             classes.extend(batch.classes);
             numbers.iter_mut().zip(batch.numbers).for_each(|(all, more)| all.extend(more));
             kept.iter_mut().zip(batch.kept).for_each(|(all, more)| all.extend(more));

@@ -133,7 +133,7 @@ impl PrivateFlags {
 }
 
 fn answer(model: &Model, evaluated: &Evaluated, threshold: Option<f64>) -> Answer {
-    let Evaluated { quality, confidence, certificate } = evaluated;
+    let Evaluated { quality, confidence, certificate, .. } = evaluated;
     let percent = format!("{} %", (1e4 * confidence).round() / 100.0);
     let unit = certificate.unit;
     let (mut text, mut object) = match quality {
@@ -253,7 +253,7 @@ fn classes(
 }
 
 fn numbers(quality: &PrivateNumbers, (percent, unit): (&str, Unit)) -> (String, Value) {
-    let PrivateNumbers { r2, mae, mse, rmse, n, n_is_exact } = quality;
+    let PrivateNumbers { r2, mae, mse, rmse, n, n_is_exact, .. } = quality;
     let figures = [("R²", r2), ("RMSE", rmse), ("MAE", mae), ("MSE", mse)];
     let rows = figures.iter().map(|(name, estimate)| row(name, estimate));
     let rows: Vec<_> = std::iter::once(heads(percent)).chain(rows).collect();

@@ -151,12 +151,11 @@ impl SweepArgs {
             return self.go_on(sweep, data, terms, path, watch).map(|journal| (journal, None));
         }
         let asked = sweep.at_most();
-        let guarantee = Guarantee {
-            epsilon: asked.map(|(epsilon, _)| epsilon),
-            delta: asked.map(|(_, delta)| delta.min(0.5)),
-            seed: sweep.is_seeded().then_some(0),
-            ..Guarantee::default()
-        };
+        let guarantee = Guarantee::default().with(|it| {
+            it.epsilon = asked.map(|(epsilon, _)| epsilon);
+            it.delta = asked.map(|(_, delta)| delta.min(0.5));
+            it.seed = sweep.is_seeded().then_some(0);
+        });
         let label = format!("sweep of {} runs to {}", sweep.len(), path.display());
         let purse = self.purse.open(&guarantee, data, &label, || None)?;
         let (Some(purse), Some(mark), Some(budget)) =
