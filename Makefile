@@ -6,7 +6,7 @@ MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 
 # Lint and tests are about the same crates with the same features, so that what comes from others is compiled once:
 # cargo takes the features of a dependency together over the packages that are asked for.
-WHOLE := --locked --workspace --features reticent/arrow
+WHOLE := --locked --workspace --features reticent/arrow,reticent/ndarray
 
 .DEFAULT_GOAL := help
 .PHONY: help demo check test full tools format lint features package supply-chain docs unit seeded-bugs exports pages \
@@ -66,6 +66,8 @@ features:
 	$(CARGO) check --locked --no-default-features --features reproduce \
 		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-plot -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features arrow \
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-plot -p reticent-cli
+	$(CARGO) check --locked --no-default-features --features ndarray \
 		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-plot -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features clap \
 		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-plot -p reticent-cli

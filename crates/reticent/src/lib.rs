@@ -36,12 +36,59 @@
 //! # }
 //! ```
 //!
+//! The same from an array of `ndarray`, with the feature of that name:
+//!
+#![cfg_attr(feature = "ndarray", doc = "```")]
+#![cfg_attr(not(feature = "ndarray"), doc = "```ignore")]
+//! use ndarray::{Array1, Array2};
+//! use reticent::tables::{Dataset, Schema, Target};
+//! use reticent::{Budget, Fit};
+//!
+//! # fn main() -> Result<(), reticent::Error> {
+//! let x = Array2::from_shape_fn((1_000, 2), |(i, j)| ((2 * i + j) * 37 % 90) as f64);
+//! let y: Array1<u32> = x.rows().into_iter().map(|row| u32::from(row[0] > 45.0)).collect();
+//!
+//! let schema = Schema::bounded(&[(0.0, 90.0), (0.0, 90.0)], Target::classes(["well", "ill"])?)?;
+//! let job = Fit::new(schema).budget(Budget::new(1.0, 1e-6)?).check()?;
+//! let model = job.fit(&Dataset::from(&x).with_targets(&y)?)?.model;
+//! assert!(model.certificate().certified);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A matrix of compressed sparse rows, its rows scaled into a norm; a value of a certificate:
+//!
+//! ```
+//! use reticent::tables::{Dataset, Schema, Target};
+//! use reticent::{Budget, Fit};
+//!
+//! # fn main() -> Result<(), reticent::Error> {
+//! let n = 1_000;
+//! let starts: Vec<usize> = (0..=n).collect();
+//! let columns: Vec<u32> = (0..n as u32).map(|i| i % 40).collect();
+//! let values = vec![1.0; n];
+//! let y: Vec<f64> = columns.iter().map(|column| f64::from(*column) / 40.0).collect();
+//!
+//! let schema = Schema::sparse_of_norm(40, 1.0, Target::range(0.0, 1.0)?)?;
+//! let job = Fit::new(schema).budget(Budget::new(1.0, 1e-6)?).check()?;
+//! let table = Dataset::csr(&starts, &columns, &values, 40)?.with_targets(&y)?;
+//! assert!(job.fit(&table)?.model.certificate().epsilon <= 1.0);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! More are in the folder `examples` of this crate.
 //!
 //! # Features
 //!
-//! `parquet` (on by itself) reads Parquet files, `arrow` takes record batches in memory, and `clap`
-//! makes flags of [`Spec`] and [`Guarantee`].
+//! `parquet` (on by itself) reads Parquet files, `arrow` takes record batches in memory and `ndarray`
+//! arrays, and `clap` makes flags of [`Spec`] and [`Guarantee`].
+//!
+//! # What is kept stable
+//!
+//! What this page lists, under [Semantic Versioning](https://semver.org/spec/v2.0.0.html); likewise
+//! the crates `reticent-accountant`, `reticent-budget` and `reticent-cli`. The other crates of the
+//! workspace are internal.
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
 mod axis;
