@@ -46,6 +46,27 @@ fn all_crates_but_those_for_tests_are_published_and_say_what_they_are() {
     }
 }
 
+/// Four crates promise not to break who uses them; the others say that they do not.
+#[test]
+fn every_crate_says_whether_it_is_kept_stable() {
+    let stable = ["reticent", "reticent-accountant", "reticent-budget", "reticent-cli"];
+    for package in metadata().workspace_packages().into_iter().filter(|p| is_published(p)) {
+        let internal = !stable.contains(&package.name.as_str());
+        let folder = package.manifest_path.parent().unwrap();
+        let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
+        let head: String = readme.lines().take(4).collect();
+        let says = |text: &str| text.contains("no stability promise");
+        assert_eq!(says(package.description.as_deref().unwrap()), internal, "{}", package.name);
+        assert_eq!(says(&head), internal, "{}: README.md", package.name);
+        assert!(internal || head.contains("Semantic Versioning"), "{}", package.name);
+        let checked = format!("-p {}", package.name);
+        let recipe = MAKEFILE.split("\nsemver:").nth(1).unwrap().split("\n\n").next().unwrap();
+        let listed = recipe.split_whitespace().collect::<Vec<_>>().join(" ") + " ";
+        let library = package.targets.iter().any(|target| target.is_lib());
+        assert_eq!(listed.contains(&(checked + " ")), !internal && library, "{}", package.name);
+    }
+}
+
 /// Each feature alone and none at all: a line for each in `make features`, with the crates that have
 /// it.
 #[test]
