@@ -138,6 +138,18 @@ impl Guarantee {
         self
     }
 
+    /// This one, and whatever it leaves open as `other` says.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Guarantee {
+            epsilon: self.epsilon.or(other.epsilon),
+            delta: self.delta.or(other.delta),
+            adjacency: self.adjacency.or(other.adjacency),
+            unit: self.unit.or(other.unit),
+            public_n: self.public_n.or(other.public_n),
+            seed: self.seed.or(other.seed),
+        }
+    }
+
     /// ε and δ, if both are given.
     pub fn asked(&self) -> Option<(f64, f64)> {
         self.epsilon.zip(self.delta)

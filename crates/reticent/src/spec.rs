@@ -195,13 +195,22 @@ impl Spec {
 
     /// This job with whatever `over` says laid over it: flags win over the file they are given
     /// with.
-    ///
-    /// # Errors
-    /// If the two do not make a job.
-    pub fn overlaid(self, over: Spec) -> Result<Self, Error> {
-        let mut whole = toml::Table::try_from(self).map_err(Error::spec_form)?;
-        whole.extend(toml::Table::try_from(over).map_err(Error::spec_form)?);
-        whole.try_into().map_err(Error::spec_form)
+    pub fn overlaid(self, over: Spec) -> Self {
+        /// Every field but those with fields of their own; the build tells of one that is missing.
+        macro_rules! either {
+            ($($field:ident),*) => {
+                Spec {
+                    guarantee: over.guarantee.or(self.guarantee),
+                    settings: over.settings.or(self.settings),
+                    $($field: over.$field.or(self.$field)),*
+                }
+            };
+        }
+        either! {
+            schema, features, row_norm, classes, target_range, target, user_column, noise,
+            algorithm, loss, penalty, constraint, graph, graph_share, graph_edges, class_weight,
+            class_prior, standard_errors, tune, tune_runs, tune_mode, intercept
+        }
     }
 }
 
@@ -296,10 +305,12 @@ mod tests {
             toml::from_str("epsilon = 1.0\niterations = 10\npenalty = 'l1:1e-4'").unwrap();
         let guarantee = Guarantee { epsilon: Some(0.5), ..Guarantee::default() };
         let flags = Spec { guarantee, ..Spec::default() };
-        let job = file.overlaid(flags).unwrap();
+        let job = file.overlaid(flags);
         assert_eq!(job.guarantee.epsilon, Some(0.5));
         assert_eq!(job.settings.iterations, Some(10));
         assert_eq!(job.penalty.as_deref(), Some("l1:1e-4"));
+        assert_eq!(Spec::default().overlaid(job.clone()), job);
+        assert_eq!(job.clone().overlaid(Spec::default()), job);
     }
 
     #[test]

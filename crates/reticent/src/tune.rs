@@ -251,7 +251,7 @@ impl Spec {
             }
         }
         over.settings = read_settings(&settings)?;
-        Ok((words.join(" "), self.clone().overlaid(over)?))
+        Ok((words.join(" "), self.clone().overlaid(over)))
     }
 }
 

@@ -160,7 +160,7 @@ impl FitArgs {
     fn file(self) -> Result<(JobFile<Spec>, PurseFlags, TraceFlags), CommandFailure> {
         let flags = self.job.file(self.data)?;
         let file = match self.spec {
-            Some(file) => JobFile::<Spec>::read(&file)?.overlaid(flags)?,
+            Some(file) => JobFile::<Spec>::read(&file)?.overlaid(flags),
             None => flags,
         };
         Ok((file, self.purse, self.trace))
