@@ -10,7 +10,6 @@ mod failure;
 mod flags;
 mod layout;
 mod number;
-mod open_job;
 mod predictions;
 mod progress;
 mod purse;

@@ -14,6 +14,7 @@
 //! Which people a table counts for: `proofs/groups.md`.
 
 mod error;
+mod sweep;
 mod table;
 
 use std::ops::ControlFlow;
@@ -25,6 +26,7 @@ use reticent::{Error, Progress, Run, Stage};
 use reticent_budget::{BudgetError, PaidTable, Relation, Request, Reservation, Store};
 
 pub use error::PaymentError;
+pub use sweep::{PaidSweep, resume_sweep};
 pub use table::{AtRest, Paid};
 
 /// How often a job says in its budget how far it is.
