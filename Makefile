@@ -120,7 +120,7 @@ nightly: ## Check the accountant on 2,000 random and extreme cases (RETICENT_SEE
 # The crates with a stability promise, against the newest tag. What the tool reads depends on the compiler, so it is the
 # newest of its kind.
 semver: ## Check that the public API breaks nothing since the newest tag (cargo-semver-checks, kept in target/tools)
-	@tag=$$(git describe --tags --abbrev=0 2>/dev/null); \
+	@tag=$$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null); \
 	if [ -z "$$tag" ]; then echo "skipped: the check of the public API, because there is no tag to compare with"; exit 0; fi; \
 	test -x target/tools/bin/cargo-semver-checks || $(CARGO) install --locked --quiet cargo-semver-checks --root target/tools; \
 	PATH="$$PWD/target/tools/bin:$$PATH" $(CARGO) semver-checks --baseline-rev "$$tag" \
