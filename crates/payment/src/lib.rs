@@ -4,7 +4,7 @@
 //! anything is asked, and settled after; whatever happens between leaves it counted in full.
 //!
 //! 1. The history of the budget is followed from end to end.
-//! 2. The table is read, and known again by its content; one that changes meanwhile is refused.
+//! 2. The table is read, once, and known again by its content; one that changes meanwhile is refused.
 //! 3. What is no guarantee, and a table that has the same records twice, is refused.
 //! 4. The plans are reserved, and only then the job runs.
 //! 5. A job that ran is settled with what it did beyond its plans; one that ended on its way and
@@ -18,10 +18,11 @@ mod sweep;
 mod table;
 
 use std::ops::ControlFlow;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use reticent::accountant::{Ledger, Unit};
-use reticent::internal::{Payable, unplanned};
+use reticent::internal::{FileContents, Payable, unplanned};
 use reticent::{Error, Progress, Run, Stage};
 use reticent_budget::{BudgetError, PaidTable, Relation, Request, Reservation, Store};
 
@@ -78,8 +79,10 @@ pub fn pay<R: Payable>(
             return Err(error);
         }
     };
+    let contents = FileContents::under(store.key()?);
+    how.hashing(Rc::clone(&contents));
     let mut ready = open(&mut how)?;
-    let table = table.known(store, bill.relation)?;
+    let table = table.known(store, bill.relation, &contents)?;
     rest.check()?;
     let plans = planned(&ready)?;
     check(&plans, &table)?;

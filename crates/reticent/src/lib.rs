@@ -246,6 +246,7 @@ pub mod internal {
     pub use crate::procedure::Seen;
     pub use crate::repeat::Repeat;
     pub use crate::results::{check_folder, check_results, write_results};
+    pub use crate::stage::FileContents;
     pub use crate::task::whole_budget;
     pub use crate::write::{NewFile, check_new, write_text};
     pub use reticent_accountant as accountant;
