@@ -6,7 +6,7 @@ MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 
 # Lint and tests are about the same crates with the same features, so that what comes from others is compiled once:
 # cargo takes the features of a dependency together over the packages that are asked for.
-WHOLE := --locked --workspace --features reticent/arrow
+WHOLE := --locked --workspace --features reticent/arrow,reticent/ndarray
 
 .DEFAULT_GOAL := help
 .PHONY: help demo check test full tools format lint features package supply-chain docs unit seeded-bugs exports pages \
@@ -65,6 +65,8 @@ features:
 		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-reproduction -p reticent-plot -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features arrow \
 		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-reproduction -p reticent-plot -p reticent-cli
+	$(CARGO) check --locked --no-default-features --features ndarray \
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-reproduction -p reticent-plot -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features clap \
 		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-reproduction -p reticent-plot -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features serde \
@@ -118,7 +120,7 @@ nightly: ## Check the accountant on 2,000 random and extreme cases (RETICENT_SEE
 # The crates with a stability promise, against the newest tag. What the tool reads depends on the compiler, so it is the
 # newest of its kind.
 semver: ## Check that the public API breaks nothing since the newest tag (cargo-semver-checks, kept in target/tools)
-	@tag=$$(git describe --tags --abbrev=0 2>/dev/null); \
+	@tag=$$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null); \
 	if [ -z "$$tag" ]; then echo "skipped: the check of the public API, because there is no tag to compare with"; exit 0; fi; \
 	test -x target/tools/bin/cargo-semver-checks || $(CARGO) install --locked --quiet cargo-semver-checks --root target/tools; \
 	PATH="$$PWD/target/tools/bin:$$PATH" $(CARGO) semver-checks --baseline-rev "$$tag" \

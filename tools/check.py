@@ -14,7 +14,7 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-WHOLE = ["--locked", "--workspace", "--features", "reticent/arrow"]
+WHOLE = ["--locked", "--workspace", "--features", "reticent/arrow,reticent/ndarray"]
 
 
 def output(*command):

@@ -4,10 +4,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
-use reticent::accountant::{
-    self, Adjacency, Event, Mechanism, Refused, Unit, View, calibrate_rate, calibrate_steps,
-    gdp_mu, scope,
-};
+use reticent::accountant::{Adjacency, Event, Mechanism, Refused, Unit, View, gdp_mu};
+use reticent::internal::accountant::{self, calibrate_rate, calibrate_steps, scope};
 use reticent::{Error, Verdict};
 
 use crate::error::Failure;

@@ -1,7 +1,8 @@
 //! What is guaranteed, as Python sees it.
 
 use pyo3::prelude::*;
-use reticent::accountant::{self, Ledger};
+use reticent::accountant::Ledger;
+use reticent::internal::accountant;
 use reticent::{Scope, Verdict};
 
 use crate::error::Failure;

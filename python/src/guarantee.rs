@@ -33,14 +33,16 @@ impl<'a, 'py, T: FromPyObject<'a, 'py>> FromPyObject<'a, 'py> for GuardedRequest
 impl GuaranteeArguments {
     /// The same in the types of the library.
     pub fn read(&self) -> Result<reticent::Guarantee, Error> {
-        Ok(reticent::Guarantee {
-            epsilon: self.epsilon,
-            delta: self.delta,
-            adjacency: Some(self.adjacency.parse()?),
-            unit: self.unit.as_deref().map(str::parse).transpose()?,
-            public_n: self.public_n,
-            seed: self.seed,
-        })
+        let adjacency = self.adjacency.parse()?;
+        let unit = self.unit.as_deref().map(str::parse).transpose()?;
+        Ok(reticent::Guarantee::default().with(|it| {
+            it.epsilon = self.epsilon;
+            it.delta = self.delta;
+            it.adjacency = Some(adjacency);
+            it.unit = unit;
+            it.public_n = self.public_n;
+            it.seed = self.seed;
+        }))
     }
 
     /// ε and δ, as they were asked for.

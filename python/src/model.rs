@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
-use reticent::{Coefficient, CoefficientEstimate, StandardErrors, write_model};
+use reticent::{Coefficient, CoefficientEstimate, StandardErrors};
 
 use crate::certificate::PyCertificate;
 use crate::error::Failure;
@@ -52,8 +52,8 @@ impl PyModel {
 
     /// Writes `model.json` and `certificate.json` to a folder.
     fn write(&self, folder: PathBuf) -> Result<PathBuf, Failure> {
-        reticent::check_results(&folder, false)?;
-        Ok(write_model(&self.0, &folder)?)
+        reticent::internal::check_results(&folder, false)?;
+        Ok(self.0.write(&folder)?)
     }
 
     /// What of its certificate does not hold for it.

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
+use reticent::internal::Payable;
 use reticent::tables::Dataset;
 use reticent::trace::Tracing;
-use reticent::{Error, Payable, Run};
+use reticent::{Error, Run};
 use reticent_budget::{Relation, Store};
 use reticent_payment::{self as payment, Paid, PaymentError};
 
@@ -88,7 +89,7 @@ pub fn perform<R: Payable>(
     let mut signals = Signals::new();
     let mut watch = |stage| signals.watch(stage);
     let trace = traced.then(Tracing::default);
-    let mut run = Run { on_progress: Some(&mut watch), trace };
+    let mut run = Run::watched(&mut watch).with_trace(trace);
     let Some(payer) = budget else {
         return Ok((open(&mut run)?.run(run)?, None));
     };

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use reticent::{Document, check_new, write_text};
+use reticent::Document;
+use reticent::internal::{check_new, write_text};
 use reticent_budget::Store;
 use reticent_report::{BudgetAccount, Findings, PaidRun, ReportSubject};
 

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use reticent::tables::{self, Role, SchemaError, Target, TargetKind};
+use reticent::internal::tables;
+use reticent::tables::{Role, SchemaError, Target, TargetKind};
 use serde_json::{Value, json};
 
 use crate::error::Failure;

@@ -5,11 +5,11 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reticent::accountant::Ledger;
+use reticent::internal::Repeat;
 use reticent::problem::{Loss, Penalty, Regulariser, Shape};
 use reticent::simulate::{CheckpointOptions, Parties, SimulationSpec};
 use reticent::{
-    Constraint, Guarantee, Job, Model, Repeat, Run, Settings, Spec, Unit, losses, penalties,
-    read_settings,
+    Constraint, Guarantee, Job, Model, Run, Settings, Spec, Unit, losses, penalties, read_settings,
 };
 
 use crate::error::ExperimentError;
@@ -254,19 +254,23 @@ impl<'t> TrainProblem<'t> {
             Price::Free if method.algorithm == "exact" => (None, None, None),
             Price::Free => (None, None, Some(0.0)),
         };
-        Ok(Spec {
-            guarantee: Guarantee { epsilon, delta, seed: Some(seed), ..Guarantee::default() },
-            features: Some(self.train.columns as u32),
-            row_norm: Some(1.0),
-            target_range: (!self.train.classes).then_some([-1.0, 1.0]),
-            noise,
-            algorithm: Some(method.algorithm.to_owned()),
-            loss: Some(self.loss.to_owned()),
-            penalty: Some(self.penalty.clone()),
-            intercept: Some(false),
-            settings: method.settings()?,
-            ..Spec::default()
-        })
+        let settings = method.settings()?;
+        Ok(Spec::default().with(|it| {
+            it.guarantee = Guarantee::default().with(|it| {
+                it.epsilon = epsilon;
+                it.delta = delta;
+                it.seed = Some(seed);
+            });
+            it.features = Some(self.train.columns as u32);
+            it.row_norm = Some(1.0);
+            it.target_range = (!self.train.classes).then_some([-1.0, 1.0]);
+            it.noise = noise;
+            it.algorithm = Some(method.algorithm.to_owned());
+            it.loss = Some(self.loss.to_owned());
+            it.penalty = Some(self.penalty.clone());
+            it.intercept = Some(false);
+            it.settings = settings;
+        }))
     }
 
     fn job(&self, method: &TrainMethod, price: Price, seed: u64) -> Result<Job, ExperimentError> {

@@ -54,6 +54,7 @@ pub enum AccountError {
 
 /// One method's answer, or why it has none.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ReportLine {
     /// The method that this line is about.
     pub method: Method,
@@ -65,6 +66,7 @@ pub struct ReportLine {
 
 /// All methods side by side.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct AccountReport {
     /// The best sound bound.
     pub best: Bound,

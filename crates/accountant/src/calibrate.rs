@@ -14,6 +14,7 @@ use crate::pld;
 
 /// The noise found and what it costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Calibration {
     /// Smallest noise multiplier found whose upper bound fits.
     pub noise_multiplier: f64,
@@ -23,6 +24,7 @@ pub struct Calibration {
 
 /// The number of steps found and what it costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct StepsCalibration {
     /// Largest number of steps whose upper bound fits.
     pub steps: u64,
@@ -32,6 +34,7 @@ pub struct StepsCalibration {
 
 /// The sampling rate found and what it costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct RateCalibration {
     /// Largest sampling rate found whose upper bound fits.
     pub rate: f64,

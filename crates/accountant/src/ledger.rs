@@ -31,6 +31,7 @@ impl LedgerEntry {
 /// Why the bound of a ledger is not a guarantee, whatever its events say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Taint {
     /// The noise came from a seed somebody knows.
     SeededNoise,

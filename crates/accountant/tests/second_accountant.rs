@@ -5,6 +5,9 @@
 
 mod second;
 
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use reticent_accountant::*;
 use second::cases::{Plan, Random};
 use second::loss::{Kind, Law};
@@ -25,6 +28,16 @@ struct Findings {
 }
 
 impl Findings {
+    fn and(self, other: Self) -> Self {
+        Findings {
+            violations: [self.violations, other.violations].concat(),
+            decided: self.decided + other.decided,
+            undecided: self.undecided + other.undecided,
+            precise: self.precise + other.precise,
+            interval: self.interval + other.interval,
+        }
+    }
+
     /// `claim` says that a truth is at most (or at least) a value: the interval decides, or is too
     /// wide to.
     fn check(&mut self, below: bool, truth: Interval, value: f64, what: impl Fn() -> String) {
@@ -184,19 +197,34 @@ fn the_first_accountant_holds_against_the_second() {
     let number = |name: &str, usual: u64| std::env::var(name).map_or(usual, |n| n.parse().unwrap());
     let (cases, seed, from) =
         (number("RETICENT_CASES", 200), number("RETICENT_SEED", 6), number("RETICENT_FROM", 0));
-    let mut found = Findings::default();
-    for index in from..from + cases {
-        one(index as usize, &mut Random((seed << 32) + index * 7919), &mut found);
-        // Thousands of cases take minutes: the first one that fails says so at once.
-        assert!(
-            found.violations.is_empty(),
-            "{}\nagain: RETICENT_SEED={seed} RETICENT_FROM={index} RETICENT_CASES=1",
-            found.violations.join("\n")
-        );
-        if (index + 1 - from).is_multiple_of(100) {
-            println!("cases {from} to {index} of seed {seed} hold");
+    let next = AtomicU64::new(from);
+    let some = || {
+        let mut found = Findings::default();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= from + cases {
+                return found;
+            }
+            one(index as usize, &mut Random((seed << 32) + index * 7919), &mut found);
+            // Thousands of cases take minutes: the first one that fails says so at once.
+            assert!(
+                found.violations.is_empty(),
+                "{}\nagain: RETICENT_SEED={seed} RETICENT_FROM={index} RETICENT_CASES=1",
+                found.violations.join("\n")
+            );
+            if (index + 1 - from).is_multiple_of(100) {
+                println!("cases of seed {seed} hold up to about {index}");
+            }
         }
-    }
+    };
+    // Each case has a seed of its own, so that it does not matter who takes it.
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let found = std::thread::scope(|scope| {
+        let all: Vec<_> = (0..threads).map(|_| scope.spawn(some)).collect();
+        let parts =
+            all.into_iter().map(|part| part.join().unwrap_or_else(|why| resume_unwind(why)));
+        parts.fold(Findings::default(), Findings::and)
+    });
     println!(
         "{cases} cases of seed {seed}: {} claims decided, {} undecided; {} precise truths, {} intervals",
         found.decided, found.undecided, found.precise, found.interval

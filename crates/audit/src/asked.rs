@@ -2,10 +2,9 @@
 //! along the line that leads from one to the other.
 
 use reticent::accountant::Ledger;
+use reticent::internal::{Repeat, Seen};
 use reticent::tables::{Schema, Target};
-use reticent::{
-    Averaging, Binning, Budget, Error, Partition, Ranking, Repeat, Seen, Statistics, Unit,
-};
+use reticent::{Averaging, Binning, Budget, Error, Partition, Ranking, Statistics, Unit};
 use reticent_data::{Rows, Table};
 
 use crate::spec::AuditSpec;
@@ -125,7 +124,7 @@ fn line(spec: &AuditSpec, asked: &AuditedQuestion) -> Result<Vec<f64>, Error> {
     for pair in spec.pairs() {
         let [with, without] = [true, false].map(|with| {
             let table = asked.turned(pair.world(with, &spec.layout()).swap_remove(0));
-            each!(asked, repeat => repeat.without_noise(table.into()))
+            each!(asked, repeat => repeat.without_noise(table))
         });
         let way: Vec<f64> = with?.into_iter().zip(without?).map(|(a, b)| a - b).collect();
         if best.is_empty() || length(&way) > length(&best) {

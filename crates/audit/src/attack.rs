@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
-use reticent::{Error, Seen};
+use reticent::Error;
+use reticent::internal::Seen;
 use reticent_data::Table;
 use reticent_oracle::Refusal;
 use serde::Serialize;

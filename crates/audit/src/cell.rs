@@ -2,7 +2,8 @@
 
 use reticent::Spec;
 use reticent::accountant::{Unit, View};
-use reticent::admm::{Release, Settings, StepSize, WalkState, catalogue};
+use reticent::admm::{Release, Settings, StepSize, WalkState};
+use reticent::internal::admm::catalogue;
 use reticent::map::{Drawn, MapCell, MapProcedure};
 
 use crate::method::AuditMethod;
@@ -74,10 +75,8 @@ impl AuditSpec {
                 "blocks" => "blocks:2".parse().ok(),
                 _ => None,
             },
-            job: Spec {
-                standard_errors: procedure.has_standard_errors().then_some(SHARE),
-                ..Spec::default()
-            },
+            job: Spec::default()
+                .with(|it| it.standard_errors = procedure.has_standard_errors().then_some(SHARE)),
             precondition: own.then_some(SHARE),
             others: Settings { clip_share: scaled.then_some(SHARE), ..Settings::default() },
             // Coordinates of one column would be a matrix of one number.

@@ -1,7 +1,8 @@
 //! An evaluation under attack: the adversary knows the two tables, and looks at the answer along the
 //! line that leads from one to the other.
 
-use reticent::{Budget, Error, Evaluating, Evaluation, Repeat, Seen};
+use reticent::internal::{Repeat, Seen};
+use reticent::{Budget, Error, Evaluating, Evaluation};
 use reticent_data::Table;
 
 use crate::spec::AuditSpec;
@@ -35,7 +36,7 @@ impl EvaluationSubject {
         let pair = spec.pairs()[0];
         let [with, without] = [true, false].map(|with| {
             let table = pair.world(with, &spec.layout()).swap_remove(0);
-            asked.without_noise(table.into())
+            asked.without_noise(table)
         });
         let way = with?.into_iter().zip(without?).map(|(with, without)| with - without);
         // What has little noise says most.

@@ -14,9 +14,10 @@
 //!
 //! Each canary points along an axis of its own, so the noise on one says nothing about the others.
 
-use reticent::accountant::statistics::{binomial_point, binomial_upper_tail};
+use reticent::Error;
 use reticent::accountant::{Adjacency, Refused, View};
-use reticent::{Error, Repeat};
+use reticent::internal::Repeat;
+use reticent::internal::accountant::statistics::{binomial_point, binomial_upper_tail};
 use reticent_data::{Csr, Rows, Table};
 use reticent_oracle::{Entropy, Refusal};
 

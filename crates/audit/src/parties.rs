@@ -6,14 +6,16 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use reticent::Error;
 use reticent::accountant::{Adjacency, Ledger, View, epsilon, gdp_mu};
-use reticent::admm::{ProblemFacts, Settings};
-use reticent::problem::{Loss, Regulariser};
-use reticent::runtime::{
+use reticent::admm::Settings;
+use reticent::internal::admm::ProblemFacts;
+use reticent::internal::runtime::{
     NoisePrice, PartyBudget, PartyId, ProtocolEntry, ProtocolRecipe, RunError, Setup, SimulatedRun,
     Topology, find, prepare, wire,
 };
-use reticent::{Error, Seen, whole_budget};
+use reticent::internal::{Seen, whole_budget};
+use reticent::problem::{Loss, Regulariser};
 use reticent_data::Table;
 use reticent_oracle::{NoiseKey, PrivacyModel, PrivateTable, Refusal, Sampling};
 
@@ -157,7 +159,7 @@ impl PartiesSubject {
         let tables = world.iter().map(|table| PrivateTable::from(table.clone())).collect();
         #[cfg(reticent_seeded_bugs)]
         if let Some(bug) = self.bug {
-            return reticent::runtime::prepare_spoiled(setup, key, tables, bug)
+            return reticent::internal::runtime::prepare_spoiled(setup, key, tables, bug)
                 .map_err(|error| self.failed(&error));
         }
         prepare(setup, key, tables).map_err(|error| self.failed(&error))

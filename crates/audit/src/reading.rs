@@ -17,11 +17,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use reticent::Error;
-use reticent::accountant::statistics::normal_quantile;
-use reticent::accountant::{
-    Adjacency, Event, Gdp, Ledger, LedgerEntry, Refused, Unit, View, delta as delta_at,
-    epsilon as epsilon_at,
-};
+use reticent::accountant::{Adjacency, Event, Ledger, LedgerEntry, Refused, Unit, View};
+use reticent::internal::accountant::statistics::normal_quantile;
+use reticent::internal::accountant::{Gdp, delta as delta_at, epsilon as epsilon_at};
 
 use crate::subject::AuditSubject;
 use crate::threshold::TestLimits;
@@ -184,7 +182,7 @@ pub(crate) fn epsilon_of(mu: f64, delta: f64, adjacency: Adjacency) -> Result<f6
 mod tests {
     use super::*;
     use crate::spec::AuditSpec;
-    use reticent::accountant::statistics::normal_cdf;
+    use reticent::internal::accountant::statistics::normal_cdf;
     use reticent_oracle::Sampling;
 
     #[test]

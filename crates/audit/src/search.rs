@@ -10,7 +10,7 @@
 //! What is counted is independent of all that was chosen, so the confidence is that of one test.
 
 use reticent::Error;
-use reticent::accountant::statistics::normal_quantile;
+use reticent::internal::accountant::statistics::normal_quantile;
 
 use crate::attack::{AttackStatistic, Counter, Scores, Told, scores};
 use crate::learned::{Learned, fill_across};

@@ -1,11 +1,13 @@
 //! What is attacked, and how hard.
 
 use reticent::accountant::{Adjacency, Unit, View};
-use reticent::admm::catalogue::{self, AlgorithmEntry};
 use reticent::admm::{BlockSchedule, Release, Settings, StepSize, WalkState};
+use reticent::internal::Repeat;
+use reticent::internal::admm::catalogue::{self, AlgorithmEntry};
+use reticent::internal::problem::losses;
 use reticent::map::MapProcedure;
-use reticent::problem::{LossTarget, losses};
-use reticent::{Error, Fit, Guarantee, Problem, Repeat, Spec, Tune};
+use reticent::problem::LossTarget;
+use reticent::{Error, Fit, Guarantee, Problem, Spec, Tune};
 use reticent_data::Table;
 use reticent_oracle::{Law, Sampling};
 
@@ -377,7 +379,7 @@ impl AuditSpec {
         let entry = catalogue::find(&self.algorithm);
         let usual = entry.map_or("none", |entry| entry.penalty);
         let fit = |penalty: Option<String>| -> Result<Fit, Error> {
-            let spec = Spec { penalty, ..self.spec(features) };
+            let spec = self.spec(features).with(|it| it.penalty = penalty);
             Ok(spec.fit()?.public_n(units).unit(self.unit()))
         };
         let job = if self.procedure.is_tuned() {
@@ -404,32 +406,30 @@ impl AuditSpec {
 
     /// What is minimised on the tables of parties, which have one feature.
     pub(crate) fn problem(&self) -> Result<Problem, Error> {
-        Spec { penalty: self.penalty.clone(), ..self.spec(1) }.problem()
+        self.spec(1).with(|it| it.penalty = self.penalty.clone()).problem()
     }
 
     /// The job, but for its penalty.
     fn spec(&self, features: u32) -> Spec {
         let entry = catalogue::find(&self.algorithm);
-        Spec {
-            guarantee: Guarantee {
-                epsilon: Some(self.epsilon),
-                delta: Some(self.delta),
-                adjacency: Some(self.adjacency),
-                seed: self.seed,
-                ..Guarantee::default()
-            },
-            features: Some(features),
-            row_norm: Some(1.0),
+        self.job.clone().with(|it| {
+            it.guarantee = Guarantee::default().with(|it| {
+                it.epsilon = Some(self.epsilon);
+                it.delta = Some(self.delta);
+                it.adjacency = Some(self.adjacency);
+                it.seed = self.seed;
+            });
+            it.features = Some(features);
+            it.row_norm = Some(1.0);
             // Losses of classes have theirs, and losses of numbers these.
-            target_range: (!self.is_of_classes()).then_some([-1.0, 1.0]),
-            algorithm: Some(self.algorithm.clone()),
-            loss: Some(self.loss.clone()),
-            graph: self.procedure.has_graph().then(|| "private".to_owned()),
-            constraint: self.constraint.clone(),
-            intercept: Some(self.intercept),
-            settings: entry.map(|entry| self.settings(entry)).unwrap_or_default(),
-            ..self.job.clone()
-        }
+            it.target_range = (!self.is_of_classes()).then_some([-1.0, 1.0]);
+            it.algorithm = Some(self.algorithm.clone());
+            it.loss = Some(self.loss.clone());
+            it.graph = self.procedure.has_graph().then(|| "private".to_owned());
+            it.constraint = self.constraint.clone();
+            it.intercept = Some(self.intercept);
+            it.settings = entry.map(|entry| self.settings(entry)).unwrap_or_default();
+        })
     }
 
     /// What the algorithm has of the settings. A sampling or a clip that it does not have is left

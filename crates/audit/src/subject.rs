@@ -1,8 +1,9 @@
 //! What is attacked: a fit of one table, an evaluation on one, a statistic of it, or a run of many
 //! parties.
 
+use reticent::Error;
 use reticent::accountant::{Ledger, Refused, View};
-use reticent::{Error, Repeat, Seen};
+use reticent::internal::{Repeat, Seen};
 use reticent_data::Table;
 
 use crate::asked::{self, StatisticSubject};

@@ -11,7 +11,7 @@
 //! two tables is D are chosen on runs that are not counted afterwards (`search.rs`), so the choice
 //! costs no confidence. Proof note: `proofs/audit.md`.
 
-use reticent::accountant::statistics::{lower_bound, upper_bound};
+use reticent::internal::accountant::statistics::{lower_bound, upper_bound};
 
 use crate::attack::{AttackStatistic, Scores};
 

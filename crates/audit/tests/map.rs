@@ -116,7 +116,7 @@ fn standard_errors_leak_no_more_than_they_certify() {
         let usual = AuditSpec::of(&cell.unwrap(), 4_000, Some(3));
         // The first six answers are looked at one by one: with one iteration four of them are these.
         let spec = AuditSpec {
-            job: Spec { standard_errors: Some(0.95), ..Spec::default() },
+            job: Spec::default().with(|it| it.standard_errors = Some(0.95)),
             iterations: 1,
             ..usual
         };
@@ -138,7 +138,7 @@ fn class_weights_leak_no_more_than_they_certify() {
         let usual = AuditSpec::of(&cell.unwrap(), 4_000, Some(3));
         let weighted = AuditSpec {
             loss: "huberised-hinge:0.5".to_owned(),
-            job: Spec { class_weight: Some("-1:0.25,+1:4".to_owned()), ..Spec::default() },
+            job: Spec::default().with(|it| it.class_weight = Some("-1:0.25,+1:4".to_owned())),
             ..usual
         };
         let report = run(&weighted).unwrap();
@@ -186,7 +186,7 @@ fn wherever_a_person_stands_no_more_is_learned_than_is_certified() {
         // Who sits where between parties is attacked with the seats (reticent/tests/seats.rs).
         if cell.unit == Unit::User
             && cell.view == View::Central
-            && reticent::runtime::find(cell.algorithm).is_none()
+            && reticent::internal::runtime::find(cell.algorithm).is_none()
             && (nightly || (alone && !met.contains(&cell.algorithm)))
         {
             met.push(cell.algorithm);

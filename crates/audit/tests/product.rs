@@ -8,7 +8,7 @@
 use std::ops::ControlFlow;
 
 use reticent::accountant::Adjacency;
-use reticent::admm::catalogue::{AlgorithmKind, CATALOGUE, find};
+use reticent::internal::admm::catalogue::{AlgorithmKind, CATALOGUE, find};
 use reticent_audit::{AuditMethod, AuditReport, AuditSpec, run, run_told};
 
 const DELTA: f64 = 1e-3;
@@ -83,14 +83,16 @@ fn sampled_and_add_remove_runs_leak_no_more_either() {
     }
 }
 
+/// By both methods, in one iteration and in three; the test below has one iteration by the fit. More
+/// runs with RETICENT_NIGHTLY: they raise what a threshold finds, and not what it would alarm at.
 #[test]
 fn a_full_batch_run_on_the_worst_pair_leaks_most_of_what_it_certifies() {
-    for (method, runs) in [(AuditMethod::Threshold, 200_000), (AuditMethod::Gdp, 20_000)] {
-        for iterations in [1, 3] {
-            let report = report(AuditSpec { method, runs, iterations, ..spec("ssadmm", 4.0) });
-            assert!(report.epsilon_lower >= 0.6 * report.epsilon_certified, "{report:?}");
-            assert!(!report.exceeded, "{report:?}");
-        }
+    let thresholds = if std::env::var_os("RETICENT_NIGHTLY").is_some() { 200_000 } else { 40_000 };
+    let (threshold, gdp) = ((AuditMethod::Threshold, thresholds), (AuditMethod::Gdp, 20_000));
+    for ((method, runs), iterations) in [(threshold, 1), (threshold, 3), (gdp, 3)] {
+        let report = report(AuditSpec { method, runs, iterations, ..spec("ssadmm", 4.0) });
+        assert!(report.epsilon_lower >= 0.6 * report.epsilon_certified, "{report:?}");
+        assert!(!report.exceeded, "{report:?}");
     }
 }
 

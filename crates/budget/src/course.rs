@@ -6,6 +6,7 @@ use crate::line::{HistoryLine, LineKind};
 
 /// What was counted after a line of the history.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Moment {
     /// The number of the line.
     pub line: u64,

@@ -7,6 +7,7 @@ use reticent_noise::EntropyError;
 
 /// Why a budget does not do what it is asked.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum BudgetError {
     /// There is a file of that name.
     #[error("{} is there already: nothing was changed", .0.display())]

@@ -12,6 +12,7 @@ use crate::summary::largest_left;
 
 /// What a planned job would leave, for the group of people with the least room.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Planned {
     /// Whether it fits.
     pub fits: bool,

@@ -12,6 +12,7 @@ use crate::request::Reservation;
 
 /// How far a job is, as it said itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct JobProgress {
     /// When it was last heard of.
     pub time: String,

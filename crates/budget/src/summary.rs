@@ -17,6 +17,7 @@ const MOST_EVENTS: usize = 64;
 
 /// One job of the history.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct JobSummary {
     /// Its number, by which it is closed.
     pub number: u64,
@@ -42,6 +43,7 @@ pub struct JobSummary {
 /// What counts for one group of people; there is one, unless tables of disjoint people are kept
 /// apart.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct GroupSummary {
     /// Which group.
     pub people: u64,
@@ -64,6 +66,7 @@ pub struct GroupSummary {
 
 /// What a budget comes to.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct BudgetSummary {
     /// What is promised.
     pub promise: Promise,

@@ -5,7 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use reticent::{Model, write_model, write_results, write_text};
+use reticent::Model;
+use reticent::internal::{write_results, write_text};
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Unwritten};
@@ -169,7 +170,7 @@ impl Piece {
             }
             Content::Models(models) => {
                 for (party, model) in models.iter().enumerate() {
-                    write_model(&Model::from_json(model)?, &place.join(party.to_string()))?;
+                    Model::from_json(model)?.write(&place.join(party.to_string()))?;
                 }
                 Ok(())
             }

@@ -183,9 +183,6 @@ fn budget_hint(error: &BudgetError) -> &'static str {
         }
         BudgetError::Newer { .. } => "use the newer program",
         BudgetError::Value { .. } => "see `reticent budget --help`",
-        BudgetError::Scope(_) | BudgetError::Filter(_) | BudgetError::Calibration(_) => {
-            "nothing was reserved; see docs/budgets.md"
-        }
         BudgetError::DoesNotFit { .. } => {
             "nothing was reserved: ask for less, or see `reticent budget show`"
         }
@@ -220,5 +217,7 @@ fn budget_hint(error: &BudgetError) -> &'static str {
         BudgetError::Locking { .. } => "keep budgets on a local disk",
         BudgetError::Storage { .. } => "check the path and that you may read and write there",
         BudgetError::Entropy(_) => "nothing was made",
+        // A scope, a filter or a calibration that the accountant refuses.
+        _ => "nothing was reserved; see docs/budgets.md",
     }
 }

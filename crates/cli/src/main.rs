@@ -12,7 +12,6 @@ mod flags;
 mod groups;
 mod layout;
 mod number;
-mod open_job;
 mod predictions;
 mod progress;
 mod purse;

@@ -94,6 +94,7 @@ impl JobBar {
             Stage::Calibrating => self.wait("calibrating the noise"),
             Stage::Running => self.wait("running"),
             Stage::Iteration(Progress { done, of }) => self.iteration(done, of),
+            _ => {}
         }
         ControlFlow::Continue(())
     }

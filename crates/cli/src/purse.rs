@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use reticent::accountant::{Adjacency, Ledger, Unit, View};
-use reticent::tables::fingerprint;
-use reticent::{Error, Files, Guarantee, Payable, Run};
+use reticent::internal::Payable;
+use reticent::internal::tables::fingerprint;
+use reticent::{Error, Files, Guarantee, Run};
 use reticent_budget::{BudgetError, GroupSummary, Relation, Store, gaussian_job};
 use reticent_payment::{Bill, Paid, PaymentError, pay};
 use serde_json::{Value, json};

@@ -1,7 +1,8 @@
 //! Flags for the settings of the algorithms, made from their list.
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-use reticent::admm::{Setting, Settings};
+use reticent::admm::Settings;
+use reticent::internal::admm::Setting;
 use reticent::{Error, read_settings};
 
 use crate::flags::typed;

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use reticent::{Error, write_text};
+use reticent::Error;
+use reticent::internal::write_text;
 use serde_json::{Value, json};
 
 use crate::failure::CommandFailure;
@@ -120,7 +121,7 @@ mod parquet {
     use ::parquet::errors::ParquetError;
     use ::parquet::file::writer::SerializedFileWriter;
     use ::parquet::schema::types::Type;
-    use reticent::NewFile;
+    use reticent::internal::NewFile;
 
     use super::*;
 

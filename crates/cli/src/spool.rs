@@ -11,7 +11,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use reticent::accountant::Ledger;
-use reticent::{Error, Payable, Run, unplanned};
+use reticent::internal::{Payable, unplanned};
+use reticent::{Error, Run};
 use reticent_budget::{BudgetError, Store};
 use serde_json::{Value, json};
 

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use reticent::internal::{check_folder, check_new};
 use reticent::trace::{PublicData, Trace, Tracing};
-use reticent::{Error, Files, PrivateTable, check_folder, check_new};
+use reticent::{Error, Files, PrivateTable};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -55,7 +56,7 @@ impl TraceFlags {
     /// How the run is traced, if it is: with the table where that is public.
     pub fn tracing<'p>(&self, public: Option<&'p mut PublicData>) -> Option<Tracing<'p>> {
         let every = self.trace_every.unwrap_or(1);
-        self.trace.as_ref().map(|_| Tracing { every, public })
+        self.trace.as_ref().map(|_| Tracing::new(every, public))
     }
 
     /// A table that is public, read once for the run and for who looks on; with the test table, which

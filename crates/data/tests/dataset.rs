@@ -230,3 +230,58 @@ fn owners_are_told_apart_as_in_a_column() {
     let blank = data().with_owners(&["ann", " ", "bob", "bob"]).unwrap().encode(&bounded);
     assert!(blank.unwrap_err().to_string().contains("owners"));
 }
+
+/// By rows, by columns, and with gaps: the same bits as from a slice.
+#[cfg(feature = "ndarray")]
+#[test]
+fn arrays_of_any_layout_are_the_same_table() {
+    use ndarray::{Array1, Array2, Axis, Slice};
+    let (rows_axis, even) = (Axis(0), Slice::new(0, None, 2));
+    let with = |data: Dataset<'_>, ill: reticent_data::Targets<'_>| {
+        let data = data.with_names(["age", "town", "dose"]).unwrap();
+        data.with_owners(&WHO).unwrap().with_targets(ill).unwrap().encode(&schema()).unwrap()
+    };
+    let places: Vec<u32> = ILL.iter().map(|ill| u32::from(*ill == "yes")).collect();
+    let expected = with(Dataset::dense(rows(), 6, 3).unwrap(), (&places).into());
+    assert_eq!(expected, from_csv());
+    let by_row = Array2::from_shape_vec((6, 3), rows()).unwrap();
+    let by_column = Array2::from_shape_vec((3, 6), columns()).unwrap();
+    let mut wide = Array2::zeros((12, 3));
+    wide.slice_axis_mut(rows_axis, even).assign(&by_row);
+    let mut long = Array1::zeros(12);
+    long.slice_axis_mut(rows_axis, even).assign(&Array1::from(places));
+    for view in [by_row.view(), by_column.t(), wide.slice_axis(rows_axis, even)] {
+        assert_eq!(with(view.into(), long.slice_axis(rows_axis, even).into()), expected);
+    }
+    assert_eq!(
+        with((&by_row).into(), (&long.slice_axis(rows_axis, even).to_owned()).into()),
+        expected
+    );
+    // One column is by rows and by columns alike; none is a matrix too.
+    for columns in [0, 1] {
+        let bounds = vec![(0.0, 1.0); columns];
+        let schema = Schema::bounded(&bounds, Target::range(0.0, 1.0).unwrap());
+        let Ok(schema) = schema else { continue };
+        let (x, y) = (Array2::from_elem((4, columns), 0.25), Array1::from_elem(4, 0.5));
+        let own = Dataset::from(&x).with_targets(&y).unwrap().encode(&schema).unwrap();
+        let slice = Dataset::dense(vec![0.25; 4 * columns], 4, columns).unwrap();
+        assert_eq!(own, slice.with_targets(vec![0.5; 4]).unwrap().encode(&schema).unwrap());
+    }
+}
+
+/// A sparse matrix in memory, and the LIBSVM file with the same numbers.
+#[test]
+fn sparse_rows_are_those_of_a_file_to_the_bit() {
+    let text = "0.5 2:3 4:-4e-3\n-1 1:1\n1 3:0.1 4:7\n";
+    let target = || Target::range(-1.0, 1.0).unwrap();
+    let schema = Schema::sparse_of_norm(4, 2.0, target()).unwrap();
+    assert_eq!(schema, Schema::libsvm(4, 2.0, target()).unwrap());
+    let file = parse_libsvm(text.as_bytes(), "made.svm", &schema, Purpose::Fit).unwrap();
+    let values = [3.0, -4e-3, 1.0, 0.1, 7.0];
+    let data = Dataset::csr(&[0_usize, 2, 3, 5], &[1_u32, 3, 0, 2, 3], &values[..], 4).unwrap();
+    let own = data.with_targets(&[0.5, -1.0, 1.0]).unwrap().encode(&schema).unwrap();
+    assert!(matches!(own.rows, Rows::Sparse(_)));
+    assert_eq!(own, file);
+    assert!(Schema::sparse_of_norm(1 << 32, 1.0, target()).is_err());
+    assert!(Schema::sparse_of_norm(0, 1.0, target()).is_err());
+}

@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::SystemTime;
 
-use reticent_data::{DataError, Dataset, visit_bytes, visit_content};
+use reticent_data::{ContentListener, DataError, Dataset, visit_bytes, visit_content};
 use reticent_noise::{Digest, Hasher};
 
 /// So much of a file is hashed at a time.
@@ -22,14 +22,67 @@ const CHUNK: usize = 1 << 16;
 /// # Errors
 /// A file that cannot be read or unpacked.
 pub fn content(file: &Path, key: &[u8; 32]) -> Result<Digest, DataError> {
-    let mut hasher = Hasher::new("reticent table content");
-    hasher.field(key);
-    let mut length = 0;
-    visit_bytes(file, &mut |bytes| {
-        hasher.field(bytes);
-        length += bytes.len() as u64;
-    })?;
-    Ok(hasher.number(length).finish())
+    let mut hasher = ContentHasher::new(key);
+    visit_bytes(file, &mut |bytes| hasher.bytes(bytes))?;
+    Ok(hasher.finished())
+}
+
+/// The digest of what a file holds, while it is read: as [`content`] has it, because what is hashed
+/// are whole pieces and the rest, however the bytes come.
+pub(crate) struct ContentHasher {
+    key: [u8; 32],
+    hasher: Hasher,
+    /// What is not a whole piece yet.
+    piece: Vec<u8>,
+    length: u64,
+    /// The digests of the files that are over.
+    pub(crate) found: Vec<Digest>,
+}
+
+impl ContentHasher {
+    pub(crate) fn new(key: &[u8; 32]) -> Self {
+        let (piece, found) = (Vec::with_capacity(CHUNK), Vec::new());
+        ContentHasher { key: *key, hasher: Self::begun(key), piece, length: 0, found }
+    }
+
+    fn begun(key: &[u8; 32]) -> Hasher {
+        let mut hasher = Hasher::new("reticent table content");
+        hasher.field(key);
+        hasher
+    }
+
+    /// The digest of what came since the last file was over.
+    fn finished(&mut self) -> Digest {
+        if !self.piece.is_empty() {
+            self.hasher.field(&self.piece);
+            self.piece.clear();
+        }
+        let mut hasher = std::mem::replace(&mut self.hasher, Self::begun(&self.key));
+        hasher.number(std::mem::take(&mut self.length)).finish()
+    }
+}
+
+impl ContentListener for ContentHasher {
+    fn bytes(&mut self, mut bytes: &[u8]) {
+        self.length += bytes.len() as u64;
+        while self.piece.len() + bytes.len() >= CHUNK {
+            let (now, later) = bytes.split_at(CHUNK - self.piece.len());
+            if self.piece.is_empty() {
+                self.hasher.field(now);
+            } else {
+                self.piece.extend_from_slice(now);
+                self.hasher.field(&self.piece);
+                self.piece.clear();
+            }
+            bytes = later;
+        }
+        self.piece.extend_from_slice(bytes);
+    }
+
+    fn end(&mut self) {
+        let digest = self.finished();
+        self.found.push(digest);
+    }
 }
 
 /// The digests of rows in memory under `key`: of all of them, and of their columns alone. The order

@@ -1,11 +1,15 @@
 //! A handle on a private table: it can be loaded and handed to a gate, and nothing else.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use reticent_accountant::{Adjacency, Unit};
-use reticent_data::{DataError, Dataset, ReadOptions, Schema, Skew, Table};
-use reticent_noise::{Entropy, EntropyError};
+use reticent_data::{DataError, Dataset, ReadOptions, Schema, SharedListener, Skew, Table};
+use reticent_noise::{Digest, Entropy, EntropyError};
+
+use crate::fingerprint::ContentHasher;
 
 /// Private data, unopened. There is no way to look into it but through a [`Gate`](crate::Gate).
 pub struct PrivateTable {
@@ -42,6 +46,27 @@ impl PrivateTable {
         let schema = schema.with_roles(None, None)?;
         let (table, drafted_from) = reticent_data::load_and_compare(paths, reading, &schema)?;
         Ok(PrivateTable { table: Arc::new(table), drafted_from, schema: Some(Arc::new(schema)) })
+    }
+
+    /// The same, with the digest of what each file holds under `key`, as
+    /// [`content`](crate::tables::content) has it: of the very bytes that were read, once.
+    ///
+    /// # Errors
+    /// As [`PrivateTable::load_all`].
+    pub fn load_known(
+        paths: &[PathBuf],
+        reading: impl Into<ReadOptions>,
+        schema: &Schema,
+        key: &[u8; 32],
+    ) -> Result<(Self, Vec<Digest>), DataError> {
+        let schema = schema.with_roles(None, None)?;
+        let hasher = Rc::new(RefCell::new(ContentHasher::new(key)));
+        let listener: SharedListener = hasher.clone();
+        let (table, drafted_from) =
+            reticent_data::load_and_tell(paths, reading, &schema, &listener)?;
+        let found = std::mem::take(&mut hasher.borrow_mut().found);
+        let (table, schema) = (Arc::new(table), Some(Arc::new(schema)));
+        Ok((PrivateTable { table, drafted_from, schema }, found))
     }
 
     /// Encodes a table in memory under a schema that has the roles of the job. The dataset is read

@@ -26,6 +26,9 @@ pub enum PaymentError {
     /// Somebody wrote the table while it was read.
     #[error("the table was written while it was read: nothing was reserved")]
     Changed,
+    /// A journal of a sweep that was begun without a budget.
+    #[error("the journal does not say which job of the budget paid for the sweep")]
+    Unreserved,
     /// A file that cannot be read a second time.
     #[error("the table cannot be read twice: {0}")]
     Unreadable(String),
@@ -43,6 +46,7 @@ impl PaymentError {
             }
             PaymentError::StandardInput => "give a file",
             PaymentError::Changed => "try again when it is at rest",
+            PaymentError::Unreserved => "begin another sweep, in another folder",
             PaymentError::Unreadable(_) => "a budget knows its table by its files",
         }
     }

@@ -4,7 +4,7 @@
 //! anything is asked, and settled after; whatever happens between leaves it counted in full.
 //!
 //! 1. The history of the budget is followed from end to end.
-//! 2. The table is read, and known again by its content; one that changes meanwhile is refused.
+//! 2. The table is read, once, and known again by its content; one that changes meanwhile is refused.
 //! 3. What is no guarantee, and a table that has the same records twice, is refused.
 //! 4. The plans are reserved, and only then the job runs.
 //! 5. A job that ran is settled with what it did beyond its plans; one that ended on its way and
@@ -14,16 +14,20 @@
 //! Which people a table counts for: `proofs/groups.md`.
 
 mod error;
+mod sweep;
 mod table;
 
 use std::ops::ControlFlow;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use reticent::accountant::{Ledger, Unit};
-use reticent::{Error, Payable, Progress, Run, Stage, unplanned};
+use reticent::internal::{FileContents, Payable, unplanned};
+use reticent::{Error, Progress, Run, Stage};
 use reticent_budget::{BudgetError, PaidTable, Relation, Request, Reservation, Store};
 
 pub use error::PaymentError;
+pub use sweep::{PaidSweep, resume_sweep};
 pub use table::{AtRest, Paid};
 
 /// How often a job says in its budget how far it is.
@@ -75,8 +79,10 @@ pub fn pay<R: Payable>(
             return Err(error);
         }
     };
+    let contents = FileContents::under(store.key()?);
+    how.hashing(Rc::clone(&contents));
     let mut ready = open(&mut how)?;
-    let table = table.known(store, bill.relation)?;
+    let table = table.known(store, bill.relation, &contents)?;
     rest.check()?;
     let plans = planned(&ready)?;
     check(&plans, &table)?;
@@ -144,12 +150,12 @@ fn run<R: Payable>(
     how: Run<'_>,
 ) -> (Result<R::Done, Error>, Result<(), BudgetError>) {
     let mut pulse = Pulse { store, reservation: &reservation, last: Instant::now() };
-    let Run { mut on_progress, trace } = how;
+    let Run { mut on_progress, trace, .. } = how;
     let mut hear = |stage| {
         pulse.hear(stage);
         on_progress.as_mut().map_or(ControlFlow::Continue(()), |watch| watch(stage))
     };
-    let ran = ready.run(Run { on_progress: Some(&mut hear), trace });
+    let ran = ready.run(Run::watched(&mut hear).with_trace(trace));
     match ran {
         Ok(done) => {
             let more = unplanned(plans, R::ledgers(&done));

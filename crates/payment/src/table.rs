@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use reticent::tables::{Dataset, content, contents, fingerprint, fingerprint_unpacked, stamps};
+use reticent::internal::FileContents;
+use reticent::internal::tables::{content, contents, fingerprint, fingerprint_unpacked, stamps};
+use reticent::tables::Dataset;
 use reticent_budget::{PaidTable, Relation, Store, TablePiece};
 
 use crate::error::PaymentError;
@@ -32,19 +34,25 @@ impl<'a> Paid<'a> {
         }
     }
 
-    /// The table as the budget knows it.
+    /// The table as the budget knows it: by what was found while the job read it, or by reading it
+    /// again where the job did not say.
     pub(crate) fn known(
         &self,
         store: &Store,
         relation: Relation,
+        read: &FileContents,
     ) -> Result<PaidTable, PaymentError> {
         let key = store.key()?;
         match self {
             Paid::Files(files) => {
                 let earlier = store.made_earlier()?;
                 let mut pieces = Vec::with_capacity(files.len());
-                for file in *files {
-                    let whole = content(file, &key).map_err(reticent::Error::from)?;
+                let read = read.of(files);
+                for (i, file) in files.iter().enumerate() {
+                    let whole = match &read {
+                        Some(found) => found[i],
+                        None => content(file, &key).map_err(reticent::Error::from)?,
+                    };
                     let older = if earlier { older(&[file], &key)? } else { Vec::new() };
                     pieces.push(TablePiece { whole, older, parts: Vec::new() });
                 }

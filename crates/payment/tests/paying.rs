@@ -4,9 +4,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use reticent::accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View};
+use reticent::internal::Payable;
 use reticent::simulate::{CheckpointOptions, Simulation};
 use reticent::tables::{Dataset, Schema, Target};
-use reticent::{Budget, Error, Payable, Run};
+use reticent::{Budget, Error, Run};
 use reticent_budget::{BudgetError, JobStatus, Promise, Relation, Store};
 use reticent_payment::{AtRest, Bill, Paid, PaymentError, Receipt, pay};
 
@@ -100,6 +101,67 @@ fn made_earlier(folder: &Path) -> Store {
 
 fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../budget/tests/golden").join(name)
+}
+
+/// A CSV of so many rows, and a fit on such tables.
+fn csv(rows: u32, first: u32) -> String {
+    let row = |i: u32| format!("{},{}\n", (first + 7 * i) % 10, i % 2);
+    "1,target\n".chars().chain((0..rows).flat_map(|i| row(i).chars().collect::<Vec<_>>())).collect()
+}
+
+fn fit() -> reticent::Job {
+    let schema = Schema::bounded(&[(0.0, 10.0)], Target::classes(["0", "1"]).unwrap()).unwrap();
+    reticent::Fit::new(schema).budget(Budget::new(0.1, 1e-6).unwrap()).check().unwrap()
+}
+
+/// A file was read for the fit and again for the budget: whoever changed it in between, and set its
+/// time back, had another table paid for than was fitted.
+#[test]
+fn what_is_paid_for_is_what_was_read() {
+    let mut clinic = Clinic::new();
+    let (text, other) = (csv(400, 3), csv(400, 4));
+    assert_eq!(text.len(), other.len());
+    let (file, job) = (clinic.write("t.csv", text.as_bytes()), fit());
+    let files = [file.clone()];
+    let bill = Bill { label: "a fit", asked: (0.1, 1e-6), user: None, relation: Relation::Same };
+    let changed = |run: &mut Run<'_>| {
+        let ready = job.open(&*file, run)?;
+        let time = std::fs::metadata(&file).and_then(|it| it.modified()).unwrap();
+        std::fs::write(&file, &other).unwrap();
+        std::fs::File::options().write(true).open(&file).unwrap().set_modified(time).unwrap();
+        Ok(ready)
+    };
+    pay(&mut clinic.store, &bill, Paid::Files(&files), changed, Run::default()).unwrap();
+    let again = |store: &mut Store| {
+        pay(store, &bill, Paid::Files(&files), |run| job.open(&*file, run), Run::default())
+    };
+    let refused = again(&mut clinic.store).unwrap_err();
+    assert!(matches!(refused, PaymentError::Budget(BudgetError::AnotherTable { .. })), "{refused}");
+    std::fs::write(&file, &text).unwrap();
+    again(&mut clinic.store).unwrap();
+}
+
+/// What a job says of the files that it read, and what reading them again says: plain and packed,
+/// shorter and longer than a piece, one and several.
+#[test]
+fn a_table_that_is_read_once_is_known_as_one_that_is_read_twice() {
+    let job = fit();
+    let long = csv(40_000, 1);
+    assert!(long.len() > 2 << 16);
+    for bytes in [csv(50, 1).into_bytes(), long.clone().into_bytes(), gzip(long.as_bytes())] {
+        let mut clinic = Clinic::new();
+        let name = if bytes.starts_with(b"1") { "a.csv" } else { "a.csv.gz" };
+        let files = [clinic.write(name, &bytes), clinic.write("b.csv", csv(60, 2).as_bytes())];
+        let bill =
+            Bill { label: "a fit", asked: (0.1, 1e-6), user: None, relation: Relation::Same };
+        let data = reticent::Files { paths: files.to_vec(), ..Default::default() };
+        let open = |run: &mut Run<'_>| job.open(&data, run);
+        pay(&mut clinic.store, &bill, Paid::Files(&files), open, Run::default()).unwrap();
+        // This job reads nothing, so that the files are read for the budget.
+        let twice =
+            pay(&mut clinic.store, &bill, Paid::Files(&files), |_| Ok(ask()), Run::default());
+        assert!(twice.is_ok(), "{name}: {:?}", twice.err());
+    }
 }
 
 /// Format 4 knew a file by its bytes: a packed copy of it had a group of its own.

@@ -43,7 +43,7 @@ impl Findings {
     /// What is found when a file is verified.
     #[must_use]
     pub fn of(document: &Document) -> Self {
-        let finding = |VerifyCheck { name, outcome, said }: VerifyCheck| Finding {
+        let finding = |VerifyCheck { name, outcome, said, .. }: VerifyCheck| Finding {
             outcome: match outcome {
                 Checked::Holds => FindingOutcome::Holds,
                 Checked::Fails => FindingOutcome::Fails,

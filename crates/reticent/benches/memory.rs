@@ -43,7 +43,7 @@ fn main() {
             (Dataset::dense_by_column(&x, n, d).unwrap(), schema)
         }
         _ => {
-            let schema = Schema::libsvm(4 * d as u32, 1.0, target).unwrap();
+            let schema = Schema::sparse_of_norm(4 * d, 1.0, target).unwrap();
             (Dataset::csr(&indptr, &indices, &x, 4 * d).unwrap(), schema)
         }
     };

@@ -48,7 +48,7 @@ fn sparse() -> Result<(), Error> {
     let y: Vec<f64> = (0..n).map(|i| (i % 25) as f64).collect();
     let owners: Vec<u64> = (0..n).map(|i| (i / each) as u64).collect();
 
-    let schema = Schema::libsvm(50, 1.5, Target::range(0.0, 24.0)?)?;
+    let schema = Schema::sparse_of_norm(50, 1.5, Target::range(0.0, 24.0)?)?;
     let job = Fit::new(schema).unit(Unit::User).budget(Budget::new(2.0, 1e-5)?).check()?;
     let data =
         Dataset::csr(&indptr, &indices, &values, 50)?.with_targets(&y)?.with_owners(&owners)?;

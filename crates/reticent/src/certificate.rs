@@ -30,6 +30,7 @@ const ORDERS: [f64; 12] = [1.1, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0, 64.0, 
 /// The certificate of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Certificate {
     /// The format.
     pub version: u32,
@@ -105,6 +106,7 @@ pub struct Certificate {
 /// A point of the curve ε(δ).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CurvePoint {
     /// δ.
     pub delta: f64,
@@ -116,6 +118,7 @@ pub struct CurvePoint {
 /// A point of the Rényi curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Order {
     /// The order α.
     pub alpha: f64,

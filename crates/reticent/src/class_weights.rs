@@ -23,6 +23,7 @@ const BALANCED: &str = "balanced";
 
 /// How much a record of each class counts.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum ClassWeights {
     /// As much as makes all classes count alike, by their public shares.
     Balanced,

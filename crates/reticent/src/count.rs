@@ -36,6 +36,7 @@ pub struct Counting {
 
 /// What was counted, with noise: a number may be negative, and no whole one.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Counted {
     /// All of them. Without noise under replace-one, which takes it as public.
     pub total: f64,

@@ -12,6 +12,7 @@ use reticent_runtime::RunError;
 /// Why a job was not done. Says what was given, what is allowed and what to do; never a private
 /// value.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// A file that cannot be read.
     #[error("cannot read {what} {}: {reason}", file.display())]

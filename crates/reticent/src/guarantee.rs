@@ -21,6 +21,7 @@ const UNUSED: (f64, f64) = (1.0, 1e-5);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Guarantee {
     /// How much privacy may be spent
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,6 +120,36 @@ impl From<Budget> for Guarantee {
 }
 
 impl Guarantee {
+    /// The same with some of its parts set.
+    ///
+    /// # Examples
+    /// ```
+    /// use reticent::{Adjacency, Budget, Guarantee};
+    ///
+    /// let guarantee = Guarantee::from(Budget::new(1.0, 1e-6)?).with(|it| {
+    ///     it.adjacency = Some(Adjacency::AddRemove);
+    ///     it.public_n = Some(10_000);
+    /// });
+    /// assert_eq!(guarantee.asked(), Some((1.0, 1e-6)));
+    /// # Ok::<(), reticent::Error>(())
+    /// ```
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
+
+    /// This one, and whatever it leaves open as `other` says.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Guarantee {
+            epsilon: self.epsilon.or(other.epsilon),
+            delta: self.delta.or(other.delta),
+            adjacency: self.adjacency.or(other.adjacency),
+            unit: self.unit.or(other.unit),
+            public_n: self.public_n.or(other.public_n),
+            seed: self.seed.or(other.seed),
+        }
+    }
+
     /// ε and δ, if both are given.
     pub fn asked(&self) -> Option<(f64, f64)> {
         self.epsilon.zip(self.delta)

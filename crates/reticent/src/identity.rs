@@ -30,6 +30,7 @@ pub struct PublicKey(VerifyingKey);
 /// The signature of a certificate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Signature {
     /// The public key: 32 bytes in lower-case hexadecimal digits.
     pub key: String,

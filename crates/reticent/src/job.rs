@@ -161,7 +161,7 @@ impl<P: Procedure> Job<P> {
         run: &mut Run<'_>,
     ) -> Result<Ready<'_, P>, Error> {
         run.enter(Stage::Reading)?;
-        let table = self.load(source)?;
+        let table = run.load(source.into(), self.schema())?;
         let opening = self.procedure.ground().protection.opening;
         let records = table.public_count(opening.unit, opening.adjacency);
         let gate = self.gate(table, 0)?;

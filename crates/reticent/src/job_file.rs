@@ -63,11 +63,9 @@ impl JobFile<Spec> {
 
     /// This job with whatever `over` says laid over it: flags win over the file they are given
     /// with.
-    ///
-    /// # Errors
-    /// If the two do not make a job.
-    pub fn overlaid(self, over: Self) -> Result<Self, Error> {
-        self.with(over, Spec::overlaid)
+    pub fn overlaid(self, over: Self) -> Self {
+        let (jobs, data, out) = self.overlaid_files(over);
+        JobFile { job: jobs.0.overlaid(jobs.1), data, out }
     }
 }
 
@@ -87,20 +85,21 @@ impl JobFile<SimulationSpec> {
     /// # Errors
     /// If the two do not make a job.
     pub fn overlaid(self, over: Self) -> Result<Self, Error> {
-        self.with(over, SimulationSpec::overlaid)
+        let (jobs, data, out) = self.overlaid_files(over);
+        Ok(JobFile { job: jobs.0.overlaid(jobs.1)?, data, out })
     }
 }
 
 impl<J> JobFile<J> {
-    fn with(self, over: Self, lay: impl FnOnce(J, J) -> Result<J, Error>) -> Result<Self, Error> {
+    /// Both jobs, and the files of `over`, or of this one where `over` has none.
+    fn overlaid_files(self, over: Self) -> ((J, J), Files, Option<PathBuf>) {
         let (below, above) = (self.data, over.data);
         let reading = ReadOptions {
             format: above.reading.format.or(below.reading.format),
             max_line: above.reading.max_line.or(below.reading.max_line),
         };
         let paths = if above.paths.is_empty() { below.paths } else { above.paths };
-        let out = over.out.or(self.out);
-        Ok(JobFile { job: lay(self.job, over.job)?, data: Files { paths, reading }, out })
+        ((self.job, over.job), Files { paths, reading }, over.out.or(self.out))
     }
 }
 

@@ -36,12 +36,59 @@
 //! # }
 //! ```
 //!
+//! The same from an array of `ndarray`, with the feature of that name:
+//!
+#![cfg_attr(feature = "ndarray", doc = "```")]
+#![cfg_attr(not(feature = "ndarray"), doc = "```ignore")]
+//! use ndarray::{Array1, Array2};
+//! use reticent::tables::{Dataset, Schema, Target};
+//! use reticent::{Budget, Fit};
+//!
+//! # fn main() -> Result<(), reticent::Error> {
+//! let x = Array2::from_shape_fn((1_000, 2), |(i, j)| ((2 * i + j) * 37 % 90) as f64);
+//! let y: Array1<u32> = x.rows().into_iter().map(|row| u32::from(row[0] > 45.0)).collect();
+//!
+//! let schema = Schema::bounded(&[(0.0, 90.0), (0.0, 90.0)], Target::classes(["well", "ill"])?)?;
+//! let job = Fit::new(schema).budget(Budget::new(1.0, 1e-6)?).check()?;
+//! let model = job.fit(&Dataset::from(&x).with_targets(&y)?)?.model;
+//! assert!(model.certificate().certified);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A matrix of compressed sparse rows, its rows scaled into a norm; a value of a certificate:
+//!
+//! ```
+//! use reticent::tables::{Dataset, Schema, Target};
+//! use reticent::{Budget, Fit};
+//!
+//! # fn main() -> Result<(), reticent::Error> {
+//! let n = 1_000;
+//! let starts: Vec<usize> = (0..=n).collect();
+//! let columns: Vec<u32> = (0..n as u32).map(|i| i % 40).collect();
+//! let values = vec![1.0; n];
+//! let y: Vec<f64> = columns.iter().map(|column| f64::from(*column) / 40.0).collect();
+//!
+//! let schema = Schema::sparse_of_norm(40, 1.0, Target::range(0.0, 1.0)?)?;
+//! let job = Fit::new(schema).budget(Budget::new(1.0, 1e-6)?).check()?;
+//! let table = Dataset::csr(&starts, &columns, &values, 40)?.with_targets(&y)?;
+//! assert!(job.fit(&table)?.model.certificate().epsilon <= 1.0);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! More are in the folder `examples` of this crate.
 //!
 //! # Features
 //!
-//! `parquet` (on by itself) reads Parquet files, `arrow` takes record batches in memory, and `clap`
-//! makes flags of [`Spec`] and [`Guarantee`].
+//! `parquet` (on by itself) reads Parquet files, `arrow` takes record batches in memory and `ndarray`
+//! arrays, and `clap` makes flags of [`Spec`] and [`Guarantee`].
+//!
+//! # What is kept stable
+//!
+//! What this page lists, under [Semantic Versioning](https://semver.org/spec/v2.0.0.html); likewise
+//! the crates `reticent-accountant`, `reticent-budget` and `reticent-cli`. The other crates of the
+//! workspace are internal.
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
 mod axis;
@@ -56,6 +103,7 @@ mod evaluation;
 mod export;
 mod fit;
 #[cfg(feature = "clap")]
+#[doc(hidden)] // for the command line
 pub mod flags;
 mod graph;
 mod guarantee;
@@ -97,7 +145,6 @@ pub use budget::Budget;
 pub use certificate::Certificate;
 pub use class_weights::ClassWeights;
 pub use count::{CountJob, Counted, Counting};
-pub use draft::draft_schema;
 pub use error::Error;
 pub use evaluation::{
     Estimate, Evaluated, Evaluating, Evaluation, EvaluationJob, PrivateClasses, PrivateNumbers,
@@ -113,23 +160,13 @@ pub use job_file::JobFile;
 pub use model::{Coefficient, Model};
 pub use objective::{Objective, Problem};
 pub use outlook::UtilityForecast;
-pub use payable::{Payable, unplanned};
 pub use predict::{Measured, Predicted, Prediction, PredictionInput};
-pub use procedure::Seen;
 pub use quality::{Confusion, Quality};
 pub use ranking::RocCurves;
-pub use repeat::Repeat;
-pub use results::{check_folder, check_results, write_model, write_results};
-pub use reticent_accountant as accountant;
 pub use reticent_accountant::{Adjacency, Unit, View};
-pub use reticent_admm as admm;
 pub use reticent_admm::{Progress, Settings};
-pub use reticent_oracle::tables;
 pub use reticent_oracle::{PrivateTable, Sampling};
-pub use reticent_problem as problem;
 pub use reticent_problem::{Constraint, Graph};
-pub use reticent_problem::{constraints, losses, penalties};
-pub use reticent_runtime as runtime;
 pub use settings::read_settings;
 pub use solver::Solver;
 pub use source::{Files, Source};
@@ -141,14 +178,83 @@ pub use statistics::{
     Divisor, HistogramJob, Histograms, MeanJob, Partition, QuantileJob, QuantileValue, Quantiles,
     Ranking, Statistics, Value,
 };
-#[doc(hidden)] // for audits, which build what the product builds
-pub use task::whole_budget;
 pub use training::{Fitted, Training};
 pub use tune::{Tune, Tuned};
 pub use units::Units;
 pub use verdict::{Scope, Verdict};
 pub use verify::{CheckOutcome, Document, Standing, Verification, VerifyCheck, verify};
-pub use write::{NewFile, check_new, write_text};
+
+/// Schemas, and tables in memory and in files. Rows are not among them.
+pub mod tables {
+    pub use crate::draft::draft_schema;
+    pub use reticent_oracle::tables::{
+        Categorical, Column, DataError, Dataset, DraftOptions, Drafted, Format, Head, IdForm,
+        Indices, KeptCell, KeptKind, Labels, Numeric, Owner, Owners, ReadCounts, ReadOptions, Role,
+        Scale, Schema, SchemaDraft, SchemaError, Target, TargetKind, Targets, Unknown,
+    };
+}
+
+/// The books of a run and what they cost. The crate `reticent-accountant` has all of it, and every
+/// mechanism.
+pub mod accountant {
+    pub use reticent_accountant::{
+        AccountError, AccountReport, Adjacency, Bound, Calibration, CalibrationError, Event,
+        Gaussian, Ledger, LedgerEntry, LedgerError, Mechanism, Method, Refused, ReportLine, Taint,
+        Unit, View, calibrate, curve, delta, epsilon, gdp_mu, profile, rdp_curve, report,
+        trade_off,
+    };
+}
+
+/// What is minimised: a loss, a penalty, a constraint and the shape of a parameter.
+pub mod problem {
+    pub use reticent_problem::{
+        Constraint, Edge, Graph, Loss, LossTarget, ParseError, Penalty, Regulariser, Shape,
+        ShapeError, SparseMatrix,
+    };
+}
+
+/// The losses.
+pub mod losses {
+    pub use reticent_problem::losses::{
+        Absolute, Hinge, Huber, HuberisedHinge, Logistic, Multinomial, PiecewiseMargin,
+        PiecewiseResidual, Squared, SquaredHinge, Weighted, parse,
+    };
+}
+
+/// The penalties. [`Separable`](penalties::Separable) is what one of your own implements, if it is a
+/// sum over the entries of a parameter; otherwise [`Penalty`](problem::Penalty).
+pub mod penalties {
+    pub use reticent_problem::penalties::{
+        Bounds, ElasticNet, GroupLasso, L1, L2, L2Ball, Mcp, NoPenalty, Nuclear, Scad, Separable,
+        parse,
+    };
+}
+
+/// The values of [`Settings`] that are no numbers.
+pub mod admm {
+    pub use reticent_admm::{
+        AutoChoice, Average, BlockOrder, BlockSchedule, NoiseSchedule, PartyRho, PerParty,
+        Progress, Release, RunPart, Settings, Smoothing, StepSize, WalkState,
+    };
+}
+
+/// For the other crates of this workspace, which are released together with this one: what pays, what
+/// attacks, what a command writes, and the crates below. It changes without notice.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::payable::{Payable, unplanned};
+    pub use crate::procedure::Seen;
+    pub use crate::repeat::Repeat;
+    pub use crate::results::{check_folder, check_results, write_results};
+    pub use crate::stage::FileContents;
+    pub use crate::task::whole_budget;
+    pub use crate::write::{NewFile, check_new, write_text};
+    pub use reticent_accountant as accountant;
+    pub use reticent_admm as admm;
+    pub use reticent_oracle::tables;
+    pub use reticent_problem as problem;
+    pub use reticent_runtime as runtime;
+}
 
 /// The example of the project's own page is held to what it says.
 #[cfg(doctest)]

@@ -55,6 +55,7 @@ pub struct Model {
 /// The weight of one encoded column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Coefficient {
     /// The column.
     pub name: String,

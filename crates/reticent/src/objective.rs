@@ -160,7 +160,7 @@ impl Problem {
 /// parties.
 macro_rules! parts_of_problem {
     () => {
-        /// This loss. There are those of [`losses`](crate::problem::losses); the gate shows them
+        /// This loss. There are those of [`losses`](crate::losses); the gate shows them
         /// every score and target, so no other can be written.
         pub fn loss(mut self, loss: impl reticent_problem::Loss + 'static) -> Self {
             let loss: std::sync::Arc<dyn reticent_problem::Loss> = std::sync::Arc::new(loss);
@@ -168,7 +168,7 @@ macro_rules! parts_of_problem {
             self
         }
 
-        /// This penalty, one of [`penalties`](crate::problem::penalties) or one of your own: it
+        /// This penalty, one of [`penalties`](crate::penalties) or one of your own: it
         /// sees what was released and nothing else. Where a guarantee counts on what is not
         /// released, one of your own is refused.
         pub fn penalty(mut self, penalty: impl reticent_problem::Penalty + 'static) -> Self {

@@ -26,6 +26,7 @@ const MOST: f64 = 10.0;
 /// What may be expected of a run. Nothing in it is computed from a table, but for the number of
 /// units where that is public.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct UtilityForecast {
     /// ε of the run.
     pub epsilon: f64,

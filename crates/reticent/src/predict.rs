@@ -35,6 +35,7 @@ impl<'a> PredictionInput<'a> {
 
 /// What a model says about the next records of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Predicted {
     /// The class of each record, by its place among [`Model::classes`]; empty for numbers.
     pub classes: Vec<usize>,
@@ -73,6 +74,7 @@ pub enum Prediction {
 
 /// The quality of a model on a table, with the curves behind it. Not private.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Measured {
     /// The numbers.
     pub quality: Quality,

@@ -3,6 +3,7 @@
 
 /// Curves of one class against the rest, thinned to what a picture shows.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct RocCurves {
     /// (share of the others above the threshold, share of the class above it), from (0, 0) to (1,
     /// 1).

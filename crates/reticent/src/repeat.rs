@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use reticent_accountant::{Ledger, epsilon, gdp_mu};
+use reticent_oracle::without_privacy::SimulatedTable;
 use reticent_oracle::{Gate, Oracle, PrivateTable, Terms};
 
 use crate::error::Error;
@@ -109,12 +110,34 @@ impl<Q: Question> Repeat<Q> {
         (self.job.procedure(), &self.planned.noise, &self.terms)
     }
 
-    /// The answer without noise. Not private, and for tables that were made up.
+    /// The answer without noise, of a table that was made up: it is about nobody. Any other has its
+    /// answer through [`Repeat::run`] alone, with noise.
     ///
     /// # Errors
     /// If the table is not as it was calibrated for.
-    pub fn without_noise(&self, table: PrivateTable) -> Result<Q::Answer, Error> {
-        let mut gate = self.job.gate(table, 0)?;
+    ///
+    /// # Examples
+    ///
+    /// A table that was read or encoded is not taken:
+    ///
+    /// ```compile_fail,E0277
+    /// # use reticent::internal::Repeat;
+    /// # use reticent::{Counting, PrivateTable};
+    /// fn exactly(repeat: &Repeat<Counting>, table: PrivateTable) {
+    ///     let _ = repeat.without_noise(table);
+    /// }
+    /// ```
+    ///
+    /// ```
+    /// # use reticent::internal::Repeat;
+    /// # use reticent::{Counting, PrivateTable};
+    /// fn with_noise(repeat: &Repeat<Counting>, table: PrivateTable) {
+    ///     let _ = repeat.run(table, 0);
+    /// }
+    /// ```
+    pub fn without_noise(&self, table: impl Into<SimulatedTable>) -> Result<Q::Answer, Error> {
+        let simulated: SimulatedTable = table.into();
+        let mut gate = self.job.gate(simulated.into(), 0)?;
         Ok(self.job.procedure().ask(&mut gate, &self.planned.noise.scaled(0.0))?)
     }
 }

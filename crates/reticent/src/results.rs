@@ -35,15 +35,18 @@ const LOCK: &str = ".reticent.lock";
 /// Nobody writes a model for so long.
 const STALE: Duration = Duration::from_secs(3600);
 
-/// Writes `model.json` and `certificate.json` to a folder, which is made if it is not there.
-///
-/// # Errors
-/// If the folder cannot be made or written.
-pub fn write_model(model: &Model, folder: &Path) -> Result<PathBuf, Error> {
-    write_results(model, None, folder)
+impl Model {
+    /// Writes `model.json` and `certificate.json` to a folder, which is made if it is not there, and
+    /// says where the model is.
+    ///
+    /// # Errors
+    /// If the folder cannot be made or written.
+    pub fn write(&self, folder: &Path) -> Result<PathBuf, Error> {
+        write_results(self, None, folder)
+    }
 }
 
-/// The same, with the text of `parties.json` beside them.
+/// The same as [`Model::write`], with the text of `parties.json` beside the two.
 ///
 /// # Errors
 /// If the folder cannot be made or written.

@@ -26,6 +26,7 @@ impl Files {
 /// On what a job is done. It is no part of the description of the job, so that the same job can be
 /// checked before there is a table, and done on one that was never a file.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Source<'a> {
     /// Files, read one behind the other.
     Files(Files),

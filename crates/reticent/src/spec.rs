@@ -26,15 +26,15 @@ use crate::tune::NO_GRID;
 /// ```
 /// use reticent::{Budget, Spec};
 ///
-/// let spec = Spec {
-///     features: Some(2),
-///     row_norm: Some(1.0),
-///     guarantee: Budget::new(1.0, 1e-6)?.into(),
-///     loss: Some("logistic".to_owned()),
-///     ..Spec::default()
-/// };
+/// let budget = Budget::new(1.0, 1e-6)?;
+/// let spec = Spec::default().with(|spec| {
+///     spec.features = Some(2);
+///     spec.row_norm = Some(1.0);
+///     spec.guarantee = budget.into();
+///     spec.loss = Some("logistic".to_owned());
+/// });
 /// assert!(spec.check().is_ok());
-/// let misspelt = Spec { loss: Some("logistik".to_owned()), ..spec };
+/// let misspelt = spec.with(|spec| spec.loss = Some("logistik".to_owned()));
 /// assert!(misspelt.check().unwrap_err().to_string().contains("logistic"));
 /// # Ok::<(), reticent::Error>(())
 /// ```
@@ -45,6 +45,7 @@ use crate::tune::NO_GRID;
     rustdoc::broken_intra_doc_links,
     reason = "NAME[:NUMBER] is for the help of flags, and no link"
 )]
+#[non_exhaustive]
 pub struct Spec {
     /// The schema of the table (TOML, see docs/schema.md): nothing about private data is guessed
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -164,6 +165,12 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// The same with some of its keys set.
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
+
     /// Paths of a job file are relative to it.
     pub(crate) fn relative_to(mut self, path: &Path) -> Self {
         let base = path.parent().unwrap_or(Path::new(""));
@@ -188,13 +195,22 @@ impl Spec {
 
     /// This job with whatever `over` says laid over it: flags win over the file they are given
     /// with.
-    ///
-    /// # Errors
-    /// If the two do not make a job.
-    pub fn overlaid(self, over: Spec) -> Result<Self, Error> {
-        let mut whole = toml::Table::try_from(self).map_err(Error::spec_form)?;
-        whole.extend(toml::Table::try_from(over).map_err(Error::spec_form)?);
-        whole.try_into().map_err(Error::spec_form)
+    pub fn overlaid(self, over: Spec) -> Self {
+        /// Every field but those with fields of their own; the build tells of one that is missing.
+        macro_rules! either {
+            ($($field:ident),*) => {
+                Spec {
+                    guarantee: over.guarantee.or(self.guarantee),
+                    settings: over.settings.or(self.settings),
+                    $($field: over.$field.or(self.$field)),*
+                }
+            };
+        }
+        either! {
+            schema, features, row_norm, classes, target_range, target, user_column, noise,
+            algorithm, loss, penalty, constraint, graph, graph_share, graph_edges, class_weight,
+            class_prior, standard_errors, tune, tune_runs, tune_mode, intercept
+        }
     }
 }
 
@@ -289,10 +305,12 @@ mod tests {
             toml::from_str("epsilon = 1.0\niterations = 10\npenalty = 'l1:1e-4'").unwrap();
         let guarantee = Guarantee { epsilon: Some(0.5), ..Guarantee::default() };
         let flags = Spec { guarantee, ..Spec::default() };
-        let job = file.overlaid(flags).unwrap();
+        let job = file.overlaid(flags);
         assert_eq!(job.guarantee.epsilon, Some(0.5));
         assert_eq!(job.settings.iterations, Some(10));
         assert_eq!(job.penalty.as_deref(), Some("l1:1e-4"));
+        assert_eq!(Spec::default().overlaid(job.clone()), job);
+        assert_eq!(job.clone().overlaid(Spec::default()), job);
     }
 
     #[test]

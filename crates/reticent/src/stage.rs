@@ -1,15 +1,21 @@
 //! How a job is run: who hears of its stages and may stop it, and whether it is traced.
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::rc::Rc;
 
 use reticent_admm::Progress;
-use reticent_oracle::Refusal;
+use reticent_oracle::tables::Schema;
+use reticent_oracle::{Digest, PrivateTable, Refusal};
 
 use crate::error::Error;
+use crate::source::{Files, Source};
 use crate::trace::Tracing;
 
 /// The part of a job that is at work. Nothing in it is computed from the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Stage {
     /// The table is being read.
     Reading,
@@ -44,12 +50,36 @@ pub type Watch<'w> = dyn FnMut(Stage) -> ControlFlow<()> + 'w;
 /// assert!(run.trace.is_none());
 /// ```
 #[derive(Default)]
+#[non_exhaustive]
 pub struct Run<'r> {
     /// Is told of every stage, and may stop the job.
     pub on_progress: Option<&'r mut Watch<'r>>,
     /// How the run is traced; [`check_traceable`](crate::Job::check_traceable) says whether it can
     /// be.
     pub trace: Option<Tracing<'r>>,
+    /// Who wants to know what the files hold that are read.
+    contents: Option<Rc<FileContents>>,
+}
+
+/// The digests of files, under a key, of the very bytes that a job reads: whoever pays for it knows
+/// its table by them, and need not read it again.
+#[derive(Debug)]
+pub struct FileContents {
+    key: [u8; 32],
+    found: RefCell<Option<(Vec<PathBuf>, Vec<Digest>)>>,
+}
+
+impl FileContents {
+    /// None yet.
+    pub fn under(key: [u8; 32]) -> Rc<Self> {
+        Rc::new(FileContents { key, found: RefCell::new(None) })
+    }
+
+    /// The digests of these files, if they were read.
+    pub fn of(&self, files: &[PathBuf]) -> Option<Vec<Digest>> {
+        let found = self.found.borrow();
+        found.as_ref().filter(|(read, _)| read == files).map(|(_, digests)| digests.clone())
+    }
 }
 
 impl std::fmt::Debug for Run<'_> {
@@ -61,12 +91,36 @@ impl std::fmt::Debug for Run<'_> {
 impl<'r> Run<'r> {
     /// A run that somebody watches.
     pub fn watched(on_progress: &'r mut Watch<'_>) -> Self {
-        Run { on_progress: Some(on_progress), trace: None }
+        Run { on_progress: Some(on_progress), ..Run::default() }
     }
 
     /// A run that is traced.
     pub fn traced(trace: Tracing<'r>) -> Self {
-        Run { on_progress: None, trace: Some(trace) }
+        Run { trace: Some(trace), ..Run::default() }
+    }
+
+    /// The same run, traced in this way or not.
+    pub fn with_trace(mut self, trace: Option<Tracing<'r>>) -> Self {
+        self.trace = trace;
+        self
+    }
+
+    /// Notes in `contents` what the files hold that the job reads.
+    #[doc(hidden)]
+    pub fn hashing(&mut self, contents: Rc<FileContents>) {
+        self.contents = Some(contents);
+    }
+
+    /// Reads the table of a job.
+    pub(crate) fn load(&self, source: Source<'_>, schema: &Schema) -> Result<PrivateTable, Error> {
+        let Some(contents) = &self.contents else { return source.load(schema) };
+        let Source::Files(Files { paths, reading }) = source else { return source.load(schema) };
+        if paths.is_empty() {
+            return Source::from(Files { paths, reading }).load(schema);
+        }
+        let (table, digests) = PrivateTable::load_known(&paths, reading, schema, &contents.key)?;
+        *contents.found.borrow_mut() = Some((paths, digests));
+        Ok(table)
     }
 
     /// Tells of a stage, and gives back whether to go on.

@@ -24,6 +24,7 @@ const MOST_COLUMNS: usize = 256;
 /// none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct StandardErrors {
     /// The share of the budget that was spent on them.
     pub share: f64,
@@ -39,6 +40,7 @@ pub struct StandardErrors {
 /// A coefficient of the population, in the units of the table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CoefficientEstimate {
     /// The column.
     pub name: String,

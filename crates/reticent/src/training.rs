@@ -32,6 +32,7 @@ pub struct Training {
 /// A model and how it came about. How long it took is not told: a time depends on what is in the
 /// records.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Fitted {
     /// The model, its certificate inside.
     pub model: Model,

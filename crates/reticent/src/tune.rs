@@ -66,6 +66,7 @@ pub struct Tune {
 
 /// What came of tuning.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Tuned {
     /// The point that won, as `name=value` words.
     pub chosen: String,
@@ -250,7 +251,7 @@ impl Spec {
             }
         }
         over.settings = read_settings(&settings)?;
-        Ok((words.join(" "), self.clone().overlaid(over)?))
+        Ok((words.join(" "), self.clone().overlaid(over)))
     }
 }
 

@@ -13,6 +13,7 @@ use crate::model::{Coefficient, Model};
 
 /// What one unit of each column changes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Units {
     /// What is changed: the log-odds or the score of a class, or the predicted number; one for each
     /// output.

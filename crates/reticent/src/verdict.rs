@@ -30,6 +30,7 @@ impl Scope {
 
 /// Whether a ledger is a guarantee at δ, of what, and why not.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Verdict {
     /// Whether ε is a guarantee.
     pub certified: bool,

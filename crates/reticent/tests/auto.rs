@@ -20,19 +20,17 @@ fn job(folder: &Path, records: u32, label: impl Fn(u32) -> bool) -> Spec {
         writeln!(text, "{} 1:{a} 2:{b}", if label(i) { "+1" } else { "-1" }).unwrap();
     }
     std::fs::write(folder.join(TABLE), text).unwrap();
-    Spec {
-        guarantee: Guarantee {
-            epsilon: Some(1.0),
-            delta: Some(1e-5),
-            adjacency: Some(Adjacency::AddRemove),
-            public_n: Some(300),
-            seed: Some(7),
-            ..Guarantee::default()
-        },
-        features: Some(2),
-        row_norm: Some(1.0),
-        ..Spec::default()
-    }
+    Spec::default().with(|it| {
+        it.guarantee = Guarantee::default().with(|it| {
+            it.epsilon = Some(1.0);
+            it.delta = Some(1e-5);
+            it.adjacency = Some(Adjacency::AddRemove);
+            it.public_n = Some(300);
+            it.seed = Some(7);
+        });
+        it.features = Some(2);
+        it.row_norm = Some(1.0);
+    })
 }
 
 /// Fits the table that [`job`] wrote last.
@@ -53,19 +51,18 @@ fn what_auto_chose_by_hand_is_the_same_run_to_the_bit() {
     {
         let penalty = constraint.as_ref().map(|_| "l1:0.01".to_owned());
         let job = job(folder.path(), 300, |i| i % 3 == 0);
-        let spec = Spec {
-            guarantee: Guarantee { epsilon: Some(epsilon), ..job.guarantee },
-            penalty,
-            constraint,
-            ..job
-        };
+        let spec = job.with(|it| {
+            it.guarantee.epsilon = Some(epsilon);
+            it.penalty = penalty;
+            it.constraint = constraint;
+        });
         let model = fit(&folder, &spec).unwrap();
         assert_eq!(model.certificate().algorithm, "auto");
         let chosen = choice(&model);
         assert_eq!(chosen.settings.precondition, share, "{epsilon}");
         let events: u64 = chosen.parts().iter().map(|part| part.answers).sum();
         assert_eq!(model.certificate().ledger.total_events(), events, "every part is an event");
-        let mut by_hand = Spec { algorithm: Some(chosen.algorithm.clone()), ..spec };
+        let mut by_hand = spec.with(|it| it.algorithm = Some(chosen.algorithm.clone()));
         for (name, value) in chosen.settings.given() {
             assert!(by_hand.settings.set(name, &value).unwrap());
         }
@@ -89,12 +86,11 @@ fn what_auto_chose_for_a_number_by_hand_is_the_same_run_to_the_bit() {
         (0.5, "full", true, false),
     ] {
         let job = job(folder.path(), 300, |i| i % 3 == 0);
-        let mut spec = Spec {
-            guarantee: Guarantee { epsilon: Some(epsilon), ..job.guarantee },
-            target_range: Some([-4.0, 4.0]),
-            penalty: Some(if whitened { "l2:0.01" } else { "scad:0.1,3.7" }.to_owned()),
-            ..job
-        };
+        let mut spec = job.with(|it| {
+            it.guarantee.epsilon = Some(epsilon);
+            it.target_range = Some([-4.0, 4.0]);
+            it.penalty = Some(if whitened { "l2:0.01" } else { "scad:0.1,3.7" }.to_owned());
+        });
         assert!(spec.settings.set("sampling", sampling).unwrap());
         let model = fit(&folder, &spec).unwrap();
         let chosen = choice(&model);
@@ -102,7 +98,7 @@ fn what_auto_chose_for_a_number_by_hand_is_the_same_run_to_the_bit() {
         assert_eq!(chosen.settings.precondition.is_some(), whitened, "{epsilon}");
         let events: u64 = chosen.parts().iter().map(|part| part.answers).sum();
         assert_eq!(model.certificate().ledger.total_events(), events, "every part is an event");
-        let mut by_hand = Spec { algorithm: Some(chosen.algorithm.clone()), ..spec };
+        let mut by_hand = spec.with(|it| it.algorithm = Some(chosen.algorithm.clone()));
         by_hand.settings = reticent::Settings::default();
         for (name, value) in chosen.settings.given() {
             assert!(by_hand.settings.set(name, &value).unwrap());
@@ -117,10 +113,11 @@ fn what_auto_chose_for_a_number_by_hand_is_the_same_run_to_the_bit() {
 #[test]
 fn a_scale_that_is_of_no_use_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let number = || Spec {
-        target_range: Some([-4.0, 4.0]),
-        algorithm: Some("dp-sgd".to_owned()),
-        ..job(folder.path(), 300, |i| i % 3 == 0)
+    let number = || {
+        job(folder.path(), 300, |i| i % 3 == 0).with(|it| {
+            it.target_range = Some([-4.0, 4.0]);
+            it.algorithm = Some("dp-sgd".to_owned());
+        })
     };
     let refused = |spec: Spec, given: &[(&'static str, &str)]| {
         let mut spec = spec;
@@ -131,12 +128,16 @@ fn a_scale_that_is_of_no_use_is_refused() {
         (number(), &[("clip_share", "1.5")][..], "from 1e-6 to below 1"),
         (number(), &[("clip_share", "0.1"), ("clip", "1")], "give one of the two"),
         (
-            Spec { loss: Some("huber:1".to_owned()), ..number() },
+            number().with(|it| it.loss = Some("huber:1".to_owned())),
             &[("clip_share", "0.1")],
             "squared",
         ),
-        (Spec { target_range: None, ..number() }, &[("clip_share", "0.1")], "squared"),
-        (Spec { standard_errors: Some(0.2), ..number() }, &[("clip_share", "0.1")], "not offered"),
+        (number().with(|it| it.target_range = None), &[("clip_share", "0.1")], "squared"),
+        (
+            number().with(|it| it.standard_errors = Some(0.2)),
+            &[("clip_share", "0.1")],
+            "not offered",
+        ),
     ] {
         let said = refused(spec, given);
         assert!(said.contains(why), "{said}");
@@ -150,7 +151,7 @@ fn shares_are_told_where_they_are_those_of_the_books() {
     let folder = tempfile::tempdir().unwrap();
     let classes = job(folder.path(), 300, |i| i % 3 == 0);
     shares(&fit(&folder, &classes).unwrap(), 2);
-    let number = Spec { target_range: Some([-4.0, 4.0]), ..classes.clone() };
+    let number = classes.clone().with(|it| it.target_range = Some([-4.0, 4.0]));
     shares(&fit(&folder, &number).unwrap(), 3);
     let model = fit(&folder, &classes).unwrap();
     let mut sampled = choice(&model);
@@ -184,21 +185,19 @@ fn shares(model: &Model, count: usize) {
 fn the_choice_reads_no_data() {
     let folder = tempfile::tempdir().unwrap();
     for epsilon in [0.02, 1.0] {
-        let spec = |records, every| Spec {
-            guarantee: Guarantee {
-                epsilon: Some(epsilon),
-                ..job(folder.path(), records, move |i| i % every == 0).guarantee
-            },
-            ..job(folder.path(), records, move |i| i % every == 0)
+        let spec = |records, every| {
+            job(folder.path(), records, move |i| i % every == 0).with(|it| {
+                it.guarantee = job(folder.path(), records, move |i| i % every == 0)
+                    .guarantee
+                    .with(|it| it.epsilon = Some(epsilon))
+            })
         };
         let one = choice(&fit(&folder, &spec(300, 3)).unwrap());
         for (records, every) in [(301, 3), (90, 2)] {
             assert_eq!(choice(&fit(&folder, &spec(records, every)).unwrap()), one);
         }
-        let another = Spec {
-            guarantee: Guarantee { epsilon: Some(0.03), ..spec(300, 3).guarantee },
-            ..spec(300, 3)
-        };
+        let another = spec(300, 3)
+            .with(|it| it.guarantee = spec(300, 3).guarantee.with(|it| it.epsilon = Some(0.03)));
         let other = choice(&fit(&folder, &another).unwrap());
         assert_ne!(other, one, "the budget is public, and counts");
     }
@@ -289,7 +288,10 @@ fn settings_follow_the_units_of_the_table() {
     let folder = tempfile::tempdir().unwrap();
     let spec = job(folder.path(), 300, |i| i % 3 == 0);
     let at = |norm| {
-        let mut spec = Spec { row_norm: Some(norm), intercept: Some(false), ..spec.clone() };
+        let mut spec = spec.clone().with(|it| {
+            it.row_norm = Some(norm);
+            it.intercept = Some(false);
+        });
         spec.settings.precondition = Some(0.0);
         choice(&fit(&folder, &spec).unwrap()).settings
     };
@@ -329,16 +331,14 @@ fn scaled(folder: &Path, change: &str) -> Spec {
     let target = "[[column]]\nname = \"y\"\nkind = \"target\"\nclasses = [\"0\", \"1\"]\n";
     let schema = folder.join("schema.toml");
     std::fs::write(&schema, format!("row_norm = {norm:.1}\n{columns}{target}")).unwrap();
-    Spec {
-        guarantee: Guarantee {
-            epsilon: Some(1.0),
-            delta: Some(1e-5),
-            seed: Some(3),
-            ..Guarantee::default()
-        },
-        schema: Some(schema),
-        ..Spec::default()
-    }
+    Spec::default().with(|it| {
+        it.guarantee = Guarantee::default().with(|it| {
+            it.epsilon = Some(1.0);
+            it.delta = Some(1e-5);
+            it.seed = Some(3);
+        });
+        it.schema = Some(schema);
+    })
 }
 
 /// How a column is scaled is nobody's business but the schema's: bounds that are ten times too wide,

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use jsonschema::Validator;
 use reticent::accountant::{Adjacency, Mechanism};
-use reticent::{Guarantee, Spec, write_model};
+use reticent::{Guarantee, Spec};
 use serde_json::{Value, json};
 
 const SCHEMA: &str = include_str!("../schemas/certificate.schema.json");
@@ -26,16 +26,18 @@ fn certificate(change: impl FnOnce(&mut Spec)) -> Value {
             .unwrap();
     }
     std::fs::write(&data, text).unwrap();
-    let mut spec = Spec {
-        guarantee: Guarantee { epsilon: Some(1.0), delta: Some(1e-5), ..Guarantee::default() },
-        features: Some(2),
-        row_norm: Some(1.0),
-        ..Spec::default()
-    };
+    let mut spec = Spec::default().with(|it| {
+        it.guarantee = Guarantee::default().with(|it| {
+            it.epsilon = Some(1.0);
+            it.delta = Some(1e-5);
+        });
+        it.features = Some(2);
+        it.row_norm = Some(1.0);
+    });
     spec.settings.iterations = Some(5);
     change(&mut spec);
     let model = spec.check().unwrap().fit(&*data).unwrap().model;
-    let path = write_model(&model, folder.path()).unwrap().with_file_name("certificate.json");
+    let path = model.write(folder.path()).unwrap().with_file_name("certificate.json");
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 

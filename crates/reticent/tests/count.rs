@@ -44,16 +44,14 @@ impl Place {
     }
 
     fn spec(&self, epsilon: f64, unit: Unit) -> Spec {
-        Spec {
-            guarantee: Guarantee {
-                epsilon: Some(epsilon),
-                delta: Some(1e-6),
-                unit: Some(unit),
-                ..Guarantee::default()
-            },
-            schema: Some(self.0.path().join("s.toml")),
-            ..Spec::default()
-        }
+        Spec::default().with(|it| {
+            it.guarantee = Guarantee::default().with(|it| {
+                it.epsilon = Some(epsilon);
+                it.delta = Some(1e-6);
+                it.unit = Some(unit);
+            });
+            it.schema = Some(self.0.path().join("s.toml"));
+        })
     }
 
     fn count(&self, spec: &Spec, by_class: bool) -> Result<Counted, Error> {
@@ -88,10 +86,7 @@ fn counts_are_near_the_truth_and_have_noise() {
         let each = place.count(&spec, true).unwrap();
         assert_eq!((each.total, each.certificate.adjacency), (all, Adjacency::ReplaceOne));
         assert_eq!(each.certificate.ledger.total_events(), 2, "the last class is what is left");
-        let hidden = Spec {
-            guarantee: Guarantee { adjacency: Some(Adjacency::AddRemove), ..spec.guarantee },
-            ..spec
-        };
+        let hidden = spec.with(|it| it.guarantee.adjacency = Some(Adjacency::AddRemove));
         let hidden = place.count(&hidden, true).unwrap();
         assert_eq!(hidden.certificate.ledger.total_events(), 3);
         for counted in [each, hidden] {
@@ -111,12 +106,9 @@ fn what_cannot_be_counted_is_refused() {
     let place = Place::new();
     let spec = place.spec(1.0, Unit::Record);
     let refused = |spec: &Spec, by_class| place.count(spec, by_class).unwrap_err().to_string();
-    let public = Spec {
-        guarantee: Guarantee { adjacency: Some(Adjacency::ReplaceOne), ..spec.guarantee },
-        ..spec.clone()
-    };
+    let public = spec.clone().with(|it| it.guarantee.adjacency = Some(Adjacency::ReplaceOne));
     assert!(refused(&public, false).contains("nothing to ask"));
-    let pure = Spec { guarantee: Guarantee { delta: Some(0.0), ..spec.guarantee }, ..spec.clone() };
+    let pure = spec.clone().with(|it| it.guarantee.delta = Some(0.0));
     assert!(refused(&pure, true).contains("delta"), "{}", refused(&pure, true));
     for epsilon in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(refused(&place.spec(epsilon, Unit::Record), true).contains("epsilon"));

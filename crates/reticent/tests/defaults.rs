@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use reticent::accountant::View;
-use reticent::admm::catalogue::{AlgorithmKind, CATALOGUE};
+use reticent::internal::admm::catalogue::{AlgorithmKind, CATALOGUE};
 use reticent::simulate::{CheckpointOptions, Parties, SimulationSpec};
 use reticent::{Guarantee, Quality, Run, Spec, read_settings};
 
@@ -33,17 +33,15 @@ fn table(folder: &Path, records: u32) -> (Spec, f64) {
         text.push('\n');
     }
     std::fs::write(folder.join(TABLE), text).unwrap();
-    let spec = Spec {
-        guarantee: Guarantee {
-            epsilon: Some(1.0),
-            delta: Some(1e-5),
-            seed: Some(1),
-            ..Guarantee::default()
-        },
-        features: Some(40),
-        row_norm: Some(2.83),
-        ..Spec::default()
-    };
+    let spec = Spec::default().with(|it| {
+        it.guarantee = Guarantee::default().with(|it| {
+            it.epsilon = Some(1.0);
+            it.delta = Some(1e-5);
+            it.seed = Some(1);
+        });
+        it.features = Some(40);
+        it.row_norm = Some(2.83);
+    });
     (spec, 1.0 - f64::from(positive) / f64::from(records))
 }
 
@@ -58,11 +56,10 @@ fn every_algorithm_learns_at_its_own_settings() {
         // worst case.
         let minimiser = ["output-perturbation", "amp", "objp"].contains(&entry.name);
         let errors = if entry.name == "output-perturbation" { 1.0 } else { 0.75 };
-        let spec = Spec {
-            algorithm: Some(entry.name.to_owned()),
-            penalty: minimiser.then(|| "l2:0.01".to_owned()),
-            ..spec.clone()
-        };
+        let spec = spec.clone().with(|it| {
+            it.algorithm = Some(entry.name.to_owned());
+            it.penalty = minimiser.then(|| "l2:0.01".to_owned());
+        });
         let model = spec.check().unwrap().fit(&*data).unwrap().model;
         let Quality::Classes { accuracy, .. } = model.evaluate(&data, None).unwrap() else {
             panic!("the target has classes")
@@ -95,12 +92,12 @@ fn where_nothing_can_be_learnt_the_model_is_about_zero() {
         let once = |sampling: Option<&str>, seed| {
             let given: Vec<_> =
                 sampling.map(|how| ("sampling", how.to_owned())).into_iter().collect();
-            let spec = Spec {
-                guarantee: Guarantee { epsilon: Some(0.02), seed: Some(seed), ..spec.guarantee },
-                algorithm: Some(entry.name.to_owned()),
-                settings: read_settings(&given).unwrap(),
-                ..spec.clone()
-            };
+            let spec = spec.clone().with(|it| {
+                it.guarantee.epsilon = Some(0.02);
+                it.guarantee.seed = Some(seed);
+                it.algorithm = Some(entry.name.to_owned());
+                it.settings = read_settings(&given).unwrap();
+            });
             let model = spec.check().unwrap().fit(&*data).unwrap().model;
             match model.evaluate(&data, None).unwrap() {
                 Quality::Classes { log_loss, .. } => log_loss,
@@ -129,10 +126,10 @@ fn where_nothing_can_be_learnt_a_federation_learns_nothing() {
     for trust in [View::Local, View::SecureAggregation, View::Central] {
         let once = |seed| {
             let job = SimulationSpec {
-                job: Spec {
-                    guarantee: Guarantee { epsilon: Some(0.02), seed: Some(seed), ..job.guarantee },
-                    ..job.clone()
-                },
+                job: job.clone().with(|it| {
+                    it.guarantee.epsilon = Some(0.02);
+                    it.guarantee.seed = Some(seed);
+                }),
                 parties: Parties { split: Some(20), trust: Some(trust), ..Parties::default() },
                 ..SimulationSpec::default()
             };
@@ -165,14 +162,13 @@ fn narrow(folder: &Path, records: u32) -> (Spec, f64) {
         text.push('\n');
     }
     std::fs::write(folder.join(TABLE), text).unwrap();
-    let spec = Spec {
-        guarantee: Guarantee { delta: Some(1e-6), ..Guarantee::default() },
-        features: Some(COLUMNS),
-        row_norm: Some(1.0),
-        target_range: Some([-1.0, 1.0]),
-        intercept: Some(false),
-        ..Spec::default()
-    };
+    let spec = Spec::default().with(|it| {
+        it.guarantee = Guarantee::default().with(|it| it.delta = Some(1e-6));
+        it.features = Some(COLUMNS);
+        it.row_norm = Some(1.0);
+        it.target_range = Some([-1.0, 1.0]);
+        it.intercept = Some(false);
+    });
     (spec, square)
 }
 
@@ -187,15 +183,11 @@ fn no_model_of_a_narrow_target_is_much_worse_than_zero() {
     for entry in CATALOGUE.iter().filter(|entry| entry.takes.contains(&"clip_share")) {
         for epsilon in [0.01, 0.08, 0.63, 5.0] {
             let once = |seed| {
-                let spec = Spec {
-                    guarantee: Guarantee {
-                        epsilon: Some(epsilon),
-                        seed: Some(seed),
-                        ..spec.guarantee
-                    },
-                    algorithm: Some(entry.name.to_owned()),
-                    ..spec.clone()
-                };
+                let spec = spec.clone().with(|it| {
+                    it.guarantee.epsilon = Some(epsilon);
+                    it.guarantee.seed = Some(seed);
+                    it.algorithm = Some(entry.name.to_owned());
+                });
                 let model = spec.check().unwrap().fit(&*data).unwrap().model;
                 match model.evaluate(&data, None).unwrap() {
                     Quality::Range { rmse, .. } => rmse.powi(2),
@@ -234,16 +226,12 @@ fn more_budget_is_no_worse_model_of_small_samples() {
             words.chain([("sampling", "wor:20")]).map(|(n, v)| (n, v.to_owned())).collect();
         let at = |epsilon: f64| {
             let once = |seed| {
-                let spec = Spec {
-                    guarantee: Guarantee {
-                        epsilon: Some(epsilon),
-                        seed: Some(seed),
-                        ..spec.guarantee
-                    },
-                    algorithm: Some(name.to_owned()),
-                    settings: read_settings(&given).unwrap(),
-                    ..spec.clone()
-                };
+                let spec = spec.clone().with(|it| {
+                    it.guarantee.epsilon = Some(epsilon);
+                    it.guarantee.seed = Some(seed);
+                    it.algorithm = Some(name.to_owned());
+                    it.settings = read_settings(&given).unwrap();
+                });
                 let model = spec.check().unwrap().fit(&*data).unwrap().model;
                 match model.evaluate(&data, None).unwrap() {
                     Quality::Classes { log_loss, .. } => log_loss,

@@ -6,12 +6,13 @@
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
 use reticent::accountant::{Adjacency, Unit};
+use reticent::internal::Repeat;
 use reticent::losses;
 use reticent::penalties::L2;
 use reticent::tables::{Dataset, Schema, Target};
 use reticent::{
     Budget, Error, Estimate, Evaluating, Evaluation, Fit, Model, PrivateClasses, PrivateNumbers,
-    PrivateQuality, PrivateTable, Problem, Quality, Repeat, Run, Solver,
+    PrivateQuality, PrivateTable, Problem, Quality, Run, Solver,
 };
 
 const RUNS: u64 = 2_000;
@@ -47,6 +48,12 @@ fn binary() -> Schema {
 fn table(x: &[f64], y: &[u32], schema: &Schema) -> PrivateTable {
     let dataset = Dataset::dense(x, x.len(), 1).unwrap().with_targets(y).unwrap();
     PrivateTable::encode(&dataset, schema).unwrap()
+}
+
+/// The same table as one that was made up, which may be asked without noise.
+fn simulated(x: &[f64], y: &[u32], schema: &Schema) -> reticent_data::Table {
+    let dataset = Dataset::dense(x, x.len(), 1).unwrap().with_targets(y).unwrap();
+    reticent_data::encode(&dataset, schema).unwrap()
 }
 
 fn repeated(n: usize, adjacency: Adjacency) -> Repeat<Evaluating> {
@@ -126,7 +133,7 @@ fn intervals_of_classes_hold_as_often_as_they_say() {
     for (adjacency, n) in [(Adjacency::ReplaceOne, 2_000), (Adjacency::AddRemove, 3_000)] {
         let repeat = repeated(n, adjacency);
         let (x, y) = classes(n, 0);
-        let truth = repeat.without_noise(table(&x, &y, &binary())).unwrap();
+        let truth = repeat.without_noise(simulated(&x, &y, &binary())).unwrap();
         let truth = of_classes(repeat.read(&truth));
         let (auc, log_loss) = exactly(&x, &y);
         let mut shares: [Share; 7] = Default::default();
@@ -188,10 +195,8 @@ fn intervals_of_numbers_hold_as_often_as_they_say() {
         .map(|(i, x)| 50.0 + 40.0 * (x + 0.6 * (uniform(2 * i as u64 + 1) - 0.5)))
         .collect();
     let schema = Schema::bounded(&[(-1.0, 1.0)], Target::range(0.0, 100.0).unwrap()).unwrap();
-    let table = || {
-        let dataset = Dataset::dense(&x, x.len(), 1).unwrap().with_targets(&y).unwrap();
-        PrivateTable::encode(&dataset, &schema).unwrap()
-    };
+    let dataset = || Dataset::dense(&x, x.len(), 1).unwrap().with_targets(&y).unwrap();
+    let table = || PrivateTable::encode(&dataset(), &schema).unwrap();
     for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
         let problem = Problem::new(schema.clone())
             .loss(losses::parse("squared", None).unwrap())
@@ -205,7 +210,8 @@ fn intervals_of_numbers_hold_as_often_as_they_say() {
             .unwrap()
             .repeat(table())
             .unwrap();
-        let truth = of_numbers(repeat.read(&repeat.without_noise(table()).unwrap()));
+        let simulated = reticent_data::encode(&dataset(), &schema).unwrap();
+        let truth = of_numbers(repeat.read(&repeat.without_noise(simulated).unwrap()));
         let all = |quality: &PrivateNumbers| [quality.r2, quality.mae, quality.mse, quality.rmse];
         let mut shares: [Share; 4] = Default::default();
         for run in 0..RUNS {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use reticent::{Error, Guarantee, Model, Progress, Quality, Run, Spec, Stage, write_model};
+use reticent::{Error, Guarantee, Model, Progress, Quality, Run, Spec, Stage};
 use reticent_accountant::{Adjacency, Unit};
 use reticent_admm::Settings;
 use tempfile::TempDir;
@@ -22,17 +22,15 @@ fn signs(folder: &Path) -> Spec {
         writeln!(text, "{} 1:{a} 2:{b}", if a > 0.0 { "+1" } else { "-1" }).unwrap();
     }
     std::fs::write(folder.join(SIGNS), text).unwrap();
-    Spec {
-        guarantee: Guarantee {
-            epsilon: Some(8.0),
-            delta: Some(1e-5),
-            seed: Some(7),
-            ..Guarantee::default()
-        },
-        features: Some(2),
-        row_norm: Some(1.0),
-        ..Spec::default()
-    }
+    Spec::default().with(|it| {
+        it.guarantee = Guarantee::default().with(|it| {
+            it.epsilon = Some(8.0);
+            it.delta = Some(1e-5);
+            it.seed = Some(7);
+        });
+        it.features = Some(2);
+        it.row_norm = Some(1.0);
+    })
 }
 
 /// Fits the table of [`signs`].
@@ -45,7 +43,7 @@ fn a_model_is_learnt_written_and_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let spec = signs(folder.path());
     let model = fit(&folder, &spec).unwrap();
-    let path = write_model(&model, &folder.path().join("out")).unwrap();
+    let path = model.write(&folder.path().join("out")).unwrap();
     let read = Model::read(&path).unwrap();
     assert_eq!(read, model);
     let Quality::Classes { accuracy, auc, n, .. } =
@@ -61,21 +59,19 @@ fn a_model_is_learnt_written_and_read_back() {
 fn the_certificate_says_what_was_asked_for_and_that_a_seed_is_not_private() {
     let folder = tempfile::tempdir().unwrap();
     for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
-        let spec = Spec {
-            guarantee: Guarantee {
-                adjacency: Some(adjacency),
-                public_n: Some(400),
-                ..signs(folder.path()).guarantee
-            },
-            ..signs(folder.path())
-        };
+        let spec = signs(folder.path()).with(|it| {
+            it.guarantee = signs(folder.path()).guarantee.with(|it| {
+                it.adjacency = Some(adjacency);
+                it.public_n = Some(400);
+            });
+        });
         let certificate = fit(&folder, &spec).unwrap().certificate().clone();
         let counted = certificate.counted.unwrap();
         assert!(counted <= 8.0 && counted > 7.9 && certificate.epsilon.is_infinite(), "{counted}");
         assert_eq!(certificate.adjacency, adjacency);
         assert_eq!(certificate.noise, "seeded, NOT PRIVATE");
         assert!(!certificate.certified);
-        let secure = Spec { guarantee: Guarantee { seed: None, ..spec.guarantee }, ..spec };
+        let secure = spec.with(|it| it.guarantee.seed = None);
         let certificate = fit(&folder, &secure).unwrap().certificate().clone();
         assert!(certificate.certified, "{:?}", certificate.reasons);
         assert!(certificate.epsilon <= 8.0 && certificate.epsilon > 7.9, "{}", certificate.epsilon);
@@ -88,20 +84,17 @@ fn the_same_seed_gives_the_same_model() {
     let folder = tempfile::tempdir().unwrap();
     let spec = signs(folder.path());
     assert_eq!(fit(&folder, &spec).unwrap(), fit(&folder, &spec).unwrap());
-    let other = Spec { guarantee: Guarantee { seed: Some(8), ..spec.guarantee }, ..spec.clone() };
+    let other = spec.clone().with(|it| it.guarantee.seed = Some(8));
     assert_ne!(fit(&folder, &spec).unwrap(), fit(&folder, &other).unwrap());
 }
 
 #[test]
 fn add_remove_without_a_public_count_is_refused_before_the_data_is_read() {
     let folder = tempfile::tempdir().unwrap();
-    let spec = Spec {
-        guarantee: Guarantee {
-            adjacency: Some(Adjacency::AddRemove),
-            ..signs(folder.path()).guarantee
-        },
-        ..signs(folder.path())
-    };
+    let spec = signs(folder.path()).with(|it| {
+        it.guarantee =
+            signs(folder.path()).guarantee.with(|it| it.adjacency = Some(Adjacency::AddRemove))
+    });
     let error = spec.check().unwrap_err();
     assert!(error.hint().contains("`public_n = N`"), "{}", error.hint());
 }
@@ -125,15 +118,17 @@ fn sampled_runs_are_counted_as_what_they_are() {
 #[test]
 fn a_budget_that_cannot_be_is_refused_even_where_it_is_not_spent() {
     let folder = tempfile::tempdir().unwrap();
-    let exact = Spec { algorithm: Some("exact".into()), ..signs(folder.path()) };
+    let exact = signs(folder.path()).with(|it| it.algorithm = Some("exact".into()));
     for bad in [
-        Spec { guarantee: Guarantee { epsilon: Some(-1.0), ..exact.guarantee }, ..exact.clone() },
-        Spec { guarantee: Guarantee { delta: Some(2.0), ..exact.guarantee }, ..exact.clone() },
+        exact.clone().with(|it| it.guarantee.epsilon = Some(-1.0)),
+        exact.clone().with(|it| it.guarantee.delta = Some(2.0)),
     ] {
         assert!(matches!(bad.check(), Err(Error::Value(_))));
     }
-    let free =
-        Spec { guarantee: Guarantee { epsilon: None, delta: None, ..exact.guarantee }, ..exact };
+    let free = exact.with(|it| {
+        it.guarantee.epsilon = None;
+        it.guarantee.delta = None;
+    });
     assert_eq!(fit(&folder, &free).unwrap().certificate().epsilon, f64::INFINITY);
 }
 
@@ -146,16 +141,17 @@ fn a_user_column_in_the_schema_protects_persons_without_a_flag() {
                    [[column]]\nname = 'b'\nkind = 'target'\nclasses = ['no', 'yes']\n";
     std::fs::write(place("schema.toml"), columns).unwrap();
     std::fs::write(place("rows.csv"), "a,who,b\n0.1,ann,no\n0.9,ann,yes\n0.4,bob,no\n").unwrap();
-    let spec = Spec {
-        guarantee: Guarantee { epsilon: Some(1.0), delta: Some(1e-5), ..Guarantee::default() },
-        schema: Some(place("schema.toml")),
-        ..Spec::default()
-    };
+    let spec = Spec::default().with(|it| {
+        it.guarantee = Guarantee::default().with(|it| {
+            it.epsilon = Some(1.0);
+            it.delta = Some(1e-5);
+        });
+        it.schema = Some(place("schema.toml"));
+    });
     let fit = |spec: &Spec| spec.check().unwrap().fit(&*place("rows.csv")).unwrap().model;
     let certificate = fit(&spec).certificate().clone();
     assert_eq!((certificate.unit, certificate.population), (Unit::User, 2));
-    let record =
-        Spec { guarantee: Guarantee { unit: Some(Unit::Record), ..spec.guarantee }, ..spec };
+    let record = spec.with(|it| it.guarantee.unit = Some(Unit::Record));
     assert_eq!(fit(&record).certificate().population, 3);
 }
 
@@ -171,12 +167,11 @@ fn a_run_that_ends_on_its_way_has_spent_its_budget_and_says_so() {
         iterations: Some(60),
         ..Settings::default()
     };
-    let spec = Spec {
-        algorithm: Some("sadmm".into()),
-        penalty: Some("l1:1".into()),
-        settings,
-        ..signs(folder.path())
-    };
+    let spec = signs(folder.path()).with(|it| {
+        it.algorithm = Some("sadmm".into());
+        it.penalty = Some("l1:1".into());
+        it.settings = settings;
+    });
     let error = fit(&folder, &spec).unwrap_err();
     assert!(error.to_string().contains("no longer finite"), "{error}");
     assert!(
@@ -185,16 +180,14 @@ fn a_run_that_ends_on_its_way_has_spent_its_budget_and_says_so() {
         error.hint()
     );
     // What is refused before anything is asked costs nothing.
-    let none = Spec {
-        guarantee: Guarantee {
-            adjacency: Some(Adjacency::AddRemove),
-            public_n: Some(400),
-            ..signs(folder.path()).guarantee
-        },
-        algorithm: Some("output-perturbation".into()),
-        penalty: Some("l2:0.01".into()),
-        ..signs(folder.path())
-    };
+    let none = signs(folder.path()).with(|it| {
+        it.guarantee = signs(folder.path()).guarantee.with(|it| {
+            it.adjacency = Some(Adjacency::AddRemove);
+            it.public_n = Some(400);
+        });
+        it.algorithm = Some("output-perturbation".into());
+        it.penalty = Some("l2:0.01".into());
+    });
     let error = fit(&folder, &none).unwrap_err();
     assert!(
         error.to_string().contains("not offered") && !error.hint().contains("spent"),
@@ -290,7 +283,7 @@ fn variance_reduction_takes_small_samples() {
         .collect();
     std::fs::write(&path, text).unwrap();
     for size in ["wor:1", "wor:10", "wor:100", "wor:3000", "poisson:0.003"] {
-        let mut spec = Spec { features: Some(1), ..signs(folder.path()) };
+        let mut spec = signs(folder.path()).with(|it| it.features = Some(1));
         spec.guarantee.epsilon = Some(0.1);
         spec.algorithm = Some("vradmm".into());
         spec.settings.sampling = Some(size.parse().unwrap());
@@ -308,13 +301,12 @@ fn noise_by_hand_is_counted_and_none_is_not_private() {
     let folder = TempDir::new().unwrap();
     let settings = Settings { iterations: Some(10), ..Settings::default() };
     let algorithm = Some("ssadmm".to_owned());
-    let spec = Spec {
-        guarantee: Guarantee { seed: None, ..signs(folder.path()).guarantee },
-        algorithm,
-        settings,
-        ..signs(folder.path())
-    };
-    let with = |noise: f64| fit(&folder, &Spec { noise: Some(noise), ..spec.clone() });
+    let spec = signs(folder.path()).with(|it| {
+        it.guarantee = signs(folder.path()).guarantee.with(|it| it.seed = None);
+        it.algorithm = algorithm;
+        it.settings = settings;
+    });
+    let with = |noise: f64| fit(&folder, &spec.clone().with(|it| it.noise = Some(noise)));
 
     let model = with(40.0).unwrap();
     let certificate = model.certificate();
@@ -324,19 +316,21 @@ fn noise_by_hand_is_counted_and_none_is_not_private() {
     let error = with(0.5).unwrap_err();
     assert!(error.is_budget() && error.to_string().contains("noise = 0.5"), "{error}");
 
-    let free = Spec {
-        guarantee: Guarantee { epsilon: None, delta: None, ..spec.guarantee },
-        noise: Some(0.0),
-        ..spec.clone()
-    };
+    let free = spec.clone().with(|it| {
+        it.guarantee.epsilon = None;
+        it.guarantee.delta = None;
+        it.noise = Some(0.0);
+    });
     let model = fit(&folder, &free).unwrap();
     let certificate = model.certificate();
     assert!(!certificate.certified && certificate.epsilon.is_infinite());
     assert_eq!(certificate.noise, "none");
 
     for (noise, algorithm) in [(-1.0, "ssadmm"), (f64::NAN, "ssadmm"), (1.0, "exact")] {
-        let spec =
-            Spec { noise: Some(noise), algorithm: Some(algorithm.to_owned()), ..spec.clone() };
+        let spec = spec.clone().with(|it| {
+            it.noise = Some(noise);
+            it.algorithm = Some(algorithm.to_owned());
+        });
         assert!(spec.check().unwrap_err().to_string().starts_with("noise = "), "{noise}");
     }
 }

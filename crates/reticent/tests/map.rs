@@ -7,11 +7,12 @@
 use std::path::Path;
 
 use reticent::accountant::{Adjacency, Unit, View};
-use reticent::admm::catalogue::{AlgorithmKind, CATALOGUE};
 use reticent::admm::{Release, Settings, WalkState};
+use reticent::internal::admm::catalogue::{AlgorithmKind, CATALOGUE};
+use reticent::internal::runtime;
 use reticent::map::{self, Drawn, MapCell, MapProcedure};
 use reticent::simulate::{Parties, SimulationSpec};
-use reticent::{Budget, Evaluation, Guarantee, Spec, runtime};
+use reticent::{Budget, Evaluation, Guarantee, Spec};
 
 const SCHEMA: &str = r#"
 row_norm = 1.0
@@ -118,23 +119,21 @@ fn fits(folder: &Path) -> Vec<(MapCell, Spec)> {
                                 };
                             let tuned = procedure.is_tuned();
                             let lists = format!("penalty={}[1,2]", &penalty[..3]);
-                            let spec = Spec {
-                                guarantee: Guarantee {
-                                    epsilon: Some(1.0),
-                                    delta: Some(1e-6),
-                                    unit: Some(unit),
-                                    adjacency: Some(adjacency),
-                                    ..Guarantee::default()
-                                },
-                                schema: Some(schema(unit, form)),
-                                algorithm: Some(entry.name.to_owned()),
-                                penalty: (!tuned).then(|| penalty.to_owned()),
-                                tune: tuned.then(|| vec![lists]),
-                                graph: procedure.has_graph().then(|| "private".to_owned()),
-                                standard_errors: procedure.has_standard_errors().then_some(0.2),
-                                settings: Settings { sampling, ..settings.clone() },
-                                ..Spec::default()
-                            };
+                            let spec = Spec::default().with(|it| {
+                                it.guarantee = Guarantee::default().with(|it| {
+                                    it.epsilon = Some(1.0);
+                                    it.delta = Some(1e-6);
+                                    it.unit = Some(unit);
+                                    it.adjacency = Some(adjacency);
+                                });
+                                it.schema = Some(schema(unit, form));
+                                it.algorithm = Some(entry.name.to_owned());
+                                it.penalty = (!tuned).then(|| penalty.to_owned());
+                                it.tune = tuned.then(|| vec![lists]);
+                                it.graph = procedure.has_graph().then(|| "private".to_owned());
+                                it.standard_errors = procedure.has_standard_errors().then_some(0.2);
+                                it.settings = Settings { sampling, ..settings.clone() };
+                            });
                             let cell = MapCell {
                                 algorithm: entry.name,
                                 form,
@@ -168,19 +167,17 @@ fn simulations(folder: &Path) -> Vec<(MapCell, SimulationSpec)> {
                             let sampled =
                                 params != Drawn::Full || entry.takes.contains(&"sampling");
                             let sampling = if sampled { drawn(params).parse().ok() } else { None };
-                            let job = Spec {
-                                guarantee: Guarantee {
-                                    epsilon: Some(1.0),
-                                    delta: Some(1e-6),
-                                    unit: Some(unit),
-                                    adjacency: Some(adjacency),
-                                    ..Guarantee::default()
-                                },
-                                schema: Some(schema(unit)),
-                                algorithm: Some(entry.name.to_owned()),
-                                settings: Settings { sampling, ..settings.clone() },
-                                ..Spec::default()
-                            };
+                            let job = Spec::default().with(|it| {
+                                it.guarantee = Guarantee::default().with(|it| {
+                                    it.epsilon = Some(1.0);
+                                    it.delta = Some(1e-6);
+                                    it.unit = Some(unit);
+                                    it.adjacency = Some(adjacency);
+                                });
+                                it.schema = Some(schema(unit));
+                                it.algorithm = Some(entry.name.to_owned());
+                                it.settings = Settings { sampling, ..settings.clone() };
+                            });
                             let parties = Parties {
                                 split: (unit == Unit::Record).then_some(20),
                                 trust: Some(view),
@@ -228,12 +225,11 @@ fn evaluations(folder: &Path) -> Vec<(MapCell, Result<(), reticent::Error>)> {
                 format!("a,b,y\n0,1,{y}\n1,0,{y}\n")
             };
             std::fs::write(&table, rows).unwrap();
-            let spec = Spec {
-                schema: Some(schema),
-                algorithm: Some("exact".to_owned()),
-                penalty: Some("l2:1".to_owned()),
-                ..Spec::default()
-            };
+            let spec = Spec::default().with(|it| {
+                it.schema = Some(schema);
+                it.algorithm = Some("exact".to_owned());
+                it.penalty = Some("l2:1".to_owned());
+            });
             let model = spec.check().unwrap().fit(table.as_path()).unwrap().model;
             for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
                 let evaluation = Evaluation::new(Budget::new(1.0, 1e-6).unwrap());

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use jsonschema::Validator;
-use reticent::{Model, Prediction, Spec, write_model};
+use reticent::{Model, Prediction, Spec};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -51,14 +51,13 @@ fn fitted(target: &str, label: impl Fn(usize) -> String) -> (TempDir, Model, Val
         format!("{COLUMNS}[[column]]\nname = 'y'\nkind = 'target'\n{target}\n"),
     )
     .unwrap();
-    let spec = Spec {
-        schema: Some(schema),
-        algorithm: Some("exact".to_owned()),
-        penalty: Some("l2:1e-3".to_owned()),
-        ..Spec::default()
-    };
+    let spec = Spec::default().with(|it| {
+        it.schema = Some(schema);
+        it.algorithm = Some("exact".to_owned());
+        it.penalty = Some("l2:1e-3".to_owned());
+    });
     let model = spec.check().unwrap().fit(&*data).unwrap().model;
-    let path = write_model(&model, folder.path()).unwrap();
+    let path = model.write(folder.path()).unwrap();
     let value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     (folder, model, value)
 }

@@ -32,17 +32,15 @@ fn write(path: &Path, records: &[(f64, usize)], spell: impl Fn(usize) -> String)
 
 fn fit(folder: &Path, algorithm: &str, files: &[PathBuf]) -> Model {
     std::fs::write(folder.join("schema.toml"), SCHEMA).unwrap();
-    let spec = Spec {
-        guarantee: Guarantee {
-            epsilon: Some(4.0),
-            delta: Some(1e-5),
-            seed: Some(7),
-            ..Guarantee::default()
-        },
-        schema: Some(folder.join("schema.toml")),
-        algorithm: Some(algorithm.into()),
-        ..Spec::default()
-    };
+    let spec = Spec::default().with(|it| {
+        it.guarantee = Guarantee::default().with(|it| {
+            it.epsilon = Some(4.0);
+            it.delta = Some(1e-5);
+            it.seed = Some(7);
+        });
+        it.schema = Some(folder.join("schema.toml"));
+        it.algorithm = Some(algorithm.into());
+    });
     let files = Files { paths: files.to_vec(), reading: ReadOptions::default() };
     spec.check().unwrap().fit(files).unwrap().model
 }

@@ -8,9 +8,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use reticent::internal::{check_folder, write_results};
 use reticent::penalties::L2;
 use reticent::tables::{Dataset, Schema, Target};
-use reticent::{Fit, Model, Solver, check_folder, verify, write_model, write_results};
+use reticent::{Fit, Model, Solver, verify};
 
 const FOLDER: &str = "RETICENT_TEST_FOLDER";
 const TIMES: &str = "RETICENT_TEST_TIMES";
@@ -32,7 +33,7 @@ fn the_process() {
     let own = f64::from(std::process::id() % 7);
     let models = [model(1.0 + own), model(2.0 + own)];
     for i in 0..times.parse().unwrap() {
-        write_model(&models[i % 2], Path::new(&folder)).unwrap();
+        models[i % 2].write(Path::new(&folder)).unwrap();
     }
 }
 
@@ -95,7 +96,7 @@ fn a_killed_writer_leaves_files_of_one_run() {
             false => alone += 1,
         }
         if round % 4 == 3 {
-            write_model(&model(3.0), &out).unwrap();
+            model(3.0).write(&out).unwrap();
             assert_eq!(names(&out), whole());
         }
     }
@@ -109,13 +110,13 @@ fn files_of_an_earlier_run_do_not_stay_beside_those_of_a_later() {
     write_results(&model(1.0), Some("[{\"party\": 0, \"epsilon\": 1.0}]\n"), &out).unwrap();
     assert!(out.join("parties.json").exists());
     std::fs::write(out.join("notes.txt"), "mine").unwrap();
-    write_model(&model(2.0), &out).unwrap();
+    model(2.0).write(&out).unwrap();
     let mut left = whole();
     left.insert("notes.txt".to_owned());
     assert_eq!(names(&out), left);
     // What somebody else calls so is theirs.
     std::fs::write(out.join("parties.json"), "guests").unwrap();
-    write_model(&model(1.0), &out).unwrap();
+    model(1.0).write(&out).unwrap();
     assert_eq!(std::fs::read_to_string(out.join("parties.json")).unwrap(), "guests");
 }
 
@@ -125,7 +126,7 @@ fn a_folder_that_is_looked_at_first_is_left_as_it_was() {
     check_folder(place.path()).unwrap();
     check_folder(&place.path().join("a/b")).unwrap();
     assert!(names(place.path()).is_empty());
-    let path = write_model(&model(1.0), &place.path().join("a/b")).unwrap();
+    let path = model(1.0).write(&place.path().join("a/b")).unwrap();
     assert_eq!(path, place.path().join("a/b/model.json"));
     assert_eq!(names(place.path()), BTreeSet::from(["a".to_owned()]));
     assert_eq!(names(&place.path().join("a")), BTreeSet::from(["b".to_owned()]));
@@ -142,7 +143,7 @@ fn others_may_read_a_result() {
         std::fs::metadata(place.path().join(name)).unwrap().permissions().mode() & 0o777
     };
     for _ in 0..2 {
-        write_model(&model(1.0), &place.path().join("out")).unwrap();
+        model(1.0).write(&place.path().join("out")).unwrap();
         assert_eq!(mode("out"), mode("folder"));
         assert_eq!(mode("out/model.json"), mode("usual"));
         assert_eq!(mode("out/certificate.json"), mode("usual"));

@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use reticent::admm::catalogue;
-use reticent::penalties::{self, Penalty};
-use reticent::runtime::{self, ProtocolEntry};
+use reticent::internal::admm::catalogue;
+use reticent::internal::problem::penalties::Penalty;
+use reticent::internal::runtime::{self, ProtocolEntry};
+use reticent::penalties;
 use reticent::simulate::{
     CheckpointOptions, Failures, Simulated, Simulation, SimulationJob, SimulationSpec,
 };

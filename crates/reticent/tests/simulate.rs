@@ -14,13 +14,15 @@ fn folder() -> &'static Path {
 
 fn job() -> SimulationJob {
     let simulation = SimulationSpec {
-        job: Spec {
-            guarantee: Guarantee { epsilon: Some(8.0), delta: Some(1e-5), ..Guarantee::default() },
-            schema: Some(folder().join("patients.toml")),
-            algorithm: Some("federated".to_owned()),
-            settings: Settings { iterations: Some(3), ..Settings::default() },
-            ..Spec::default()
-        },
+        job: Spec::default().with(|it| {
+            it.guarantee = Guarantee::default().with(|it| {
+                it.epsilon = Some(8.0);
+                it.delta = Some(1e-5);
+            });
+            it.schema = Some(folder().join("patients.toml"));
+            it.algorithm = Some("federated".to_owned());
+            it.settings = Settings { iterations: Some(3), ..Settings::default() };
+        }),
         parties: Parties { split: Some(4), trust: Some(View::Local), ..Parties::default() },
         ..SimulationSpec::default()
     };

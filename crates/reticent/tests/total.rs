@@ -25,19 +25,17 @@ fn spec(folder: &Path, records: i32, algorithm: &str) -> Spec {
         writeln!(text, "{} 1:{a} 2:{b} 3:{c}", if a > 0.0 { "+1" } else { "-1" }).unwrap();
     }
     std::fs::write(folder.join(TABLE), text).unwrap();
-    let mut spec = Spec {
-        guarantee: Guarantee {
-            epsilon: Some(0.1),
-            delta: Some(1e-5),
-            adjacency: Some(Adjacency::AddRemove),
-            public_n: Some(PUBLIC),
-            ..Guarantee::default()
-        },
-        features: Some(3),
-        row_norm: Some(1.0),
-        algorithm: Some(algorithm.to_owned()),
-        ..Spec::default()
-    };
+    let mut spec = Spec::default().with(|it| {
+        it.guarantee = Guarantee::default().with(|it| {
+            it.epsilon = Some(0.1);
+            it.delta = Some(1e-5);
+            it.adjacency = Some(Adjacency::AddRemove);
+            it.public_n = Some(PUBLIC);
+        });
+        it.features = Some(3);
+        it.row_norm = Some(1.0);
+        it.algorithm = Some(algorithm.to_owned());
+    });
     spec.settings.law = Some(Law::SphericalLaplace);
     if algorithm == "objp" {
         spec.settings.iterations = Some(2);
@@ -78,10 +76,8 @@ fn tuning_does_not_turn_a_refusal_into_a_model() {
     let folder = tempfile::tempdir().unwrap();
     for records in [1000, 1001] {
         for algorithm in ["amp", "objp"] {
-            let spec = Spec {
-                tune: Some(vec!["penalty=l2:[1e-4,1e-3]".to_owned()]),
-                ..spec(folder.path(), records, algorithm)
-            };
+            let spec = spec(folder.path(), records, algorithm)
+                .with(|it| it.tune = Some(vec!["penalty=l2:[1e-4,1e-3]".to_owned()]));
             assert!(
                 answers(&folder, &spec).tuned.unwrap().chosen.contains("penalty"),
                 "{algorithm} on {records}"
@@ -95,14 +91,13 @@ fn tuning_does_not_turn_a_refusal_into_a_model() {
 fn a_learned_graph_is_answered_on_both_sides_as_well() {
     let folder = tempfile::tempdir().unwrap();
     for records in [1000, 1001] {
-        let mut spec = Spec {
-            graph: Some("private".to_owned()),
-            penalty: Some("l1:1e-3".to_owned()),
-            ..spec(folder.path(), records, "sadmm")
-        };
+        let mut spec = spec(folder.path(), records, "sadmm").with(|it| {
+            it.graph = Some("private".to_owned());
+            it.penalty = Some("l1:1e-3".to_owned());
+        });
         spec.settings.law = None;
         assert!(answers(&folder, &spec).model.graph().is_some());
-        let spec = Spec { tune: Some(vec!["clip=[0.5,1]".to_owned()]), ..spec };
+        let spec = spec.with(|it| it.tune = Some(vec!["clip=[0.5,1]".to_owned()]));
         assert!(answers(&folder, &spec).tuned.is_some());
     }
 }
@@ -117,7 +112,7 @@ fn where_every_run_ran_away_there_is_no_model() {
     // The answers of a rehearsal are small, and its iterates stay below the largest of numbers.
     let step = Some("constant:1e308".parse().unwrap());
     spec.settings = Settings { step, iterations: Some(2), ..Settings::default() };
-    let spec = Spec { tune: Some(vec!["clip=[0.5,1]".to_owned()]), ..spec };
+    let spec = spec.with(|it| it.tune = Some(vec!["clip=[0.5,1]".to_owned()]));
     let error = spec.check().unwrap().fit(&*folder.path().join(TABLE)).err().unwrap();
     assert!(matches!(error, Error::Spent { .. }), "{error}");
     assert!(error.to_string().contains("every run ran away"), "{error}");

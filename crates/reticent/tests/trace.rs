@@ -17,18 +17,16 @@ fn table() -> PathBuf {
 }
 
 fn spec(algorithm: &str) -> Spec {
-    Spec {
-        guarantee: Guarantee {
-            epsilon: Some(2.0),
-            delta: Some(1e-5),
-            seed: Some(7),
-            ..Guarantee::default()
-        },
-        schema: Some(folder().join("patients.toml")),
-        algorithm: Some(algorithm.to_owned()),
-        penalty: Some("l2:0.1".to_owned()),
-        ..Spec::default()
-    }
+    Spec::default().with(|it| {
+        it.guarantee = Guarantee::default().with(|it| {
+            it.epsilon = Some(2.0);
+            it.delta = Some(1e-5);
+            it.seed = Some(7);
+        });
+        it.schema = Some(folder().join("patients.toml"));
+        it.algorithm = Some(algorithm.to_owned());
+        it.penalty = Some("l2:0.1".to_owned());
+    })
 }
 
 fn job(algorithm: &str) -> Job {
@@ -36,7 +34,7 @@ fn job(algorithm: &str) -> Job {
 }
 
 fn traced(job: &Job, public: Option<&mut PublicData>) -> (Vec<f64>, Trace) {
-    let tracing = Tracing { public, ..Tracing::default() };
+    let tracing = Tracing::new(1, public);
     let fitted = job.run(&*table(), Run::traced(tracing)).unwrap();
     let trace = fitted.trace.unwrap();
     let weights = fitted.model.coefficients();
@@ -51,16 +49,16 @@ fn names(trace: &Trace) -> Vec<String> {
 /// with public data and without.
 #[test]
 fn a_run_is_the_same_whether_it_is_traced_or_not() {
-    for entry in reticent::admm::catalogue::CATALOGUE {
+    for entry in reticent::internal::admm::catalogue::CATALOGUE {
         if entry.name == "exact" {
             continue;
         }
         let penalty = Some(entry.penalty.to_owned());
-        let job = Spec { penalty, ..spec(entry.name) }.check().unwrap();
+        let job = spec(entry.name).with(|it| it.penalty = penalty).check().unwrap();
         let plain = job.fit(&*table()).unwrap().model;
         let mut public = PublicData::of_job(&job, &*table()).unwrap().without_optimum();
         for public in [None, Some(&mut public)] {
-            let tracing = Tracing { public, ..Tracing::default() };
+            let tracing = Tracing::new(1, public);
             let fitted = job.run(&*table(), Run::traced(tracing)).unwrap();
             let trace = fitted.trace.as_ref().unwrap();
             assert_eq!(fitted.model.coefficients(), plain.coefficients(), "{}", entry.name);
@@ -79,10 +77,10 @@ fn a_run_is_the_same_whether_it_is_traced_or_not() {
 /// The attack: whoever is not told that the table is public must get nothing that was read freely.
 #[test]
 fn without_public_data_nothing_is_read_freely() {
-    let job =
-        Spec { guarantee: Guarantee { seed: None, ..spec("sadmm").guarantee }, ..spec("sadmm") }
-            .check()
-            .unwrap();
+    let job = spec("sadmm")
+        .with(|it| it.guarantee = spec("sadmm").guarantee.with(|it| it.seed = None))
+        .check()
+        .unwrap();
     let (_, trace) = traced(&job, None);
     assert!(!trace.not_private && trace.note().contains("certificate of the model covers it"));
     let names = names(&trace);
@@ -134,7 +132,7 @@ fn epsilon_rises_to_that_of_the_certificate() {
         let mut spec = spec(algorithm);
         spec.settings.sampling = sampling.map(|text| text.parse().unwrap());
         let job = spec.check().unwrap();
-        let tracing = Tracing { every: 7, ..Tracing::default() };
+        let tracing = Tracing::new(7, None);
         let fitted = job.run(&*table(), Run::traced(tracing)).unwrap();
         let trace = fitted.trace.as_ref().unwrap();
         let last = trace.rows.last().unwrap();
@@ -158,11 +156,10 @@ fn what_has_no_trace_is_refused_before_anything_is_asked() {
     };
     assert!(refused(job("exact")).contains("it has no noise"));
     let tune = Some(vec!["clip=[0.5,1]".to_owned()]);
-    let tuned = Spec {
-        guarantee: Guarantee { seed: None, ..spec("dp-sgd").guarantee },
-        tune,
-        ..spec("dp-sgd")
-    };
+    let tuned = spec("dp-sgd").with(|it| {
+        it.guarantee = spec("dp-sgd").guarantee.with(|it| it.seed = None);
+        it.tune = tune;
+    });
     assert!(refused(tuned.check().unwrap()).contains("only the best is released"));
     assert!(PublicData::of_job(&tuned.check().unwrap(), &*table()).is_err());
 }
@@ -176,12 +173,11 @@ fn simulation(algorithm: &str, trust: View, sampling: Option<&str>) -> Simulatio
     // Against one peer a person is protected, of whom there is one for each age.
     let persons = trust == View::Network;
     let user_column = persons.then(|| "age".to_owned());
-    let job = Spec {
-        guarantee: Guarantee { epsilon: Some(8.0), ..spec(algorithm).guarantee },
-        settings,
-        user_column,
-        ..spec(algorithm)
-    };
+    let job = spec(algorithm).with(|it| {
+        it.guarantee = spec(algorithm).guarantee.with(|it| it.epsilon = Some(8.0));
+        it.settings = settings;
+        it.user_column = user_column;
+    });
     let split = (!persons).then_some(4);
     let parties = Parties { split, trust: Some(trust), ..Parties::default() };
     SimulationSpec { job, parties, ..SimulationSpec::default() }.check().unwrap()
@@ -194,7 +190,7 @@ fn rounds_between_parties_show_what_their_view_covers_and_no_more() {
     let run = |algorithm, trust, sampling, public: Option<&mut PublicData>| {
         let job = simulation(algorithm, trust, sampling);
         let ready = job.open(&*table(), CheckpointOptions::default(), &mut Run::default()).unwrap();
-        let tracing = Tracing { public, ..Tracing::default() };
+        let tracing = Tracing::new(1, public);
         ready.run(Run::traced(tracing)).unwrap().trace.unwrap()
     };
     let local = run("federated", View::Local, None, None);
@@ -223,18 +219,20 @@ fn a_row_of_peers_is_that_of_its_own_iteration() {
     for algorithm in ["r-admm", "dvp", "m-admm", "mr-admm", "admm-network"] {
         let run = |iterations: u64| {
             let settings = Settings { iterations: Some(iterations), ..Settings::default() };
-            let job = Spec {
-                guarantee: Guarantee { epsilon: None, delta: None, ..spec(algorithm).guarantee },
-                settings,
-                noise: Some(0.0),
-                ..spec(algorithm)
-            };
+            let job = spec(algorithm).with(|it| {
+                it.guarantee = spec(algorithm).guarantee.with(|it| {
+                    it.epsilon = None;
+                    it.delta = None;
+                });
+                it.settings = settings;
+                it.noise = Some(0.0);
+            });
             let parties = Parties { split: Some(4), ..Parties::default() };
             let job = SimulationSpec { job, parties, ..SimulationSpec::default() }.check().unwrap();
             let mut public = PublicData::of_simulation(&job, &*table()).unwrap();
             let ready =
                 job.open(&*table(), CheckpointOptions::default(), &mut Run::default()).unwrap();
-            let tracing = Tracing { public: Some(&mut public), ..Tracing::default() };
+            let tracing = Tracing::new(1, Some(&mut public));
             let trace = ready.run(Run::traced(tracing)).unwrap().trace.unwrap();
             let ready =
                 job.open(&*table(), CheckpointOptions::default(), &mut Run::default()).unwrap();
@@ -263,13 +261,15 @@ fn the_objective_of_a_trace_has_the_weight_of_the_loss() {
     let run = |weight: Option<f64>| {
         let settings = Settings { iterations: Some(1), loss_weight: weight, ..Settings::default() };
         let settings = Settings { rho: Some(1.0), proximal: Some(10.0), ..settings };
-        let job = Spec {
-            guarantee: Guarantee { epsilon: None, delta: None, ..spec("dvp").guarantee },
-            settings,
-            noise: Some(0.0),
-            ..spec("dvp")
-        };
-        let job = Spec { penalty: Some("none".to_owned()), ..job };
+        let job = spec("dvp").with(|it| {
+            it.guarantee = spec("dvp").guarantee.with(|it| {
+                it.epsilon = None;
+                it.delta = None;
+            });
+            it.settings = settings;
+            it.noise = Some(0.0);
+        });
+        let job = job.with(|it| it.penalty = Some("none".to_owned()));
         let parties = Parties { split: Some(4), ..Parties::default() };
         let job = SimulationSpec { job, parties, ..SimulationSpec::default() }.check().unwrap();
         let mut public = PublicData::of_simulation(&job, &*table()).unwrap();
@@ -294,15 +294,13 @@ fn between_parties_epsilon_is_no_less_than_what_somebody_may_have_spent() {
         let settings = Settings { iterations: Some(12), ..settings };
         // With room for the determinants of twelve steps.
         let epsilon = if settings.release.is_some() { 40.0 } else { 8.0 };
-        let job = Spec {
-            guarantee: Guarantee {
-                epsilon: Some(epsilon),
-                seed: None,
-                ..spec(algorithm).guarantee
-            },
-            settings,
-            ..spec(algorithm)
-        };
+        let job = spec(algorithm).with(|it| {
+            it.guarantee = spec(algorithm).guarantee.with(|it| {
+                it.epsilon = Some(epsilon);
+                it.seed = None;
+            });
+            it.settings = settings;
+        });
         let budgets = small.iter().enumerate().map(|(i, own)| (i.to_string(), *own)).collect();
         let parties =
             Parties { split: Some(4), trust: Some(View::Local), budgets, ..Parties::default() };
@@ -369,7 +367,8 @@ fn of_a_run_that_is_not_certified_the_trace_says_so() {
         assert!(!trace.certified && trace.note().starts_with("NOT CERTIFIED"), "{}", trace.note());
     }
     let (_, trace) = traced(
-        &Spec { guarantee: Guarantee { seed: None, ..spec("dp-sgd").guarantee }, ..spec("dp-sgd") }
+        &spec("dp-sgd")
+            .with(|it| it.guarantee = spec("dp-sgd").guarantee.with(|it| it.seed = None))
             .check()
             .unwrap(),
         None,
@@ -384,7 +383,7 @@ fn the_last_round_is_the_model() {
     let mut public = PublicData::of_simulation(&job, &*table()).unwrap();
     let ready =
         job.open(Files::one(table()), CheckpointOptions::default(), &mut Run::default()).unwrap();
-    let tracing = Tracing { public: Some(&mut public), ..Tracing::default() };
+    let tracing = Tracing::new(1, Some(&mut public));
     let simulated = ready.run(Run::traced(tracing)).unwrap();
     let trace = simulated.trace.as_ref().unwrap();
     // What is published, measured on the table by who has the model alone.

@@ -28,13 +28,15 @@ fn spec(folder: &Path) -> Spec {
         writeln!(text, "{label} 1:{a} 2:{} 3:{c}", 0.9 * a + 0.1 * b).unwrap();
     }
     std::fs::write(folder.join(TABLE), text).unwrap();
-    Spec {
-        guarantee: Guarantee { epsilon: Some(4.0), delta: Some(1e-5), ..Guarantee::default() },
-        features: Some(3),
-        row_norm: Some(1.0),
-        algorithm: Some("ssadmm".to_owned()),
-        ..Spec::default()
-    }
+    Spec::default().with(|it| {
+        it.guarantee = Guarantee::default().with(|it| {
+            it.epsilon = Some(4.0);
+            it.delta = Some(1e-5);
+        });
+        it.features = Some(3);
+        it.row_norm = Some(1.0);
+        it.algorithm = Some("ssadmm".to_owned());
+    })
 }
 
 /// Fits the table of [`spec`].
@@ -47,7 +49,7 @@ fn refused(spec: &Spec) -> String {
 }
 
 fn tuned(folder: &Path, lists: &[&str]) -> Spec {
-    Spec { tune: Some(lists.iter().map(|&list| list.to_owned()).collect()), ..spec(folder) }
+    spec(folder).with(|it| it.tune = Some(lists.iter().map(|&list| list.to_owned()).collect()))
 }
 
 fn accuracy(folder: &TempDir, fitted: &Fitted) -> f64 {
@@ -62,14 +64,12 @@ fn the_whole_bill_is_one_selection_within_the_budget() {
     let folder = tempfile::tempdir().unwrap();
     for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
         let lists = ["penalty=l2:[1e-4,1e-3]", "clip=[0.5,1]"];
-        let spec = Spec {
-            guarantee: Guarantee {
-                adjacency: Some(adjacency),
-                public_n: Some(2000),
-                ..tuned(folder.path(), &lists).guarantee
-            },
-            ..tuned(folder.path(), &lists)
-        };
+        let spec = tuned(folder.path(), &lists).with(|it| {
+            it.guarantee = tuned(folder.path(), &lists).guarantee.with(|it| {
+                it.adjacency = Some(adjacency);
+                it.public_n = Some(2000);
+            });
+        });
         let Fitted { model, tuned, .. } = fit(&folder, &spec);
         let certificate = model.certificate();
         assert!(certificate.certified, "{:?}", certificate.reasons);
@@ -100,7 +100,7 @@ fn settings_are_chosen_by_what_a_run_has_of_the_budget() {
     let iterations = |mut spec: Spec| {
         // In coordinates of its own the number of steps is the same for all.
         spec.settings.precondition = Some(0.0);
-        let fitted = fit(&folder, &Spec { algorithm: Some("auto".to_owned()), ..spec });
+        let fitted = fit(&folder, &spec.with(|it| it.algorithm = Some("auto".to_owned())));
         let chosen =
             fitted.model.certificate().choice.clone().unwrap().settings.iterations.unwrap();
         assert_eq!(chosen, fitted.iterations);
@@ -108,8 +108,10 @@ fn settings_are_chosen_by_what_a_run_has_of_the_budget() {
     };
     let alone = iterations(spec(folder.path()));
     let penalty = Some("l1:1e-4".to_owned());
-    let graph =
-        iterations(Spec { graph: Some("private".to_owned()), penalty, ..spec(folder.path()) });
+    let graph = iterations(spec(folder.path()).with(|it| {
+        it.graph = Some("private".to_owned());
+        it.penalty = penalty;
+    }));
     let best = iterations(tuned(folder.path(), &["penalty=l1:[1e-4,1e-3,1e-2]"]));
     assert!(best < graph && graph < alone, "{best} {graph} {alone}");
 }
@@ -135,14 +137,14 @@ fn points_with_different_plans_are_a_choice() {
 fn the_chosen_model_is_no_worse_than_the_median_point() {
     let folder = tempfile::tempdir().unwrap();
     let points = ["1e-4", "30", "100", "300"];
-    let seeded = |seed| Spec {
-        guarantee: Guarantee { seed: Some(seed), ..spec(folder.path()).guarantee },
-        ..spec(folder.path())
+    let seeded = |seed| {
+        spec(folder.path())
+            .with(|it| it.guarantee = spec(folder.path()).guarantee.with(|it| it.seed = Some(seed)))
     };
     let mut alone: Vec<f64> = points
         .iter()
         .map(|point| {
-            let spec = Spec { penalty: Some(format!("l2:{point}")), ..seeded(1) };
+            let spec = seeded(1).with(|it| it.penalty = Some(format!("l2:{point}")));
             accuracy(&folder, &fit(&folder, &spec))
         })
         .collect();
@@ -151,7 +153,10 @@ fn the_chosen_model_is_no_worse_than_the_median_point() {
     let mut good = 0;
     for seed in 1..=8 {
         let list = format!("penalty=l2:[{}]", points.join(","));
-        let spec = Spec { tune: Some(vec![list]), tune_runs: Some(12), ..seeded(seed) };
+        let spec = seeded(seed).with(|it| {
+            it.tune = Some(vec![list]);
+            it.tune_runs = Some(12);
+        });
         let fitted = fit(&folder, &spec);
         let reached = accuracy(&folder, &fitted);
         assert!(reached >= median - 0.02, "seed {seed}: {reached} against {median} of {alone:?}");
@@ -170,18 +175,21 @@ fn what_cannot_be_tuned_is_refused_without_a_table() {
         (none(&["clip=[1,2]", "clip=[3,4]"]), "clip is tuned twice"),
         (none(&["clip=[1,-2]"]), "clip = -2: a number above 0 is needed"),
         (none(&["penalty=l9:[1,2]"]), "there is no penalty called `l9`"),
-        (Spec { algorithm: None, ..none(&["algorithm=[exact,ssadmm]"]) }, "has no privacy"),
+        (none(&["algorithm=[exact,ssadmm]"]).with(|it| it.algorithm = None), "has no privacy"),
         (
-            Spec { penalty: Some("l1:1".into()), ..none(&["penalty=l2:[1,2]"]) },
+            none(&["penalty=l2:[1,2]"]).with(|it| it.penalty = Some("l1:1".into())),
             "penalty is given as well",
         ),
         (
-            Spec { tune_mode: Some("grid".into()), ..none(&["clip=[1,2]"]) },
+            none(&["clip=[1,2]"]).with(|it| it.tune_mode = Some("grid".into())),
             "spends the budget again",
         ),
-        (Spec { tune_runs: Some(0), ..none(&["clip=[1,2]"]) }, "tune_runs = 0"),
+        (none(&["clip=[1,2]"]).with(|it| it.tune_runs = Some(0)), "tune_runs = 0"),
         (
-            Spec { penalty: Some("l1:[1,2]".into()), tune: None, ..none(&[]) },
+            none(&[]).with(|it| {
+                it.penalty = Some("l1:[1,2]".into());
+                it.tune = None;
+            }),
             "one value is needed, not a list",
         ),
     ] {
@@ -203,17 +211,15 @@ fn an_attack_on_the_choice_stays_below_the_certified_epsilon() {
         std::fs::write(&path, format!("{label} 1:1\n+1 1:0\n-1 1:0\n")).unwrap();
         path
     };
-    let spec = Spec {
-        guarantee: Guarantee {
-            epsilon: Some(4.0),
-            seed: Some(3),
-            ..tuned(folder.path(), &["clip=[0.5,1]"]).guarantee
-        },
-        features: Some(1),
-        algorithm: Some("dp-sgd".to_owned()),
-        intercept: Some(false),
-        ..tuned(folder.path(), &["clip=[0.5,1]"])
-    };
+    let spec = tuned(folder.path(), &["clip=[0.5,1]"]).with(|it| {
+        it.guarantee = tuned(folder.path(), &["clip=[0.5,1]"]).guarantee.with(|it| {
+            it.epsilon = Some(4.0);
+            it.seed = Some(3);
+        });
+        it.features = Some(1);
+        it.algorithm = Some("dp-sgd".to_owned());
+        it.intercept = Some(false);
+    });
     let job = spec.check().unwrap();
     let schema = reticent::tables::Schema::libsvm(
         1,
@@ -249,12 +255,11 @@ fn an_attack_on_the_choice_stays_below_the_certified_epsilon() {
 #[test]
 fn a_learned_graph_is_paid_for_and_bounded() {
     let folder = tempfile::tempdir().unwrap();
-    let base = Spec {
-        algorithm: Some("sadmm".to_owned()),
-        penalty: Some("l1:1e-3".to_owned()),
-        graph: Some("private".to_owned()),
-        ..spec(folder.path())
-    };
+    let base = spec(folder.path()).with(|it| {
+        it.algorithm = Some("sadmm".to_owned());
+        it.penalty = Some("l1:1e-3".to_owned());
+        it.graph = Some("private".to_owned());
+    });
     let Fitted { model, .. } = fit(&folder, &base);
     let certificate = model.certificate();
     assert!(certificate.certified && certificate.epsilon <= 4.0 && certificate.epsilon > 3.99);
@@ -277,11 +282,11 @@ fn a_learned_graph_is_paid_for_and_bounded() {
         "the link that is there is found: {graph:?}"
     );
 
-    let one = Spec { graph_edges: Some(1), ..base.clone() };
+    let one = base.clone().with(|it| it.graph_edges = Some(1));
     assert_eq!(fit(&folder, &one).model.graph().unwrap().len(), 1);
     // A larger share is less noise on the moments and more on the rest.
     let noise = |share: f64| {
-        let fitted = fit(&folder, &Spec { graph_share: Some(share), ..base.clone() });
+        let fitted = fit(&folder, &base.clone().with(|it| it.graph_share = Some(share)));
         let of = |entry: &reticent_accountant::LedgerEntry| match entry.event().mechanism() {
             Mechanism::Gaussian(gaussian) => gaussian.noise_multiplier(),
             other => panic!("{other}"),
@@ -296,11 +301,10 @@ fn a_learned_graph_is_paid_for_and_bounded() {
 #[test]
 fn tuning_and_a_learned_graph_go_together() {
     let folder = tempfile::tempdir().unwrap();
-    let spec = Spec {
-        algorithm: Some("sadmm".to_owned()),
-        graph: Some("private:0.2".to_owned()),
-        ..tuned(folder.path(), &["penalty=l1:[1e-4,1e-2]"])
-    };
+    let spec = tuned(folder.path(), &["penalty=l1:[1e-4,1e-2]"]).with(|it| {
+        it.algorithm = Some("sadmm".to_owned());
+        it.graph = Some("private:0.2".to_owned());
+    });
     let Fitted { model, tuned, .. } = fit(&folder, &spec);
     assert!(model.certificate().epsilon <= 4.0 && tuned.is_some());
     assert_eq!(model.certificate().ledger.total_events(), 1);

@@ -10,7 +10,7 @@ use std::path::Path;
 use reticent::accountant::Adjacency;
 use reticent::{
     Certificate, CheckOutcome, Document, Guarantee, Identity, Model, PublicKey, Spec, Standing,
-    Verification, verify, write_model,
+    Verification, verify,
 };
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -26,16 +26,18 @@ fn fitted(change: impl FnOnce(&mut Spec)) -> (TempDir, Model) {
             .unwrap();
     }
     std::fs::write(&data, text).unwrap();
-    let mut spec = Spec {
-        guarantee: Guarantee { epsilon: Some(1.0), delta: Some(1e-5), ..Guarantee::default() },
-        features: Some(2),
-        row_norm: Some(1.0),
-        ..Spec::default()
-    };
+    let mut spec = Spec::default().with(|it| {
+        it.guarantee = Guarantee::default().with(|it| {
+            it.epsilon = Some(1.0);
+            it.delta = Some(1e-5);
+        });
+        it.features = Some(2);
+        it.row_norm = Some(1.0);
+    });
     spec.settings.iterations = Some(5);
     change(&mut spec);
     let model = spec.check().unwrap().fit(&*data).unwrap().model;
-    write_model(&model, &folder.path().join("out")).unwrap();
+    model.write(&folder.path().join("out")).unwrap();
     (folder, model)
 }
 
@@ -345,8 +347,9 @@ fn sorted(list: &Value) -> Vec<String> {
 
 /// Whether a file is read as this certificate, but for its digest.
 fn same(edited: &Value, certificate: &Certificate) -> bool {
-    let read: Certificate = serde_json::from_value(edited.clone()).unwrap();
-    Certificate { digest: certificate.digest.clone(), ..read } == *certificate
+    let mut read: Certificate = serde_json::from_value(edited.clone()).unwrap();
+    read.digest = certificate.digest.clone();
+    read == *certificate
 }
 
 fn close(a: &Value, b: &Value) -> bool {

@@ -46,6 +46,27 @@ fn all_crates_but_those_for_tests_are_published_and_say_what_they_are() {
     }
 }
 
+/// Four crates promise not to break who uses them; the others say that they do not.
+#[test]
+fn every_crate_says_whether_it_is_kept_stable() {
+    let stable = ["reticent", "reticent-accountant", "reticent-budget", "reticent-cli"];
+    for package in metadata().workspace_packages().into_iter().filter(|p| is_published(p)) {
+        let internal = !stable.contains(&package.name.as_str());
+        let folder = package.manifest_path.parent().unwrap();
+        let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
+        let head: String = readme.lines().take(4).collect();
+        let says = |text: &str| text.contains("no stability promise");
+        assert_eq!(says(package.description.as_deref().unwrap()), internal, "{}", package.name);
+        assert_eq!(says(&head), internal, "{}: README.md", package.name);
+        assert!(internal || head.contains("Semantic Versioning"), "{}", package.name);
+        let checked = format!("-p {}", package.name);
+        let recipe = MAKEFILE.split("\nsemver:").nth(1).unwrap().split("\n\n").next().unwrap();
+        let listed = recipe.split_whitespace().collect::<Vec<_>>().join(" ") + " ";
+        let library = package.targets.iter().any(|target| target.is_lib());
+        assert_eq!(listed.contains(&(checked + " ")), !internal && library, "{}", package.name);
+    }
+}
+
 /// Each feature alone and none at all: a line for each in `make features`, with the crates that have
 /// it.
 #[test]
@@ -75,6 +96,25 @@ fn every_feature_is_built_alone() {
             });
             assert!(found, "{} is not built with {feature:?} alone", package.name);
         }
+    }
+}
+
+/// A change of a crate below is a change of the facade where the facade has all of it: it names what
+/// users need, and the crates of this workspace find the rest in its hidden module `internal`.
+#[test]
+fn the_facade_exports_names_and_no_crate() {
+    let root = metadata().workspace_root;
+    let source = std::fs::read_to_string(root.join("crates/reticent/src/lib.rs")).unwrap();
+    let (public, hidden) = source.split_once("#[doc(hidden)]\npub mod internal {").unwrap();
+    assert!(hidden.contains("pub use reticent_runtime as runtime;"), "the rest is in `internal`");
+    let exports = |text: &str| text.matches("pub use reticent_").count();
+    assert!(exports(public) > 5);
+    let after = hidden.split_once("\n}\n").unwrap().1;
+    for line in public.lines().chain(after.lines()).map(str::trim) {
+        let whole = line.starts_with("pub use") && (line.contains(" as ") || line.contains("::*"));
+        assert!(!whole, "{line}");
+        let crate_alone = line.starts_with("pub use reticent_") && !line.contains("::");
+        assert!(!crate_alone, "{line}");
     }
 }
 

@@ -12,7 +12,7 @@
 
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
-use reticent::runtime::Topology;
+use reticent::internal::runtime::Topology;
 
 /// What the theorem is about.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! FP23, table 1: what an average over n users has of noise at equal ε, by whom is trusted.
 
-use reticent::accountant::views::share_of_noise;
+use reticent::internal::accountant::views::share_of_noise;
 use reticent_plot::Axis;
 
 use super::fp23_walk::{BUDGET, CONTRIBUTIONS, local, network};

@@ -1,7 +1,8 @@
 //! FP23, section 5: how much less noise a walking token needs than local privacy, by the number of
 //! users.
 
-use reticent::accountant::{Gdp, Iteration, Ledger, Unit, View, rdp_curve};
+use reticent::accountant::{Ledger, Unit, View, rdp_curve};
+use reticent::internal::accountant::{Gdp, Iteration};
 use reticent_plot::Axis;
 
 use super::accounting::{noise, repeated};

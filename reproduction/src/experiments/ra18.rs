@@ -1,7 +1,7 @@
 //! What RA18's figures have in common: the networks, the weight of the loss, and the average loss of
 //! the nodes after every iteration.
 
-use reticent::accountant;
+use reticent::internal::accountant;
 use reticent_plot::Axis;
 
 use crate::claim::{Claim, Version};

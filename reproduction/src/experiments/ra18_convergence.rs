@@ -1,6 +1,6 @@
 //! RA18, figure 1: R-ADMM without noise beside ADMM, from a random start.
 
-use reticent::runtime::Topology;
+use reticent::internal::runtime::Topology;
 use reticent_plot::Axis;
 
 use super::ra18::{NOTE, PENALTY, networks};

@@ -1,7 +1,8 @@
 //! RDP20, Theorem 1: the cost of a sampled Gaussian over iterations, by its Rényi curve, by privacy
 //! loss distributions, and by the moments accountant.
 
-use reticent::accountant::{Method, Unit, View, WithoutReplacementGaussian};
+use reticent::accountant::{Method, Unit, View};
+use reticent::internal::accountant::WithoutReplacementGaussian;
 use reticent_plot::Axis;
 
 use super::accounting::{by, repeated};

@@ -59,7 +59,7 @@ fn e09_scaling_by_the_data_moves_every_record() {
 #[test]
 fn e09_a_job_without_declared_bounds_is_refused() {
     let guarantee = Budget::new(1.0, DELTA).unwrap().into();
-    let spec = Spec { guarantee, ..Spec::default() };
+    let spec = Spec::default().with(|it| it.guarantee = guarantee);
     let error = spec.check().unwrap_err();
     assert!(matches!(error, Error::Missing { what: "the schema", .. }), "{error}");
 }

@@ -1,6 +1,6 @@
 //! E1, E2, E3 and E13.
 
-use reticent::problem::losses;
+use reticent::internal::problem::losses;
 
 use super::*;
 

@@ -1,9 +1,10 @@
 //! E5, E6, E11 and E16.
 
-use reticent::accountant::statistics::{lower_bound, upper_bound};
-use reticent::accountant::{WithoutReplacementGaussian, Zcdp};
 use reticent::admm::StepSize;
-use reticent::problem::{Graph, GraphTerms, losses};
+use reticent::internal::accountant::statistics::{lower_bound, upper_bound};
+use reticent::internal::accountant::{WithoutReplacementGaussian, Zcdp};
+use reticent::internal::problem::{GraphTerms, losses};
+use reticent::problem::Graph;
 use reticent_oracle::queries::SecondMoment;
 use reticent_oracle::{Entropy, Gate, PrivacyModel};
 

@@ -15,7 +15,8 @@ mod ls22;
 mod rdp20;
 
 use reticent::accountant::{Adjacency, Event, Ledger, Mechanism, Unit, View, epsilon};
-use reticent::{Guarantee, Repeat, Seen, Spec};
+use reticent::internal::{Repeat, Seen};
+use reticent::{Guarantee, Spec};
 use reticent_audit::{AuditReport, AuditSpec, run};
 use reticent_data::{Dense, Rows, Table};
 
@@ -66,22 +67,20 @@ fn column(records: &[(f64, f64)]) -> Table {
 
 /// An algorithm on tables of `records` records, at a claimed or certified ε of 1.
 fn job(algorithm: &str, records: usize, as_published: bool) -> Repeat {
-    let mut spec = Spec {
-        guarantee: Guarantee {
-            epsilon: Some(1.0),
-            delta: Some(DELTA),
-            adjacency: Some(Adjacency::ReplaceOne),
-            seed: Some(4),
-            ..Guarantee::default()
-        },
-        features: Some(1),
-        row_norm: Some(1.0),
-        target_range: Some([-1.0, 1.0]),
-        algorithm: Some(algorithm.to_owned()),
-        loss: Some("huber:0.01".to_owned()),
-        intercept: Some(false),
-        ..Spec::default()
-    };
+    let mut spec = Spec::default().with(|it| {
+        it.guarantee = Guarantee::default().with(|it| {
+            it.epsilon = Some(1.0);
+            it.delta = Some(DELTA);
+            it.adjacency = Some(Adjacency::ReplaceOne);
+            it.seed = Some(4);
+        });
+        it.features = Some(1);
+        it.row_norm = Some(1.0);
+        it.target_range = Some([-1.0, 1.0]);
+        it.algorithm = Some(algorithm.to_owned());
+        it.loss = Some("huber:0.01".to_owned());
+        it.intercept = Some(false);
+    });
     spec.settings.iterations = Some(1);
     // 1/L: noise is in proportion to it, and by itself each version would have its own.
     spec.settings.gamma = Some(0.01);

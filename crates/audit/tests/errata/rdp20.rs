@@ -1,7 +1,7 @@
 //! E4, E7 and E18.
 
 use reticent::admm::StepSize;
-use reticent::admm::catalogue;
+use reticent::internal::admm::catalogue;
 
 use super::*;
 

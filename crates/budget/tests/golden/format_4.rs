@@ -2,7 +2,7 @@
 //! at commit 72ea3a8, which wrote that format. Kept as the record of what is in them.
 use std::path::{Path, PathBuf};
 
-use reticent::tables::fingerprint;
+use reticent::internal::tables::fingerprint;
 use reticent::accountant::{Adjacency, Ledger, Unit, View};
 use reticent_budget::{Promise, Relation, Request, Store, PaidTable, gaussian_job};
 

@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use reticent::accountant::{AccountError, Adjacency, Bound, Ledger, ReportLine, Unit, View};
-use reticent::{Error, Scope, Verdict, check_new, write_text};
+use reticent::accountant::{AccountError, Bound, Ledger, ReportLine};
+use reticent::internal::{check_new, write_text};
+use reticent::{Error, Scope, Verdict};
 use reticent_plot::{Axis, Curve, Plot};
 use serde_json::{Value, json};
 
 use super::shared::{asides, shouted};
 use crate::answer::Answer;
-use crate::event_text::{ledger, mechanism, sampled};
+use crate::event_text::{NeighbourFlags, ledger, mechanism, sampled};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show, show_delta};
@@ -30,13 +31,8 @@ pub struct Account {
     #[arg(long)]
     sampling: Option<String>,
 
-    /// Which tables are neighbours: replace-one or add-remove
-    #[arg(long, default_value_t)]
-    adjacency: Adjacency,
-
-    /// What a neighbour differs in: record or user
-    #[arg(long, default_value_t)]
-    unit: Unit,
+    #[command(flatten)]
+    neighbours: NeighbourFlags,
 
     /// Count a ledger instead: a JSON file, a certificate.json or a model.json
     #[arg(long)]
@@ -69,14 +65,13 @@ impl Account {
             (Some(event), _) => ledger(
                 sampled(mechanism(event)?, self.sampling.as_deref())?,
                 self.steps,
-                self.adjacency,
-                self.unit,
+                self.neighbours,
             )?,
             (None, Some(path)) => read_ledger(path)?,
             (None, None) => Ledger::new(),
         };
         let of = |error: AccountError| CommandFailure::of("account", error.into());
-        let otherwise = Scope { adjacency: self.adjacency, unit: self.unit, view: View::Central };
+        let otherwise = self.neighbours.scope();
         let count = || match self.epsilon {
             None => Verdict::of(&ledger, self.delta, otherwise),
             Some(epsilon) => Verdict::at(&ledger, epsilon, otherwise),

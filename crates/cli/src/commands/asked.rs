@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use reticent::accountant::Ledger;
+use reticent::internal::{Payable, check_new};
 use reticent::tables::{Format, ReadOptions};
-use reticent::{Certificate, Error, Files, Guarantee, Payable, Run, check_new};
+use reticent::{Certificate, Error, Files, Guarantee, Run};
 use serde_json::{Value, json};
 
 use super::shared::{CERTIFICATE, certificate_fields, certificate_rows, format, not_private, weak};

@@ -2,16 +2,14 @@
 //! budget.
 
 use clap::{Args, ValueEnum};
-use reticent::Scope;
-use reticent::accountant::{
-    Adjacency, Bound, Ledger, Unit, View, calibrate, calibrate_rate, calibrate_steps,
-};
+use reticent::accountant::{Bound, Ledger, calibrate};
+use reticent::internal::accountant::{calibrate_rate, calibrate_steps};
 use serde_json::json;
 
 use super::account::{bound, with_scope, without_delta};
 use super::shared::seldom;
 use crate::answer::Answer;
-use crate::event_text::{ledger, mechanism, sampled};
+use crate::event_text::{NeighbourFlags, ledger, mechanism, sampled};
 use crate::failure::CommandFailure;
 use crate::layout::wrapped;
 use crate::number;
@@ -46,13 +44,8 @@ pub struct Calibrate {
     #[arg(long, allow_negative_numbers = true, value_parser = number::parse, required_if_eq_any([("find", "steps"), ("find", "rate")]))]
     noise_multiplier: Option<f64>,
 
-    /// Which tables are neighbours: replace-one or add-remove
-    #[arg(long, default_value_t)]
-    adjacency: Adjacency,
-
-    /// What a neighbour differs in: record or user
-    #[arg(long, default_value_t)]
-    unit: Unit,
+    #[command(flatten)]
+    neighbours: NeighbourFlags,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -105,7 +98,7 @@ impl Calibrate {
             }
         };
         let Bound { lower, upper, method } = epsilon;
-        let scope = Scope { adjacency: self.adjacency, unit: self.unit, view: View::Central };
+        let scope = self.neighbours.scope();
         let mut object = found;
         object["epsilon"] = bound(lower, upper);
         object["delta"] = json!(self.delta);
@@ -113,14 +106,14 @@ impl Calibrate {
         let text = wrapped(&format!(
             "{what} fits: ε is at most {upper:.6} at δ = {:e} (by {method}; no analysis of all that \
              was released can give less than {lower:.6}), {} neighbours, {} level.",
-            self.delta, self.adjacency, self.unit
+            self.delta, scope.adjacency, scope.unit
         ));
-        let remarks = seldom(&ledger, self.delta, self.unit).into_iter().collect();
+        let remarks = seldom(&ledger, self.delta, scope.unit).into_iter().collect();
         Ok(Answer { text, object: with_scope(object, scope), remarks, ..Answer::default() })
     }
 
     fn plan(&self, z: f64, steps: u64, sampling: Option<&str>) -> Result<Ledger, CommandFailure> {
         let gaussian = mechanism(&format!("gaussian:z={z}"))?;
-        ledger(sampled(gaussian, sampling)?, steps, self.adjacency, self.unit)
+        ledger(sampled(gaussian, sampling)?, steps, self.neighbours)
     }
 }

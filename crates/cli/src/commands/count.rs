@@ -30,13 +30,12 @@ impl CountArgs {
     /// Does it.
     pub fn run(self) -> Result<Answer, CommandFailure> {
         let CountArgs { table, target, by_class } = self;
-        let spec = Spec {
-            schema: Some(table.schema.clone()),
-            target,
-            user_column: table.user_column.clone(),
-            guarantee: table.guarantee,
-            ..Spec::default()
-        };
+        let spec = Spec::default().with(|it| {
+            it.schema = Some(table.schema.clone());
+            it.target = target;
+            it.user_column = table.user_column.clone();
+            it.guarantee = table.guarantee;
+        });
         let job = spec.count(by_class).map_err(|error| CommandFailure::of("count", error))?;
         let asked = json!({ "count": spec, "by_class": by_class });
         table.perform(
@@ -61,7 +60,7 @@ fn of_a_count(flag: clap::Arg) -> clap::Arg {
 }
 
 fn said(counted: &Counted) -> AskedAnswer {
-    let Counted { total, classes, deviation, certificate } = counted;
+    let Counted { total, classes, deviation, certificate, .. } = counted;
     let unit = certificate.unit;
     // All of them are public under replace-one, and have no noise.
     let exact = certificate.adjacency == Adjacency::ReplaceOne;

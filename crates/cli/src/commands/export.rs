@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use reticent::{Error, ExportFormat, NewFile, SqlNames, check_new};
+use reticent::internal::{NewFile, check_new};
+use reticent::{Error, ExportFormat, SqlNames};
 use serde_json::json;
 
 use super::shared::{not_private, one_of, read_model};

@@ -4,12 +4,13 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use reticent::admm::catalogue::CATALOGUE;
+use reticent::internal::admm::catalogue::CATALOGUE;
+use reticent::internal::{check_folder, check_results};
 use reticent::tables::{Format, ReadOptions};
 use reticent::trace::PublicData;
 use reticent::{
     Certificate, Files, Fitted, Identity, JobFile, PrivateTable, Ready, Run, Source, Spec, Stage,
-    Tuned, UtilityForecast, check_folder, check_results,
+    Tuned, UtilityForecast,
 };
 use serde_json::{Value, json};
 
@@ -141,7 +142,7 @@ impl FitArgs {
             hear(&ready);
             Ok(ready)
         };
-        let run = Run { on_progress: Some(&mut watch), trace: trace.tracing(public.as_mut()) };
+        let run = Run::watched(&mut watch).with_trace(trace.tracing(public.as_mut()));
         let deliver = |fitted: &mut Fitted| {
             if let Some(identity) = &identity {
                 fitted.model.sign(identity)?;
@@ -163,7 +164,7 @@ impl FitArgs {
     fn file(self) -> Result<(JobFile<Spec>, PurseFlags, TraceFlags), CommandFailure> {
         let flags = self.job.file(self.data)?;
         let file = match self.spec {
-            Some(file) => JobFile::<Spec>::read(&file)?.overlaid(flags)?,
+            Some(file) => JobFile::<Spec>::read(&file)?.overlaid(flags),
             None => flags,
         };
         Ok((file, self.purse, self.trace))
@@ -179,7 +180,8 @@ impl JobFlags {
     /// The job that the flags alone make.
     pub fn file(self, paths: Vec<PathBuf>) -> Result<JobFile<Spec>, CommandFailure> {
         let reading = ReadOptions { format: self.format, max_line: self.max_line };
-        let mut job = Spec { settings: self.settings.settings()?, ..self.spec };
+        let mut job = self.spec;
+        job.settings = self.settings.settings()?;
         job.intercept = self.no_intercept.then_some(false);
         let out = self.out;
         Ok(JobFile { job, data: Files { paths, reading }, out })
@@ -284,6 +286,6 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path) -> Answer {
 }
 
 fn tuned_fields(tuned: &Tuned) -> Value {
-    let Tuned { chosen, points, expected_runs, score } = tuned;
+    let Tuned { chosen, points, expected_runs, score, .. } = tuned;
     json!({ "chosen": chosen, "points": points, "expected_runs": expected_runs, "score": score })
 }

@@ -2,10 +2,10 @@
 
 use clap::{Args, ValueEnum};
 use reticent::accountant::Mechanism;
-use reticent::admm::catalogue::{self as algorithms, AlgorithmKind};
-use reticent::problem::catalogue::CatalogueEntry;
-use reticent::problem::{constraints, losses, penalties};
-use reticent::runtime;
+use reticent::internal::admm::catalogue::{self as algorithms, AlgorithmKind};
+use reticent::internal::problem::catalogue::CatalogueEntry;
+use reticent::internal::problem::{constraints, losses, penalties};
+use reticent::internal::runtime;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;

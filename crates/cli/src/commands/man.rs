@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory};
-use reticent::{Error, NewFile, check_new};
+use reticent::Error;
+use reticent::internal::{NewFile, check_new};
 use serde_json::json;
 
 use crate::Cli;

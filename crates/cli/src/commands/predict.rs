@@ -5,8 +5,9 @@ use std::sync::mpsc;
 use std::thread;
 
 use clap::Args;
+use reticent::internal::check_new;
 use reticent::tables::{Head, KeptCell, ReadOptions};
-use reticent::{Model, Predicted, PredictionInput, check_new};
+use reticent::{Model, Predicted, PredictionInput};
 use serde_json::{Map, Value, json};
 
 use super::shared::{ModelAndData, Threshold, distorted, read_model};

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use clap::Args;
-use reticent::{Document, check_new, write_text};
+use reticent::Document;
+use reticent::internal::{check_new, write_text};
 use reticent_budget::{BudgetError, Store};
 use reticent_core::calendar::day_text;
 use reticent_report::{BudgetAccount, Findings, PaidRun, ReportHead, ReportSubject, report_with};

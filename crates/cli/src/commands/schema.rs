@@ -4,10 +4,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use reticent::tables::{
-    self, DraftOptions, Format, ReadCounts, ReadOptions, Thoroughness, check, skeleton,
-};
-use reticent::{draft_schema, write_text};
+use reticent::internal::tables::{self, Thoroughness, check, skeleton};
+use reticent::internal::write_text;
+use reticent::tables::draft_schema;
+use reticent::tables::{DraftOptions, Format, ReadCounts, ReadOptions};
 use serde_json::json;
 
 use super::shared::format;

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use reticent::accountant::View;
-use reticent::runtime::{CATALOGUE, Failures, Traffic};
+use reticent::internal::runtime::CATALOGUE;
+use reticent::internal::{check_folder, check_new, check_results};
 use reticent::simulate::{BETWEEN_PARTIES, CheckpointOptions, Parties, Simulated, SimulationSpec};
+use reticent::simulate::{Failures, Traffic};
 use reticent::trace::PublicData;
 use reticent::{
     Certificate, Error, Files, Identity, JobFile, PrivateTable, Run, Source, Spec, Stage,
-    check_folder, check_new, check_results,
 };
 use serde_json::{Value, json};
 
@@ -290,7 +291,7 @@ fn train(
     let open = |data: &Files, run: &mut Run<'_>| {
         job.open(table.map_or(Source::from(data), Source::from), keep, run)
     };
-    let run = Run { on_progress: Some(&mut watch), trace: trace.tracing(public.as_mut()) };
+    let run = Run::watched(&mut watch).with_trace(trace.tracing(public.as_mut()));
     let done = done(purse, &file.data, job.user_column(), open, run, deliver);
     bar.finish();
     done.map_err(|failure| failure.by("simulate"))

@@ -5,8 +5,10 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use reticent::tables::{Format, ReadOptions, Schema, SplitRule, split_file};
-use reticent::{Error, NewFile, check_new};
+use reticent::Error;
+use reticent::internal::tables::{SplitRule, split_file};
+use reticent::internal::{NewFile, check_new};
+use reticent::tables::{Format, ReadOptions, Schema};
 use serde_json::json;
 
 use super::schema::delimiter;

@@ -7,8 +7,9 @@ mod parquet;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use reticent::internal::NewFile;
 use reticent::tables::KeptKind;
-use reticent::{Error, Model, NewFile, Predicted};
+use reticent::{Error, Model, Predicted};
 
 use crate::failure::CommandFailure;
 

@@ -8,8 +8,9 @@ use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleT
 use ::parquet::errors::ParquetError;
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::{Type, TypePtr};
+use reticent::internal::NewFile;
 use reticent::tables::{KeptCell, KeptKind};
-use reticent::{Error, NewFile, Predicted};
+use reticent::{Error, Predicted};
 
 use super::{PredictionColumns, Sink};
 use crate::failure::CommandFailure;
@@ -106,7 +107,7 @@ impl Sink for Parquet {
         if self.pending.records == 0 {
             self.pending = batch;
         } else {
-            let Predicted { classes, numbers, kept, records } = &mut self.pending;
+            let Predicted { classes, numbers, kept, records, .. } = &mut self.pending;
             classes.extend(batch.classes);
             numbers.iter_mut().zip(batch.numbers).for_each(|(all, more)| all.extend(more));
             kept.iter_mut().zip(batch.kept).for_each(|(all, more)| all.extend(more));

@@ -11,6 +11,8 @@
 mod arrow;
 mod content;
 mod indices;
+#[cfg(feature = "ndarray")]
+mod ndarray;
 mod read;
 
 use std::borrow::Cow;

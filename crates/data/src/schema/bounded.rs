@@ -26,7 +26,7 @@ impl Schema {
     }
 
     /// The schema of a dense matrix whose columns have no bounds but whose rows are scaled into
-    /// this norm. (Of a sparse one: [`Schema::libsvm`].)
+    /// this norm. (Of a sparse one: [`Schema::sparse_of_norm`].)
     ///
     /// # Errors
     /// If the row norm is not a positive number.
@@ -34,6 +34,36 @@ impl Schema {
         // No row is longer than the largest norm that a schema can declare.
         let column = (-LARGEST, LARGEST, Scale::None);
         Self::of_columns(vec![column; columns], row_norm, target)
+    }
+
+    /// The schema of a sparse matrix ([`Dataset::csr`](crate::Dataset::csr)) of so many columns,
+    /// whose rows are kept sparse and scaled into this norm. It is that of a LIBSVM file with these
+    /// columns as its features.
+    ///
+    /// # Errors
+    /// If there are no columns or more than 2³² − 1, or the row norm is not a positive number.
+    ///
+    /// # Examples
+    /// ```
+    /// use reticent_data::{Dataset, Schema, Target, encode};
+    ///
+    /// // Two rows of four columns: (0, 3, 0, 4) and (1, 0, 0, 0).
+    /// let data = Dataset::csr(&[0, 2, 3], &[1, 3, 0], &[3.0, 4.0, 1.0][..], 4)?;
+    /// let schema = Schema::sparse_of_norm(4, 1.0, Target::range(-1.0, 1.0)?)?;
+    /// let table = encode(&data.with_targets(&[0.5, -1.0])?, &schema)?;
+    /// assert_eq!(table.len(), 2);
+    /// # Ok::<(), reticent_data::DataError>(())
+    /// ```
+    pub fn sparse_of_norm(
+        columns: usize,
+        row_norm: f64,
+        target: TargetKind,
+    ) -> Result<Self, SchemaError> {
+        let features = u32::try_from(columns).map_err(|_| SchemaError::Column {
+            column: "features".into(),
+            what: format!("are {columns}, and a sparse matrix has at most {}", u32::MAX),
+        })?;
+        Self::libsvm(features, row_norm, target)
     }
 
     fn of_columns(

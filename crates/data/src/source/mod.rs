@@ -41,6 +41,7 @@ use crate::filling::Filling;
 use crate::{DataError, Purpose, Schema, SchemaError, Table};
 use std::path::{Path, PathBuf};
 use watch::Watch;
+pub use watch::{ContentListener, SharedListener};
 
 reticent_core::words! {
     /// How a file is laid out.
@@ -128,12 +129,35 @@ pub fn load_and_compare(
     reading: impl Into<ReadOptions>,
     schema: &Schema,
 ) -> Result<(Table, bool), DataError> {
-    let (reading, mut filling) = (reading.into(), Filling::new(schema, Purpose::Fit));
+    load_heard(paths, reading.into(), schema, None)
+}
+
+/// The same; `listener` hears all bytes of every file, unpacked, while they are read.
+///
+/// # Errors
+/// As [`load_and_compare`].
+pub fn load_and_tell(
+    paths: &[PathBuf],
+    reading: impl Into<ReadOptions>,
+    schema: &Schema,
+    listener: &SharedListener,
+) -> Result<(Table, bool), DataError> {
+    load_heard(paths, reading.into(), schema, Some(listener))
+}
+
+fn load_heard(
+    paths: &[PathBuf],
+    reading: ReadOptions,
+    schema: &Schema,
+    listener: Option<&SharedListener>,
+) -> Result<(Table, bool), DataError> {
+    let mut filling = Filling::new(schema, Purpose::Fit);
     let mut drafted_from = false;
     for path in paths {
-        let watch = schema.drafted().filter(|drafted| !drafted.public()).map(Watch::new);
+        let drafted = schema.drafted().filter(|drafted| !drafted.public());
+        let watch = Watch::new(drafted, listener);
         read_into(path, reading, &mut filling, Depth::Values, watch.as_ref())?;
-        drafted_from |= watch.is_some_and(|watch| watch.is_it());
+        drafted_from |= watch.is_some_and(Watch::end);
     }
     Ok((filling.finish(), drafted_from))
 }

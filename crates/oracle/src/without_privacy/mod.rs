@@ -5,6 +5,8 @@
 //! What comes out of a gate this way is entered as an event of ε = ∞ and taints its books for good.
 //! Predictions are made from a file that somebody holds, with a model that is public; there is no
 //! gate, and so there are no books.
+//!
+//! A [`SimulatedTable`] is about nobody. Whoever attacks the gate asks such tables without noise.
 
 mod exact;
 mod known;
@@ -15,12 +17,31 @@ pub use known::known_scores;
 pub use scores::*;
 
 use reticent_accountant::{NonPrivate, Taint};
+use reticent_data::Table;
 
 use crate::gate::Gate;
 use crate::inside::GateState;
 use crate::queries::check_point;
 use crate::refusal::Refusal;
 use crate::sums::Split;
+use crate::table::PrivateTable;
+
+/// A table that was made up, row by row. No [`PrivateTable`] becomes one, so neither a file nor a
+/// dataset does: only a crate that makes rows itself has any.
+#[derive(Debug)]
+pub struct SimulatedTable(PrivateTable);
+
+impl From<Table> for SimulatedTable {
+    fn from(table: Table) -> Self {
+        SimulatedTable(table.into())
+    }
+}
+
+impl From<SimulatedTable> for PrivateTable {
+    fn from(simulated: SimulatedTable) -> Self {
+        simulated.0
+    }
+}
 
 /// Opens the gate's back: the taint and the entry first, then the data and the multipliers of a
 /// split. A gate that is bound to a plan refuses, unless the plan itself foresees it.

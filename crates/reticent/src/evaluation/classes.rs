@@ -27,6 +27,7 @@ const SEEN: f64 = 5.0;
 
 /// What a model of classes is worth, as far as the noise tells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PrivateClasses {
     /// The share of units whose predicted class is theirs.
     pub accuracy: Estimate,
@@ -55,6 +56,7 @@ pub struct PrivateClasses {
 
 /// What was observed where probabilities in a range were said.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Reliability {
     /// The class that the probabilities are of, by its place.
     pub class: usize,

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// A figure of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Estimate {
     /// The figure; nothing where the noise leaves nothing to say.
     pub value: Option<f64>,

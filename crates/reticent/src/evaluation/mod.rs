@@ -90,6 +90,7 @@ pub enum PrivateQuality {
 
 /// An evaluation that was made.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Evaluated {
     /// The figures.
     pub quality: PrivateQuality,

@@ -17,6 +17,7 @@ const SEEN: f64 = 5.0;
 /// What a model of a number is worth, as far as the noise tells, in the units of the target. The
 /// sampling error is in none of the intervals.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PrivateNumbers {
     /// The share of the variance that is explained.
     pub r2: Estimate,

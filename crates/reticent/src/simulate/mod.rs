@@ -12,7 +12,7 @@ pub use books::{PartyBooks, Spread};
 pub use check::SimulationJob;
 pub use nodes::NodeModels;
 pub use reticent_oracle::Skew;
-pub use reticent_runtime::Failures;
+pub use reticent_runtime::{Failures, Traffic};
 pub use run::{CheckpointOptions, ReadySimulation, Simulated};
 pub use simulation::Simulation;
 pub use spec::{BETWEEN_PARTIES, Parties, SimulationSpec};

@@ -213,7 +213,7 @@ impl SimulationJob {
     ) -> Result<ReadySimulation<'j>, Error> {
         let (checkpoint, key) = self.key(keep)?;
         run.enter(Stage::Reading)?;
-        let table = source.into().load(&self.objective.schema)?;
+        let table = run.load(source.into(), &self.objective.schema)?;
         let unpaid = table.drafted_the_schema();
         let tables = self.deal(table, &key)?;
         run.enter(Stage::Calibrating)?;

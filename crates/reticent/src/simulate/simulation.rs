@@ -138,7 +138,7 @@ impl Simulation {
 
     parts_of_problem!();
 
-    /// The algorithm of this name, of [`CATALOGUE`](crate::runtime::CATALOGUE).
+    /// The algorithm of this name, of those that run between parties (`reticent list algorithms`).
     ///
     /// # Errors
     /// If there is none; the message lists all.

@@ -142,7 +142,7 @@ impl SimulationSpec {
         let mut parties = toml::Table::try_from(self.parties).map_err(Error::spec_form)?;
         parties.extend(toml::Table::try_from(over.parties).map_err(Error::spec_form)?);
         Ok(SimulationSpec {
-            job: self.job.overlaid(over.job)?,
+            job: self.job.overlaid(over.job),
             parties: parties.try_into().map_err(Error::spec_form)?,
             failures: if over.failures == Failures::default() {
                 self.failures

@@ -55,6 +55,7 @@ type Label = (Option<String>, Option<[Value; 2]>);
 
 /// How many there are in one bin.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct BinCount {
     /// The category; of a bin that is for none of them, and of numbers, nothing.
     pub category: Option<String>,
@@ -69,6 +70,7 @@ pub struct BinCount {
 
 /// The histogram of one column.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ColumnHistogram {
     /// The column.
     pub column: String,
@@ -82,6 +84,7 @@ pub struct ColumnHistogram {
 
 /// Histograms of columns.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Histograms {
     /// Each column in the order of the question.
     pub columns: Vec<ColumnHistogram>,

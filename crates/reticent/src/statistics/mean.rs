@@ -40,6 +40,7 @@ pub enum Divisor {
 
 /// The mean of one column, in its units.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ColumnMean {
     /// The column.
     pub column: String,
@@ -57,6 +58,7 @@ pub struct ColumnMean {
 
 /// Means of columns.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ColumnMeans {
     /// Each column in the order of the question.
     pub columns: Vec<ColumnMean>,

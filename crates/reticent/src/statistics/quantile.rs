@@ -45,6 +45,7 @@ struct Ranked {
 
 /// One quantile of a column.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct QuantileValue {
     /// Which one was asked for: 0.5 is the median.
     pub at: f64,
@@ -57,6 +58,7 @@ pub struct QuantileValue {
 
 /// Quantiles of one column.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ColumnQuantiles {
     /// The column.
     pub column: String,
@@ -72,6 +74,7 @@ pub struct ColumnQuantiles {
 
 /// Quantiles of columns.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Quantiles {
     /// Each column in the order of the question.
     pub columns: Vec<ColumnQuantiles>,

@@ -35,6 +35,7 @@ const OF_JOB: [&str; 10] = [
 
 /// One combination of the values that are varied.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GridPoint {
     /// The names and the values, by name.
     pub settings: Vec<(String, String)>,

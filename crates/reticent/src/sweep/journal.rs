@@ -31,6 +31,7 @@ pub enum SweepKind {
 /// What came of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Finished {
     /// The number of the run.
     pub run: usize,

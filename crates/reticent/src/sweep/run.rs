@@ -12,19 +12,21 @@ use super::grid::{Checked, GridRun, Sweep};
 use super::journal::{Finished, Journal, Reserved, SweepKind};
 use super::workers::{in_parallel, locked};
 use crate::error::Error;
+use crate::job::Ready;
 use crate::model::Model;
+use crate::payable::Payable;
 use crate::predict::PredictionInput;
 use crate::quality::Quality;
-use crate::results::write_model;
-use crate::simulate::CheckpointOptions;
+use crate::simulate::{CheckpointOptions, ReadySimulation, Simulated};
 use crate::source::{Files, Source};
-use crate::stage;
+use crate::stage::Run;
 use crate::trace::PublicData;
+use crate::training::Fitted;
 
 /// How a sweep is run.
 #[derive(Clone, Debug)]
 pub struct SweepTerms<'a> {
-    /// So many runs at a time; where nothing is said, as many as suits the machine. A kill loses no
+    /// So many runs at a time; by default as many as suits the machine. A kill loses no
     /// more than these.
     pub jobs: Option<usize>,
     /// Whether the table is public, or every model is paid for.
@@ -220,7 +222,7 @@ impl ReadySweep<'_> {
         // What is paid for is kept before anything else is done with it.
         if let Some(folder) = self.terms.models {
             let own = folder.join(format!("run-{number:05}"));
-            write_model(&came.model, &own)?;
+            came.model.write(&own)?;
         }
         let (metrics, unmeasured) = match self.measured(run, &came.model) {
             Ok(metrics) => (metrics, None),
@@ -290,26 +292,10 @@ impl Checked {
 
     /// What the run will do to one person.
     fn plan(&self, table: PrivateTable) -> Result<Ledger, Error> {
+        let (run, keep) = (&mut Run::default(), CheckpointOptions::default());
         match self {
-            Checked::Fit(job) => {
-                let ready = job.open(table, &mut stage::Run::default())?;
-                let mut plan = ready.plan().cloned().ok_or_else(no_noise)?;
-                ready.taints().iter().for_each(|&taint| plan.taint(taint));
-                Ok(plan)
-            }
-            Checked::Between(job) => {
-                let mut plans = job
-                    .open(table, CheckpointOptions::default(), &mut stage::Run::default())?
-                    .plans()?;
-                match (plans.pop(), plans.is_empty()) {
-                    (Some(plan), true) => Ok(plan),
-                    _ => {
-                        let why = "parties have different plans, and who is with whom differs from run to run, so that the \
-                                   runs have no one sum; sweep on public data, or run them one by one";
-                        Err(Error::value("parties", "several plans", why))
-                    }
-                }
-            }
+            Checked::Fit(job) => one_plan(&job.open(table, run)?),
+            Checked::Between(job) => one_plan(&job.open(table, keep, run)?),
         }
     }
 
@@ -323,40 +309,80 @@ impl Checked {
         passes: &SharedPasses,
         begin: impl FnOnce() -> Result<(), Ended>,
     ) -> Result<Came, Ended> {
-        let same = |plan: Option<&Ledger>| {
-            let entries = |ledger: &Ledger| ledger.entries().to_vec();
-            match planned.is_none_or(|planned| Some(entries(planned)) == plan.map(entries)) {
-                true => Ok(()),
-                false => Err(Error::from(Refusal::BadQuery(
-                    "the run is not what was planned".to_owned(),
-                ))),
-            }
-        };
+        let (run, keep) = (&mut Run::default(), CheckpointOptions::default());
         match self {
-            Checked::Fit(job) => {
-                let mut ready = job.open(table, &mut stage::Run::default())?;
-                same(ready.plan())?;
-                ready.share_passes(passes);
-                if planned.is_none() {
-                    ready.read_freely();
-                }
-                begin()?;
-                let fitted = ready.run(stage::Run::default())?;
-                Ok(Came { model: fitted.model, iterations: fitted.iterations })
-            }
-            Checked::Between(job) => {
-                let mut ready =
-                    job.open(table, CheckpointOptions::default(), &mut stage::Run::default())?;
-                same(ready.party_plans().first())?;
-                if planned.is_none() {
-                    ready.read_freely();
-                }
-                begin()?;
-                let done = ready.run(stage::Run::default())?;
-                Ok(Came { model: done.model, iterations: done.rounds.into() })
-            }
+            Checked::Fit(job) => carry_out(job.open(table, run)?, planned, passes, begin),
+            Checked::Between(job) => carry_out(job.open(table, keep, run)?, planned, passes, begin),
         }
     }
+}
+
+/// A run of a sweep that was opened, and has asked nothing yet.
+trait OpenedRun: Payable {
+    /// Its passes over the table are shared with those of other runs on it, where it makes any.
+    fn share_passes(&mut self, with: &SharedPasses);
+
+    /// Somebody looks at the table without paying.
+    fn read_freely(&mut self);
+
+    fn came(done: Self::Done) -> Came;
+}
+
+impl OpenedRun for Ready<'_> {
+    fn share_passes(&mut self, with: &SharedPasses) {
+        Ready::share_passes(self, with);
+    }
+
+    fn read_freely(&mut self) {
+        Ready::read_freely(self);
+    }
+
+    fn came(done: Fitted) -> Came {
+        Came { model: done.model, iterations: done.iterations }
+    }
+}
+
+impl OpenedRun for ReadySimulation<'_> {
+    fn share_passes(&mut self, _: &SharedPasses) {}
+
+    fn read_freely(&mut self) {
+        ReadySimulation::read_freely(self);
+    }
+
+    fn came(done: Simulated) -> Came {
+        Came { model: done.model, iterations: done.rounds.into() }
+    }
+}
+
+/// The plan of a run, of which there must be one: those of many runs then have a sum.
+fn one_plan<R: Payable>(ready: &R) -> Result<Ledger, Error> {
+    let mut plans = ready.plans()?;
+    let plan = plans.pop().ok_or_else(no_noise)?;
+    if !plans.is_empty() {
+        let why = "parties have different plans, and who is with whom differs from run to run, so that the runs have no \
+                   one sum; sweep on public data, or run them one by one";
+        return Err(Error::value("parties", "several plans", why));
+    }
+    Ok(plan)
+}
+
+fn carry_out<R: OpenedRun>(
+    mut ready: R,
+    planned: Option<&Ledger>,
+    passes: &SharedPasses,
+    begin: impl FnOnce() -> Result<(), Ended>,
+) -> Result<Came, Ended> {
+    match planned {
+        Some(planned) if one_plan(&ready)?.entries() != planned.entries() => {
+            let why = "the run is not what was planned".to_owned();
+            return Err(Error::from(Refusal::BadQuery(why)).into());
+        }
+        Some(_) => (),
+        None => ready.read_freely(),
+    }
+    ready.share_passes(passes);
+    begin()?;
+    Ok(R::came(ready.run(Run::default())?))
 }
 
 /// Why a run does not begin that was begun by another process, or by one that was killed.

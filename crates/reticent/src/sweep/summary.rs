@@ -7,6 +7,7 @@ use super::journal::Finished;
 
 /// A mean over runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RunMean {
     /// The mean.
     pub mean: f64,
@@ -38,6 +39,7 @@ impl RunMean {
 
 /// What the runs of one point came to.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Summary {
     /// The runs that are over, with a model.
     pub runs: usize,

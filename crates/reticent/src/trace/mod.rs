@@ -44,7 +44,7 @@ use reticent_admm::Iterate;
 ///
 /// // This table is made up, so that its objective may be written down.
 /// let mut public = PublicData::of_job(&job, &table)?;
-/// let tracing = Tracing { public: Some(&mut public), ..Tracing::default() };
+/// let tracing = Tracing::new(1, Some(&mut public));
 /// let fitted = job.run(&table, Run::traced(tracing))?;
 /// let trace = fitted.trace.as_ref().unwrap();
 ///
@@ -54,12 +54,20 @@ use reticent_admm::Iterate;
 /// # }
 /// ```
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Tracing<'p> {
     /// Every so many iterations a row; 0 and 1 are every one. The last has a row in any case.
     pub every: u64,
     /// The table of the run, where it is public. Whoever gives it says so; the trace is then not
     /// private.
     pub public: Option<&'p mut PublicData>,
+}
+
+impl<'p> Tracing<'p> {
+    /// A row every so many iterations, with what is measured on the table if that is public.
+    pub fn new(every: u64, public: Option<&'p mut PublicData>) -> Self {
+        Tracing { every, public }
+    }
 }
 
 /// What an observer of a run is shown at the end of an iteration.

@@ -36,6 +36,7 @@ impl std::fmt::Debug for PublicData {
 
 /// What a parameter is worth on a public table. Not private.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Examined {
     /// The mean loss and the penalty; beside `loss_weight` the mean loss times that.
     pub objective: f64,

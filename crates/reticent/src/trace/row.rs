@@ -24,6 +24,7 @@ trace no more than the model. Its epsilon is what the entries in the books come 
 
 /// One iteration, or one round between parties.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct TraceRow {
     /// Iterations that are done; between parties, rounds.
     pub iteration: u64,
@@ -60,6 +61,7 @@ pub struct TraceRow {
 
 /// A trace.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Trace {
     /// Row by row.
     pub rows: Vec<TraceRow>,

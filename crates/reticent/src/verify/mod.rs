@@ -37,6 +37,7 @@ pub enum CheckOutcome {
 
 /// One check, by name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct VerifyCheck {
     /// What was checked: `ledger`, `epsilon`, `statement`, `model`, `weights`, `digest`,
     /// `signature`, `beside`, or the field of a certificate that is not what it must be.
@@ -61,6 +62,7 @@ pub enum Standing {
 
 /// All checks of a model or a certificate, and what is left of its promise.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Verification {
     /// The checks, in order.
     pub checks: Vec<VerifyCheck>,

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use reticent::accountant::{Adjacency, Unit, View};
-use reticent::{Certificate, Document, JobFile, Spec, Standing, Verification, write_text};
+use reticent::internal::write_text;
+use reticent::{Certificate, Document, JobFile, Spec, Standing, Verification};
 use reticent_budget::{BudgetError, Import, Promise, Store};
 use serde_json::{Value, json};
 
@@ -277,7 +278,7 @@ impl BudgetExportArgs {
                 ..Answer::default()
             }),
             Some(out) => {
-                reticent::check_new(out, false)?;
+                reticent::internal::check_new(out, false)?;
                 write_text(&format!("{object:#}\n"), out)?;
                 let text = format!("Wrote {} lines to {}.\n", summary.lines, out.display());
                 let object = json!({ "lines": summary.lines, "out": out });

@@ -164,8 +164,8 @@ fn remarks(summary: &BudgetSummary) -> Vec<String> {
 fn still_open(job: &JobSummary) -> String {
     let heard = match &job.progress {
         None => String::new(),
-        Some(JobProgress { time, done, of: None }) => format!(", {done} steps done at {time}"),
-        Some(JobProgress { time, done, of: Some(of) }) => format!(", {done} of {of} at {time}"),
+        Some(JobProgress { time, done, of: None, .. }) => format!(", {done} steps done at {time}"),
+        Some(JobProgress { time, done, of: Some(of), .. }) => format!(", {done} of {of} at {time}"),
     };
     format!("job {} ({}, since {}{heard})", job.number, job.label, job.time)
 }

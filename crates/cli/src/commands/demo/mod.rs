@@ -6,7 +6,8 @@ mod patients;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser};
-use reticent::{Error, check_new, write_text};
+use reticent::Error;
+use reticent::internal::{check_new, write_text};
 use serde_json::{Map, Value, json};
 
 use crate::Cli;

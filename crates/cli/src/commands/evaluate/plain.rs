@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use reticent::internal::{check_new, write_text};
 use reticent::tables::ReadOptions;
-use reticent::{
-    Confusion, Error, Measured, Model, PredictionInput, Quality, RocCurves, check_new, write_text,
-};
+use reticent::{Confusion, Error, Measured, Model, PredictionInput, Quality, RocCurves};
 use reticent_plot::{Axis, Curve, Plot};
 use serde_json::{Value, json};
 

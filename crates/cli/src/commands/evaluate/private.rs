@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use reticent::accountant::{Taint, Unit};
+use reticent::internal::check_new;
 use reticent::tables::{ReadOptions, Schema};
 use reticent::{
     Estimate, Evaluated, Evaluation, Files, Guarantee, Model, PrivateClasses, PrivateNumbers,
-    PrivateQuality, Run, check_new,
+    PrivateQuality, Run,
 };
 use serde_json::{Value, json};
 
@@ -135,7 +136,7 @@ impl PrivateFlags {
 }
 
 fn answer(model: &Model, evaluated: &Evaluated, threshold: Option<f64>) -> Answer {
-    let Evaluated { quality, confidence, certificate } = evaluated;
+    let Evaluated { quality, confidence, certificate, .. } = evaluated;
     let percent = format!("{} %", (1e4 * confidence).round() / 100.0);
     let unit = certificate.unit;
     let (mut text, mut object) = match quality {
@@ -255,7 +256,7 @@ fn classes(
 }
 
 fn numbers(quality: &PrivateNumbers, (percent, unit): (&str, Unit)) -> (String, Value) {
-    let PrivateNumbers { r2, mae, mse, rmse, n, n_is_exact } = quality;
+    let PrivateNumbers { r2, mae, mse, rmse, n, n_is_exact, .. } = quality;
     let figures = [("R²", r2), ("RMSE", rmse), ("MAE", mae), ("MSE", mse)];
     let rows = figures.iter().map(|(name, estimate)| row(name, estimate));
     let rows: Vec<_> = std::iter::once(heads(percent)).chain(rows).collect();

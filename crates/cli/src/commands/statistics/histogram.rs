@@ -49,7 +49,7 @@ impl HistogramCommand {
 }
 
 fn said(histograms: &Histograms) -> AskedAnswer {
-    let Histograms { columns, n, confidence, certificate } = histograms;
+    let Histograms { columns, n, confidence, certificate, .. } = histograms;
     let unit = certificate.unit;
     let heads = ["bin".to_owned(), format!("{unit}s"), "interval".to_owned()];
     let mut rows = vec![heads.to_vec()];

@@ -35,7 +35,7 @@ impl Mean {
 }
 
 fn said(means: &ColumnMeans) -> AskedAnswer {
-    let ColumnMeans { columns, n, n_is, confidence, certificate } = means;
+    let ColumnMeans { columns, n, n_is, confidence, certificate, .. } = means;
     let heads = ["column", "mean", "interval", "noise (standard deviation)"];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
     rows.extend(columns.iter().map(|column| {

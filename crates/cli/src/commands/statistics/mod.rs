@@ -7,8 +7,9 @@ mod quantile;
 
 use clap::Args;
 use reticent::accountant::{Ledger, Unit};
+use reticent::internal::Payable;
 use reticent::tables::Schema;
-use reticent::{Certificate, Error, Files, Payable, Run, Statistics, Value};
+use reticent::{Certificate, Error, Files, Run, Statistics, Value};
 use serde_json::json;
 
 pub use histogram::HistogramCommand;

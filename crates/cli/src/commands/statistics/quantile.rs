@@ -46,7 +46,7 @@ impl QuantileCommand {
 }
 
 fn said(quantiles: &Quantiles) -> AskedAnswer {
-    let Quantiles { columns, n, confidence, certificate } = quantiles;
+    let Quantiles { columns, n, confidence, certificate, .. } = quantiles;
     let unit = certificate.unit;
     let heads = ["column", "quantile", "value", "is the quantile at"];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];

@@ -7,16 +7,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use reticent::accountant::Ledger;
-use reticent::sweep::{
-    Journal, ReadySweep, Register, Reserved, Sweep as Grid, SweepFile, SweepKind, SweepTerms,
-    summary,
-};
-use reticent::{
-    Error, Files, Guarantee, Payable, Progress, Run, Stage, Watch, check_folder, write_text,
-};
+use reticent::internal::{check_folder, write_text};
+use reticent::sweep::{Journal, Sweep as Grid, SweepFile, SweepKind, SweepTerms, summary};
+use reticent::{Error, Files, Guarantee, Progress, Run, Stage, Watch};
 use reticent_budget::BudgetError;
-use reticent_payment::AtRest;
+use reticent_payment::{AtRest, PaidSweep, PaymentError, resume_sweep};
 use serde_json::json;
 
 use self::results::{picture, points, raw, shown, table};
@@ -24,7 +19,6 @@ use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number;
-use crate::open_job::{OpenJob, unwritten};
 use crate::progress::JobBar;
 use crate::purse::{BudgetReceipt, JobName, PurseFlags};
 use crate::repeated::given_twice;
@@ -149,19 +143,21 @@ impl SweepArgs {
             let ready = sweep.open(data, terms).map_err(of_sweep)?;
             let begun = if self.resume { ready.resume(path) } else { ready.begin(path, None) };
             let mut journal = begun.map_err(of_sweep)?;
-            all(&ready, &mut journal, &|_| Ok(true), watch).map_err(of_sweep)?;
+            let mut told = |done, of| {
+                let _ = watch(Stage::Iteration(Progress { done: done as u64, of: of as u64 }));
+            };
+            ready.run(&mut journal, &|_| Ok(true), &mut told).map_err(of_sweep)?;
             return Ok((journal, None));
         }
         if self.resume {
             return self.go_on(sweep, data, terms, path, watch).map(|journal| (journal, None));
         }
         let asked = sweep.at_most();
-        let guarantee = Guarantee {
-            epsilon: asked.map(|(epsilon, _)| epsilon),
-            delta: asked.map(|(_, delta)| delta.min(0.5)),
-            seed: sweep.is_seeded().then_some(0),
-            ..Guarantee::default()
-        };
+        let guarantee = Guarantee::default().with(|it| {
+            it.epsilon = asked.map(|(epsilon, _)| epsilon);
+            it.delta = asked.map(|(_, delta)| delta.min(0.5));
+            it.seed = sweep.is_seeded().then_some(0);
+        });
         let label = format!("sweep of {} runs to {}", sweep.len(), path.display());
         let purse = self.purse.open(&guarantee, data, JobName::of(&label), || None)?;
         let (Some(purse), Some(mark), Some(budget)) =
@@ -171,8 +167,7 @@ impl SweepArgs {
         };
         let terms = SweepTerms { mark, ..terms };
         let open = |table: &Files, _: &mut Run<'_>| {
-            let ready = sweep.open(table, terms)?;
-            Ok(Sweeping { ready, path, budget, reserved: None })
+            Ok(PaidSweep::new(sweep.open(table, terms)?, path, budget))
         };
         let (done, receipt) =
             purse.pay(sweep.user_column().as_deref(), open, Run::watched(watch))?;
@@ -203,32 +198,17 @@ impl SweepArgs {
         // What was read is what the mark is of.
         rest.check().map_err(CommandFailure::of_payment)?;
         let mut journal = ready.resume(path).map_err(of_sweep)?;
-        let Some(reserved) = journal.reserved().cloned() else {
-            return Err(CommandFailure::Usage {
-                message: "the journal does not say which job of the budget paid for the sweep"
+        match resume_sweep(&ready, &mut journal, budget, Run::watched(watch)) {
+            Ok(()) => Ok(journal),
+            Err(PaymentError::Budget(BudgetError::NotOpen(job))) => Err(CommandFailure::Usage {
+                message: format!("there is no job {job} that is open: the sweep is over"),
+                hint: "to run it again is another sweep, with a bill of its own; give another folder with --out, and \
+                       leave out --resume"
                     .to_owned(),
-                hint: "begin another sweep, in another folder".to_owned(),
-            });
-        };
-        match OpenJob::find(budget, &reserved) {
-            Ok(job) => {
-                let register = |run| job.begin(run);
-                all(&ready, &mut journal, &register, watch).map_err(of_sweep)?;
-                job.settle().map_err(CommandFailure::Budget)?;
-            }
-            // Nothing is begun any more: its results are written again.
-            Err(_) if journal.left().is_empty() => (),
-            Err(BudgetError::NotOpen(job)) => {
-                return Err(CommandFailure::Usage {
-                    message: format!("there is no job {job} that is open: the sweep is over"),
-                    hint: "to run it again is another sweep, with a bill of its own; give another \
-                           folder with --out, and leave out --resume"
-                        .to_owned(),
-                });
-            }
-            Err(error) => return Err(CommandFailure::Budget(error)),
+            }),
+            Err(PaymentError::Job(error)) => Err(of_sweep(error)),
+            Err(other) => Err(CommandFailure::of_payment(other)),
         }
-        Ok(journal)
     }
 
     fn answer(
@@ -321,54 +301,6 @@ fn unwritten_results(failure: CommandFailure) -> CommandFailure {
         message: format!("the runs are done and charged, but {failure}"),
         hint: "make room and give --resume: results are written again and nothing is charged"
             .to_owned(),
-    }
-}
-
-/// Does all that is left of a sweep.
-fn all(
-    ready: &ReadySweep<'_>,
-    journal: &mut Journal,
-    register: &Register<'_>,
-    watch: &mut Watch<'_>,
-) -> Result<(), Error> {
-    ready.run(journal, register, &mut |done, of| {
-        let _ = watch(Stage::Iteration(Progress { done: done as u64, of: of as u64 }));
-    })
-}
-
-/// A sweep on private data that was opened, where its journal will be and what pays for it.
-struct Sweeping<'s> {
-    ready: ReadySweep<'s>,
-    path: &'s Path,
-    budget: &'s Path,
-    reserved: Option<Reserved>,
-}
-
-impl Payable for Sweeping<'_> {
-    type Done = (Journal, Ledger);
-
-    fn plans(&self) -> Result<Vec<Ledger>, Error> {
-        Ok(vec![self.ready.plan()])
-    }
-
-    fn reserved(&mut self, number: u64, hash: &str) {
-        self.reserved = Some(Reserved { job: number, hash: hash.to_owned() });
-    }
-
-    fn run(self, mut how: Run<'_>) -> Result<Self::Done, Error> {
-        let Some(reserved) = &self.reserved else {
-            return Err(Error::Missing { what: "a reservation", todo: "reserve it in a budget" });
-        };
-        let job = OpenJob::find(self.budget, reserved);
-        let job = job.map_err(|error| unwritten(self.budget, &error))?;
-        let mut journal = self.ready.begin(self.path, Some(reserved))?;
-        all(&self.ready, &mut journal, &|run| job.begin(run), &mut |stage| how.tell(stage))?;
-        Ok((journal, self.ready.plan()))
-    }
-
-    /// The plan, whatever was used of it.
-    fn ledgers((_, plan): &Self::Done) -> Vec<&Ledger> {
-        vec![plan]
     }
 }
 
