@@ -91,6 +91,7 @@ mod typed;
 mod units;
 mod verdict;
 pub mod verify;
+mod weaknesses;
 mod write;
 
 pub use budget::Budget;
@@ -148,6 +149,7 @@ pub use tune::{Tune, Tuned};
 pub use units::Units;
 pub use verdict::{Scope, Verdict};
 pub use verify::{CheckOutcome, Document, Standing, Verification, VerifyCheck, verify};
+pub use weaknesses::seldom_drawn;
 pub use write::{NewFile, check_new, write_text};
 
 /// The example of the project's own page is held to what it says.

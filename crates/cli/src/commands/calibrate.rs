@@ -2,14 +2,13 @@
 //! budget.
 
 use clap::{Args, ValueEnum};
-use reticent::Scope;
 use reticent::accountant::{
     Adjacency, Bound, Ledger, Unit, View, calibrate, calibrate_rate, calibrate_steps,
 };
+use reticent::{Scope, seldom_drawn};
 use serde_json::json;
 
 use super::account::{bound, with_scope, without_delta};
-use super::shared::seldom;
 use crate::answer::Answer;
 use crate::event_text::{ledger, mechanism, sampled};
 use crate::failure::CommandFailure;
@@ -115,7 +114,7 @@ impl Calibrate {
              was released can give less than {lower:.6}), {} neighbours, {} level.",
             self.delta, self.adjacency, self.unit
         ));
-        let remarks = seldom(&ledger, self.delta, self.unit).into_iter().collect();
+        let remarks = seldom_drawn(&ledger, self.delta, self.unit).into_iter().collect();
         Ok(Answer { text, object: with_scope(object, scope), remarks })
     }
 

@@ -8,7 +8,7 @@ use reticent::tables::{Format, ReadOptions};
 use reticent::{Counted, Files, Guarantee, Run, Spec, check_new};
 use serde_json::{Value, json};
 
-use super::shared::{CERTIFICATE, certificate_fields, certificate_rows, format, not_private, weak};
+use super::shared::{CERTIFICATE, certificate_fields, certificate_rows, format, not_private};
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
@@ -125,6 +125,6 @@ fn answer(counted: &Counted) -> Answer {
         ("classes".to_owned(), json!(each)),
         ("deviation".to_owned(), json!(deviation)),
     ]);
-    let remarks = not_private(certificate).into_iter().chain(weak(certificate)).collect();
+    let remarks = not_private(certificate).into_iter().chain(certificate.weaknesses()).collect();
     Answer { text, object: json!(object), remarks }
 }

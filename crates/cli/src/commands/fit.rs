@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::shared::{
     algorithm, certificate_before, certificate_fields, certificate_rows, format, not_private,
-    problem_fields, problem_rows, replaces, row, weak,
+    problem_fields, problem_rows, replaces, row,
 };
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
@@ -254,7 +254,7 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path, before: Option<&Certificat
         )
     });
     let remarks = not_private(certificate).into_iter().chain(unsolved);
-    let remarks = remarks.chain(weak(certificate)).chain(before.map(replaces));
+    let remarks = remarks.chain(certificate.weaknesses()).chain(before.map(replaces));
     let remarks = remarks.chain(given_twice(&data.paths)).collect();
     Answer { text, object: json!(object), remarks }
 }

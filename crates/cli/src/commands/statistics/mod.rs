@@ -17,7 +17,7 @@ pub use histogram::HistogramCommand;
 pub use mean::Mean;
 pub use quantile::QuantileCommand;
 
-use super::shared::{CERTIFICATE, certificate_fields, certificate_rows, format, not_private, weak};
+use super::shared::{CERTIFICATE, certificate_fields, certificate_rows, format, not_private};
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
@@ -137,7 +137,7 @@ fn answer(said: Said, certificate: &Certificate) -> Answer {
     if let serde_json::Value::Object(own) = object {
         whole.extend(own);
     }
-    let remarks = not_private(certificate).into_iter().chain(weak(certificate)).collect();
+    let remarks = not_private(certificate).into_iter().chain(certificate.weaknesses()).collect();
     Answer { text, object: json!(whole), remarks }
 }
 
