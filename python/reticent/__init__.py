@@ -26,10 +26,12 @@ from .errors import (
     BudgetSpent,
     DataError,
     FitStopped,
+    NoiseDominatesWarning,
     NotCertified,
     NotPrivateWarning,
     PrivacyCostWarning,
     SchemaError,
+    WeakGuaranteeWarning,
 )
 
 if TYPE_CHECKING:
@@ -104,6 +106,7 @@ __all__ = [
     "Estimate",
     "Evaluation",
     "FitStopped",
+    "NoiseDominatesWarning",
     "NotCertified",
     "NotPrivateWarning",
     "PrivacyCostWarning",
@@ -122,6 +125,7 @@ __all__ = [
     "SchemaError",
     "Simulation",
     "Sweep",
+    "WeakGuaranteeWarning",
     "audit",
     "audit_all",
     "class_counts",
@@ -137,7 +141,15 @@ __all__ = [
 ]
 
 
+if TYPE_CHECKING:
+    __version__: str
+
+
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("reticent")
     if name in _MODULES:
         return importlib.import_module(f".{name}", __name__)
     if name not in _LATER:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 
 def number(name: str, value: Any) -> str:
-    """A number as text that loses nothing."""
-    try:
-        return repr(float(value))
-    except (TypeError, ValueError):
-        raise ValueError(f"{name}={value!r}: a number is needed") from None
+    """A number as text that loses nothing. Text is none, nor is a truth value."""
+    if not isinstance(value, (str, bytes, bytearray, bool, np.bool_)):
+        try:
+            return repr(float(value))
+        except (TypeError, ValueError):
+            pass
+    raise ValueError(f"{name}={value!r}: a number is needed") from None
 
 
 def share_of(standard_errors: Any) -> float | None:

@@ -16,7 +16,7 @@ from ._owners import ids
 from ._units import check_stand_in
 from ._whole import whole
 from .certificate import Certificate
-from .errors import warn_beside
+from .errors import warn_beside, warn_of_weakness
 
 __all__ = ["Simulation", "simulate"]
 
@@ -211,6 +211,7 @@ def simulate(
     found = Simulation(model, list(names), own, int(rounds), traffic, dict(rejections))
     if remark is not None:
         warn_beside(found, remark, RuntimeWarning, stacklevel=2)
+    warn_of_weakness(found, native.certificate, stacklevel=2)
     return found
 
 

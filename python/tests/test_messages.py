@@ -95,6 +95,9 @@ def test_arguments_that_cannot_be_are_named():
     usual = {"epsilon": 1.0, "delta": 1e-6, "bounds": (0, 1), "classes": [0, 1]}
     for wrong in (
         {"epsilon": "much"},
+        {"epsilon": "1"},
+        {"epsilon": True},
+        {"alpha": "1"},
         {"delta": [1e-6]},
         {"bounds": (1, 0)},
         {"bounds": (0, np.nan)},
@@ -105,6 +108,9 @@ def test_arguments_that_cannot_be_are_named():
         (name,) = wrong
         with pytest.raises(ValueError, match=name):
             reticent.PrivateLogisticRegression(**{**usual, **wrong}).fit(X, y)
+    for wrong in ({"epsilon": "1", "delta": 1e-6}, {"epsilon": 1.0, "delta": "1e-6"}):
+        with pytest.raises(ValueError, match="a number is needed"):
+            reticent.Budget(**wrong)
     # Numbers of NumPy are numbers, in settings too.
     settings = {"iterations": np.float64(4), "average": np.bool_(False)}
     model = reticent.PrivateLogisticRegression(**usual, settings=settings)
