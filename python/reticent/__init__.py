@@ -37,6 +37,7 @@ from .errors import (
 if TYPE_CHECKING:
     from .auditing import Audit, audit, audit_all
     from .budget import Budget
+    from .calibrating import PrivateCalibrator
     from .certificate import Certificate
     from .counting import ClassCounts, class_counts
     from .evaluation import Estimate, Evaluation, evaluate
@@ -63,6 +64,7 @@ _LATER = {
     "ColumnStatistics": "statistics",
     "Estimate": "evaluation",
     "Evaluation": "evaluation",
+    "PrivateCalibrator": "calibrating",
     "PrivateElasticNet": "lasso",
     "PrivateFusedLasso": "generalized",
     "PrivateGeneralizedLasso": "generalized",
@@ -110,6 +112,7 @@ __all__ = [
     "NotCertified",
     "NotPrivateWarning",
     "PrivacyCostWarning",
+    "PrivateCalibrator",
     "PrivateElasticNet",
     "PrivateFusedLasso",
     "PrivateGeneralizedLasso",

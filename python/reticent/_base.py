@@ -198,6 +198,10 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         """The share of the budget that standard errors get."""
         return None
 
+    def _calibration(self) -> float | None:
+        """The share of the budget that a recalibration gets."""
+        return None
+
     # Fitting.
 
     def _table(self, X: Any, *, reset: bool) -> _tables.Columns:
@@ -272,6 +276,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             "class_weight": None,
             "class_prior": None,
             "standard_errors": self._share(),
+            "calibrate": self._calibration(),
             "trace": bool(self.trace),
         }
 

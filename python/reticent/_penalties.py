@@ -17,11 +17,9 @@ def number(name: str, value: Any) -> str:
     raise ValueError(f"{name}={value!r}: a number is needed") from None
 
 
-def share_of(standard_errors: Any) -> float | None:
+def share_of(name: str, share: Any) -> float | None:
     """A share of the budget; the library says which are allowed."""
-    if standard_errors is None:
-        return None
-    return float(number("standard_errors", standard_errors))
+    return None if share is None else float(number(name, share))
 
 
 def penalty_word(penalty: Any, alpha: Any, l1_ratio: Any) -> str:

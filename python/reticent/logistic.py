@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ._classifier import PrivateClassifier
 from ._penalties import penalty_word, share_of
+from ._reticent import Model
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -32,6 +33,9 @@ class PrivateLogisticRegression(PrivateClassifier):
     standard_errors : float, optional
         Share of the budget, above 0 and below 1, for estimates of the population's coefficients
         with their standard errors; for two classes.
+    calibrate : float, optional
+        Share of the budget, above 0 and below 1, for a slope and a shift of the log-odds that bring
+        the probabilities in line with what happens; for two classes. The certificate covers it.
 
     Examples
     --------
@@ -56,6 +60,9 @@ class PrivateLogisticRegression(PrivateClassifier):
         ``against`` is the reference category; ``encoded`` marks an estimate for the encoded column.
         Empty, with a warning, if the noise hides them. They differ from ``coef_``, which clipping,
         penalty and noise have moved. A dict of arrays without pandas.
+    calibration_ : tuple of float
+        With ``calibrate``: slope and shift of the log-odds, which ``coef_`` and ``intercept_`` have
+        in them.
 """,
     }
 
@@ -66,6 +73,7 @@ class PrivateLogisticRegression(PrivateClassifier):
         penalty: str | None = "l2",
         l1_ratio: float = 0.5,
         standard_errors: float | None = None,
+        calibrate: float | None = None,
         **others: Unpack[ClassifierArguments],
     ) -> None:
         super().__init__(**others)
@@ -73,9 +81,19 @@ class PrivateLogisticRegression(PrivateClassifier):
         self.penalty = penalty
         self.l1_ratio = l1_ratio
         self.standard_errors = standard_errors
+        self.calibrate = calibrate
 
     def _share(self) -> float | None:
-        return share_of(self.standard_errors)
+        return share_of("standard_errors", self.standard_errors)
+
+    def _calibration(self) -> float | None:
+        return share_of("calibrate", self.calibrate)
+
+    def _adopt(self, native: Model) -> None:
+        super()._adopt(native)
+        self.__dict__.pop("calibration_", None)
+        if native.recalibration is not None:
+            self.calibration_ = native.recalibration
 
     def _loss(self, outputs: int | None) -> str:
         return "logistic" if outputs == 2 else "multinomial"

@@ -121,6 +121,12 @@ impl PyModel {
         Some((of, hidden, estimates.into_iter().map(told).collect()))
     }
 
+    /// The slope and the shift of a recalibration, which the weights have in them.
+    #[getter]
+    fn recalibration(&self) -> Option<(f64, f64)> {
+        self.0.recalibration().map(|line| (line.slope, line.shift))
+    }
+
     /// Whether there are probabilities.
     #[getter]
     fn has_probabilities(&self) -> bool {

@@ -58,6 +58,7 @@ impl AuditSpec {
             step: takes.contains(&"step").then_some(StepSize::Constant(STEP)),
             loss: match form {
                 "classes" => "logistic".to_owned(),
+                _ if procedure.is_recalibrated() => "logistic".to_owned(),
                 // With a slope that is at its clip where the parameter starts.
                 _ if procedure.has_standard_errors() || scaled => "squared".to_owned(),
                 _ if normal => ONE_SIDED.to_owned(),
@@ -76,6 +77,7 @@ impl AuditSpec {
             },
             job: Spec {
                 standard_errors: procedure.has_standard_errors().then_some(SHARE),
+                calibrate: procedure.is_recalibrated().then_some(SHARE),
                 ..Spec::default()
             },
             precondition: own.then_some(SHARE),

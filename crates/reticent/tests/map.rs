@@ -132,6 +132,7 @@ fn fits(folder: &Path) -> Vec<(MapCell, Spec)> {
                                 tune: tuned.then(|| vec![lists]),
                                 graph: procedure.has_graph().then(|| "private".to_owned()),
                                 standard_errors: procedure.has_standard_errors().then_some(0.2),
+                                calibrate: procedure.is_recalibrated().then_some(0.2),
                                 settings: Settings { sampling, ..settings.clone() },
                                 ..Spec::default()
                             };

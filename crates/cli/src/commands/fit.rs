@@ -7,8 +7,8 @@ use reticent::admm::catalogue::CATALOGUE;
 use reticent::tables::{Format, ReadOptions};
 use reticent::trace::PublicData;
 use reticent::{
-    Certificate, Files, Fitted, Identity, JobFile, PrivateTable, Ready, Run, Source, Spec, Stage,
-    Tuned, UtilityForecast, check_folder, check_results, write_model,
+    Certificate, Files, Fitted, Identity, JobFile, PrivateTable, Ready, Recalibration, Run, Source,
+    Spec, Stage, Tuned, UtilityForecast, check_folder, check_results, write_model,
 };
 use serde_json::{Value, json};
 
@@ -222,6 +222,10 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path, before: Option<&Certificat
         };
         rows.push(row("standard errors", said));
     }
+    if let Some(Recalibration { slope, shift, .. }) = model.recalibration() {
+        let said = format!("log-odds × {}, then + {}", number::show(*slope), number::show(*shift));
+        rows.push(row("calibrated", said));
+    }
     if let Some(Tuned { chosen, points, expected_runs, .. }) = tuned {
         rows.push(row(
             "tuned",
@@ -247,6 +251,9 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path, before: Option<&Certificat
         ("certificate".to_owned(), Value::from(beside.display().to_string())),
         ("replaced".to_owned(), Value::from(before.is_some())),
     ]);
+    if let Some(line) = model.recalibration() {
+        object.insert("recalibration".to_owned(), json!(line));
+    }
     let unsolved = (*converged == Some(false)).then(|| {
         format!(
             "The exact solver did not get to the optimum in {iterations} iterations: the model is not the minimiser. \
