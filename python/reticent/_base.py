@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from . import _reticent, _tables
+from ._arguments import refuse_others
 from ._documented import complete
 from ._frames import frame
 from ._owners import owners
@@ -144,7 +145,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         self.trace = trace
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None, **others: Any) -> Self:
         """Fit within the budget.
 
         Parameters
@@ -156,12 +157,15 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             ``target_bounds``.
         groups : array, optional
             User id of each record; a person is then protected with all their records.
+        **others
+            None: ``sample_weight`` is refused, with a reason.
 
         Returns
         -------
         object
             Itself.
         """
+        refuse_others(others)
         before = dict(self.__dict__)
         try:
             self._fit(*self._prepared(X, y), groups)
@@ -345,7 +349,10 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         names, weights, intercept = native.weights(False)
         self.coef_names_ = names
         self._set_weights(weights, intercept)
-        self.__dict__.pop("standard_errors_", None)
+        for of_a_fit_before in ("standard_errors_", "calibration_"):
+            self.__dict__.pop(of_a_fit_before, None)
+        if native.recalibration is not None:
+            self.calibration_ = native.recalibration
         if native.standard_errors is not None:
             self.standard_errors_ = errors_of(native.standard_errors[2])
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from ._classifier import PrivateClassifier
 from ._penalties import penalty_word, share_of
-from ._reticent import Model
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -88,12 +87,6 @@ class PrivateLogisticRegression(PrivateClassifier):
 
     def _calibration(self) -> float | None:
         return share_of("calibrate", self.calibrate)
-
-    def _adopt(self, native: Model) -> None:
-        super()._adopt(native)
-        self.__dict__.pop("calibration_", None)
-        if native.recalibration is not None:
-            self.calibration_ = native.recalibration
 
     def _loss(self, outputs: int | None) -> str:
         return "logistic" if outputs == 2 else "multinomial"

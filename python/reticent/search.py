@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from . import _reticent
+from ._arguments import refuse_others
 from ._base import PrivateEstimator
 from ._owners import owners
 from ._units import check_stand_in
@@ -130,8 +131,9 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.param_grid = param_grid
         self.runs = runs
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> PrivateSearchCV:
+    def fit(self, X: Any, y: Any, groups: Any = None, **others: Any) -> PrivateSearchCV:
         """Select and fit within the budget."""
+        refuse_others(others)
         if not isinstance(self.estimator, PrivateEstimator):
             raise TypeError(
                 f"estimator is a {type(self.estimator).__name__}: PrivateSearchCV chooses among "
