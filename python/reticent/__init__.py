@@ -26,15 +26,18 @@ from .errors import (
     BudgetSpent,
     DataError,
     FitStopped,
+    NoiseDominatesWarning,
     NotCertified,
     NotPrivateWarning,
     PrivacyCostWarning,
     SchemaError,
+    WeakGuaranteeWarning,
 )
 
 if TYPE_CHECKING:
     from .auditing import Audit, audit, audit_all
     from .budget import Budget
+    from .calibrating import PrivateCalibrator
     from .certificate import Certificate
     from .counting import ClassCounts, class_counts
     from .evaluation import Estimate, Evaluation, evaluate
@@ -61,6 +64,7 @@ _LATER = {
     "ColumnStatistics": "statistics",
     "Estimate": "evaluation",
     "Evaluation": "evaluation",
+    "PrivateCalibrator": "calibrating",
     "PrivateElasticNet": "lasso",
     "PrivateFusedLasso": "generalized",
     "PrivateGeneralizedLasso": "generalized",
@@ -104,9 +108,11 @@ __all__ = [
     "Estimate",
     "Evaluation",
     "FitStopped",
+    "NoiseDominatesWarning",
     "NotCertified",
     "NotPrivateWarning",
     "PrivacyCostWarning",
+    "PrivateCalibrator",
     "PrivateElasticNet",
     "PrivateFusedLasso",
     "PrivateGeneralizedLasso",
@@ -122,6 +128,7 @@ __all__ = [
     "SchemaError",
     "Simulation",
     "Sweep",
+    "WeakGuaranteeWarning",
     "audit",
     "audit_all",
     "class_counts",
@@ -137,7 +144,15 @@ __all__ = [
 ]
 
 
+if TYPE_CHECKING:
+    __version__: str
+
+
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("reticent")
     if name in _MODULES:
         return importlib.import_module(f".{name}", __name__)
     if name not in _LATER:

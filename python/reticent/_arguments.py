@@ -11,6 +11,22 @@ if TYPE_CHECKING:
     from .budget import Budget
 
 
+WEIGHTS = (
+    "sample_weight is not offered: how much a record counts is itself private, and no question to the "
+    "table is proven with records that are weighted before they are clipped. Public weights by class "
+    "are class_weight, in the constructor"
+)
+
+
+def refuse_others(others: dict[str, Any]) -> None:
+    """Refuses arguments of ``fit`` that there are not. ``sample_weight`` is no parameter of it:
+    wrappers of scikit-learn would hand on weights that they made up."""
+    if "sample_weight" in others:
+        raise ValueError(WEIGHTS)
+    if others:
+        raise TypeError(f"fit() got an unexpected keyword argument {next(iter(others))!r}")
+
+
 class Arguments(TypedDict, total=False):
     """Of every estimator."""
 

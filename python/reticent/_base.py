@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import pathlib
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from . import _reticent, _tables
+from ._arguments import refuse_others
 from ._documented import complete
 from ._frames import frame
 from ._owners import owners
@@ -26,14 +29,28 @@ from ._whole import whole
 from ._wrappers import assumed_of, warn_of_callers, warn_of_learning, warn_of_many
 from .budget import Budget
 from .certificate import Certificate
-from .errors import NotPrivateWarning, warn_beside
+from .errors import (
+    NoiseDominatesWarning,
+    NotPrivateWarning,
+    warn_beside,
+    warn_of_weakness,
+)
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from .evaluation import Evaluation
 
 
 class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     """Privacy arguments, tables, fitting and files; the rest is for its heirs."""
+
+    model_: Model
+    certificate_: Certificate
+    coef_names_: list[str]
+    n_iter_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
 
     _SHARED = {
         "parameters": """\
@@ -128,7 +145,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         self.trace = trace
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, groups: Any = None, **others: Any) -> Self:
         """Fit within the budget.
 
         Parameters
@@ -140,12 +157,15 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             ``target_bounds``.
         groups : array, optional
             User id of each record; a person is then protected with all their records.
+        **others
+            None: ``sample_weight`` is refused, with a reason.
 
         Returns
         -------
         object
             Itself.
         """
+        refuse_others(others)
         before = dict(self.__dict__)
         try:
             self._fit(*self._prepared(X, y), groups)
@@ -182,6 +202,10 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         """The share of the budget that standard errors get."""
         return None
 
+    def _calibration(self) -> float | None:
+        """The share of the budget that a recalibration gets."""
+        return None
+
     # Fitting.
 
     def _table(self, X: Any, *, reset: bool) -> _tables.Columns:
@@ -190,11 +214,17 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         by_arrow = declared is not None and not declared.numeric and not isinstance(X, np.ndarray)
         # An id is no floating-point number on its way: `1e3` is text, and long ones lose digits.
         by_arrow |= declared is not None and declared.user is not None and _tables.is_pandas(X)
+        # To pandas NaN is a missing value, whatever the other columns are.
+        by_arrow = by_arrow or _tables.has_missing(X)
         if by_arrow or _tables.speaks_arrow(X):
             table = _tables.from_arrow(X)
             if reset:
                 self.n_features_in_ = table.width
-                self.feature_names_in_ = np.asarray(_tables.column_names(table.x), dtype=object)
+                self.__dict__.pop("feature_names_in_", None)
+                named = not _tables.is_pandas(X) or _tables.column_names(X) is not None
+                if named:
+                    names = _tables.column_names(table.x)
+                    self.feature_names_in_ = np.asarray(names, dtype=object)
             return table
         matrix = validated(self, X, reset)
         names = _tables.column_names(X)
@@ -250,6 +280,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             "class_weight": None,
             "class_prior": None,
             "standard_errors": self._share(),
+            "calibrate": self._calibration(),
             "trace": bool(self.trace),
         }
 
@@ -277,7 +308,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         check_stand_in("groups", groups, schema.user)
         request = self._request(schema, groups is not None, self._seed())
         warn_of_callers(self, stacklevel=3)
-        native, iterations, converged, trace, remark = _reticent.fit(
+        native, iterations, converged, trace, outlook, remark = _reticent.fit(
             request,
             table.x,
             names=table.names if schema.features else None,
@@ -301,6 +332,9 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         if hidden is not None:
             spent = "there are no standard errors, though their share of the budget is spent"
             warn_beside(self, f"{spent}: {hidden}", RuntimeWarning, stacklevel=3)
+        if outlook is not None:
+            warn_beside(self, outlook, NoiseDominatesWarning, stacklevel=3)
+        warn_of_weakness(self, native.certificate, stacklevel=3)
 
     def _keep_trace(self, columns: Any) -> None:
         """Keeps what a run came to, and nothing of one before it."""
@@ -315,7 +349,10 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         names, weights, intercept = native.weights(False)
         self.coef_names_ = names
         self._set_weights(weights, intercept)
-        self.__dict__.pop("standard_errors_", None)
+        for of_a_fit_before in ("standard_errors_", "calibration_"):
+            self.__dict__.pop(of_a_fit_before, None)
+        if native.recalibration is not None:
+            self.calibration_ = native.recalibration
         if native.standard_errors is not None:
             self.standard_errors_ = errors_of(native.standard_errors[2])
 
@@ -363,21 +400,80 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     # Files.
 
-    def save(self, folder: str | os.PathLike[str]) -> pathlib.Path:
+    def save(
+        self, folder: str | os.PathLike[str], *, overwrite: bool = False
+    ) -> pathlib.Path:
         """Write ``model.json`` and ``certificate.json``, as the command line does.
 
         Parameters
         ----------
         folder : path
             Where to; it is made if it is not there.
+        overwrite : bool
+            Whether another model in it is written over. If that one was seen by anybody, what both
+            reveal adds up.
 
         Returns
         -------
         pathlib.Path
             The model file, for :func:`reticent.load` and ``reticent predict``.
+
+        Raises
+        ------
+        FileExistsError
+            If another model, or a file that is none, is there, and nothing is said of writing over
+            it.
         """
         check_is_fitted(self, "model_")
-        return pathlib.Path(self.model_.write(os.fspath(folder)))
+        return pathlib.Path(self.model_.write(os.fspath(folder), bool(overwrite)))
+
+    def export(
+        self,
+        to: str,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        table: str = "data",
+        keep: Sequence[str] = (),
+        overwrite: bool = False,
+    ) -> bytes:
+        """Export the model to a format of other tools, preprocessing included.
+
+        Predictions are those of :meth:`predict` to twelve digits. The certificate stays with the
+        model: :meth:`save` writes it.
+
+        Parameters
+        ----------
+        to : {"onnx", "pmml", "sklearn-json", "sql"}
+            The format.
+        path : path, optional
+            The file to write; by default none.
+        table : str
+            SQL: the table to score.
+        keep : list of str
+            SQL: columns to put before the prediction, such as a key.
+        overwrite : bool
+            Whether a file that is there is written over.
+
+        Returns
+        -------
+        bytes
+            What the file has.
+
+        Raises
+        ------
+        FileExistsError
+            If there is a file of that name, and nothing is said of writing over it.
+        """
+        check_is_fitted(self, "model_")
+        if to != "sql" and len(keep) > 0:
+            raise ValueError(
+                "keep is for to='sql': the other formats are models and read no table; leave it out"
+            )
+        written = self.model_.export(to, table, list(keep))
+        if path is not None:
+            with open(path, "wb" if overwrite else "xb") as file:
+                file.write(written)
+        return written
 
     def report(
         self, path: str | os.PathLike[str] = "report.html", *, overwrite: bool = False

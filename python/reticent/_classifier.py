@@ -11,6 +11,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from ._base import PrivateEstimator
+from ._numbering import labels_by_number, refuse_unseen
+from ._numbering import spelt as name_of
 from ._penalties import number
 from ._schema import read_schema
 from ._wrappers import warn_of_score
@@ -42,6 +44,12 @@ PUBLIC_CLASSES = (
 
 class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     """Classes, scores and probabilities."""
+
+    classes_: NDArray[Any]
+    coef_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
+    #: The labels behind the numbers of a wrapper, while it fits.
+    _numbered: NDArray[Any] | None = None
 
     _SHARED = {
         "parameters": """\
@@ -111,14 +119,14 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
                 raise ValueError(
                     f"class_prior has {len(given)} shares, and there are {len(names)} classes"
                 )
-            given = dict(zip(self.classes_.tolist(), given))
+            given = dict(zip(self._labels().tolist(), given))
         return self._by_class("class_prior", names, given, None)
 
     def _by_class(
         self, name: str, names: list[str], given: Mapping[Any, Any], usual: float | None
     ) -> list[tuple[str, float]]:
         """A number for each class, by its name."""
-        classes = self.classes_.tolist()
+        classes = self._labels().tolist()
         strange = [label for label in given if label not in classes]
         if strange:
             raise ValueError(f"{name} names {strange[0]!r}, which is none of the classes {classes}")
@@ -135,7 +143,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         table = self._table(X, reset=True)
         labels = self._checked(y)
         self.classes_, codes = self._classes(labels)
-        names = None if self._declared() else [name_of(label) for label in self.classes_]
+        names = None if self._is_declared() else [name_of(label) for label in self._labels()]
         schema = self._schema(table, y, classes=names, range=None)
         if len(schema.classes) < 2:
             raise ValueError(
@@ -153,9 +161,25 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
             return None
         return read_schema(self.schema).classes
 
+    def _is_declared(self) -> bool:
+        """Whether the classes of the schema are used as they are."""
+        return self._numbered is None and bool(self._declared())
+
+    def _labels(self) -> NDArray[Any]:
+        """The classes as the caller has them, also where a wrapper has numbered them."""
+        return self.classes_ if self._numbered is None else self._numbered
+
     def _classes(self, labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """The classes, and the place of each label among them."""
         declared = self._declared()
+        listed = None if isinstance(self.classes, str) else self.classes
+        if declared is not None or listed is not None:
+            names = declared or [name_of(label) for label in np.asarray(listed)]
+            self._numbered = labels_by_number(self, names)
+            if self._numbered is not None:
+                numbers = np.arange(len(names))
+                return numbers, places_of(numbers, labels)
+            refuse_unseen(labels, names)
         if declared is not None:
             return _under(declared, labels)
         if self.classes is None:
@@ -222,13 +246,6 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
 
 def _finite(labels: NDArray[Any]) -> Any:
     return np.isfinite(labels) if labels.dtype.kind == "f" else True
-
-
-def name_of(label: Any) -> str:
-    """How a class is spelt in files: 1.0 is 1, as other programs have it."""
-    if isinstance(label, (float, np.floating)) and float(label).is_integer():
-        return str(int(label))
-    return str(label)
 
 
 def places_of(classes: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.uint32]:

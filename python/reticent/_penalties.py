@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 
 def number(name: str, value: Any) -> str:
-    """A number as text that loses nothing."""
-    try:
-        return repr(float(value))
-    except (TypeError, ValueError):
-        raise ValueError(f"{name}={value!r}: a number is needed") from None
+    """A number as text that loses nothing. Text is none, nor is a truth value."""
+    if not isinstance(value, (str, bytes, bytearray, bool, np.bool_)):
+        try:
+            return repr(float(value))
+        except (TypeError, ValueError):
+            pass
+    raise ValueError(f"{name}={value!r}: a number is needed") from None
 
 
-def share_of(standard_errors: Any) -> float | None:
+def share_of(name: str, share: Any) -> float | None:
     """A share of the budget; the library says which are allowed."""
-    if standard_errors is None:
-        return None
-    return float(number("standard_errors", standard_errors))
+    return None if share is None else float(number(name, share))
 
 
 def penalty_word(penalty: Any, alpha: Any, l1_ratio: Any) -> str:

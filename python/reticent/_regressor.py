@@ -28,6 +28,9 @@ WAYS_OUT = (
 class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     """A number within a public range."""
 
+    coef_: NDArray[np.float64]
+    intercept_: float
+
     _SHARED = {
         "parameters": """\
     target_bounds : (float, float), optional

@@ -43,6 +43,22 @@ def column_names(X: Any) -> list[str] | None:
     return names if all(isinstance(name, str) for name in names) else None
 
 
+def has_missing(X: Any) -> bool:
+    """Whether it is a data frame of pandas with a missing value; to pandas NaN is one."""
+    return is_pandas(X) and getattr(X, "ndim", 0) == 2 and bool(X.isna().to_numpy().any())
+
+
+def _refuse_nan(X: Any) -> None:
+    """Polars tells NaN from null, and null is its missing value."""
+    if type(X).__module__.split(".")[0] != "polars" or not hasattr(X, "get_columns"):
+        return
+    if any(one.dtype.is_float() and bool(one.is_nan().any()) for one in X.get_columns()):
+        raise DataError(
+            "Input X contains NaN. In polars a null is a missing value: give X.fill_nan(None) if "
+            "NaN stands for one"
+        )
+
+
 def from_arrow(X: Any) -> Columns:
     """A table through Arrow's C interface."""
     if not (is_pandas(X) or speaks_arrow(X)):
@@ -50,6 +66,10 @@ def from_arrow(X: Any) -> Columns:
             "the schema has columns that are not numbers: give X as a data frame (pandas, polars) "
             "or an Arrow table"
         )
+    if is_pandas(X) and column_names(X) is None and X.columns.is_unique:
+        # As the columns of a matrix are called.
+        X = X.set_axis([str(place + 1) for place in range(X.shape[1])], axis=1)
+    _refuse_nan(X)
     names = None if is_pandas(X) else column_names(X)
     if names is None or not hasattr(X, "__arrow_c_stream__"):
         X = _arrow_table(X)

@@ -41,8 +41,6 @@ _SAFE = (
     "A sparse matrix was passed",
     "Cannot center sparse",
     "Found array with",
-    "Input X contains",
-    "Input y contains",
     "Sparse data was passed",
     "The feature names should match",
     "X has ",
@@ -52,6 +50,12 @@ _SAFE = (
 TEXT = (
     "X has a column that is not numbers. Text and categories need a `schema` that declares their "
     "categories, and X as a data frame (pandas, polars) or an Arrow table"
+)
+
+MISSING = (
+    "An array has no missing values: fill them in, leave those records out, or give a data frame "
+    "(pandas, or polars with nulls), where a missing value is encoded as the schema says, and with "
+    "bounds as their middle"
 )
 
 
@@ -131,6 +135,10 @@ def _silent(error: ValueError, name: str, otherwise: str) -> ValueError:
     said = str(error)
     if said.startswith(_SAFE):
         return error
+    if said.startswith(f"Input {name} contains NaN"):
+        return DataError(f"Input {name} contains NaN. {MISSING}")
+    if said.startswith(f"Input {name} contains"):
+        return DataError(f"Input {name} contains infinity, or a number too large for float64")
     if said.startswith("Complex data not supported"):
         return DataError(f"Complex data not supported: {name} has complex numbers")
     if said.startswith("Expected 2D array, got"):

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import atexit
+import html
+import math
 import os
 import pathlib
 import shutil
 import tempfile
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ._frames import frame
+from ._penalties import number
 from ._reticent import Store
 
 __all__ = ["Budget"]
@@ -27,6 +31,27 @@ def _remove() -> None:
 
 
 atexit.register(_remove)
+
+
+# The columns of its jobs.
+_JOB = ("job", "label", "time", "ε", "δ", "status")
+
+
+def _up(value: float) -> str:
+    """Four digits, rounded up: what is spent is never shown as less."""
+    return _digits(value, math.ceil)
+
+
+def _down(value: float) -> str:
+    """Four digits, rounded down: what is left is never shown as more."""
+    return _digits(value, math.floor)
+
+
+def _digits(value: float, rounded: Callable[[float], int]) -> str:
+    if not math.isfinite(value) or value == 0.0:
+        return f"{value:g}"
+    step = 10.0 ** (math.floor(math.log10(abs(value))) - 3)
+    return f"{rounded(round(value / step, 9)) * step:.4g}"
 
 
 class Budget:
@@ -119,8 +144,8 @@ class Budget:
         Store.create(
             os.fspath(path),
             dataset=dataset if dataset is not None else pathlib.Path(path).stem,
-            epsilon=float(epsilon),
-            delta=float(delta),
+            epsilon=float(number("epsilon", epsilon)),
+            delta=float(number("delta", delta)),
             adjacency=adjacency,
             unit=unit,
             rows_per_user=rows_per_user,
@@ -244,6 +269,41 @@ class Budget:
         moments = Store(self._path).course(at_most)
         times = np.asarray([time.removesuffix("Z") for time, _ in moments], dtype="datetime64[ms]")
         return frame({"time": times, "counted": [counted for _, counted in moments]})
+
+    def _repr_html_(self) -> str:
+        try:
+            now = self.summary()
+        except Exception:
+            return f"<p>{html.escape(repr(self))}</p>"
+        cell = "<td style='text-align:left'>{}</td>"
+        said = [
+            ("data set", now["dataset"]),
+            ("promised", f"ε = {now['epsilon']:g}, δ = {now['delta']:g}"),
+            ("neighbours", f"{now['adjacency']}, {now['unit']}"),
+            ("counted", f"ε = {_up(now['counted'])}"),
+            ("left", f"ε = {_down(now['left'])}"),
+        ]
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{name}</th>{cell.format(html.escape(str(text)))}</tr>"
+            for name, text in said
+        )
+        jobs = "".join(
+            "<tr>"
+            + "".join(
+                cell.format(html.escape(str(text)))
+                for text in (
+                    job["number"], job["label"], job["time"], _up(job["epsilon"]),
+                    f"{job['delta']:g}", job["status"],
+                )
+            )
+            + "</tr>"
+            for job in now["jobs"]
+        )
+        head = "".join(f"<th style='text-align:left'>{name}</th>" for name in _JOB)
+        return (
+            f"<table>{rows}</table><details><summary>Jobs ({len(now['jobs'])})</summary>"
+            f"<table><tr>{head}</tr>{jobs}</table></details>"
+        )
 
     def __copy__(self) -> Budget:
         return self

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from . import _reticent
 from ._base import payer_of, seed_of
-from ._classifier import name_of, places_of
+from ._classifier import places_of
+from ._numbering import spelt as name_of
 from ._owners import owners
 from ._penalties import number
 from ._reticent import Schema
 from .certificate import Certificate
-from .errors import warn_beside
+from .errors import warn_beside, warn_of_weakness
 
 if TYPE_CHECKING:
     from .budget import Budget
@@ -144,4 +145,5 @@ def class_counts(
     found = ClassCounts(known, np.asarray(counts), float(deviation), Certificate(certificate))
     if remark is not None:
         warn_beside(found, remark, RuntimeWarning, stacklevel=2)
+    warn_of_weakness(found, certificate, stacklevel=2)
     return found

@@ -11,10 +11,12 @@ __all__ = [
     "BudgetSpent",
     "DataError",
     "FitStopped",
+    "NoiseDominatesWarning",
     "NotCertified",
     "NotPrivateWarning",
     "PrivacyCostWarning",
     "SchemaError",
+    "WeakGuaranteeWarning",
 ]
 
 
@@ -75,6 +77,20 @@ class NotPrivateWarning(UserWarning):
 
 class PrivacyCostWarning(UserWarning):
     """The operation will spend the budget several times."""
+
+
+class NoiseDominatesWarning(UserWarning):
+    """Little is to be expected of the model: the noise is large for its records and columns."""
+
+
+class WeakGuaranteeWarning(UserWarning):
+    """The guarantee holds and protects little: δ is not below 1/n, or ε is large."""
+
+
+def warn_of_weakness(result: Any, certificate: Any, stacklevel: int) -> None:
+    """Warns of a guarantee that is worth little, as the command line does."""
+    for remark in certificate.weaknesses:
+        warn_beside(result, remark, WeakGuaranteeWarning, stacklevel + 1)
 
 
 def warn_beside(result: Any, message: str, category: type[Warning], stacklevel: int) -> None:

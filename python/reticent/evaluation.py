@@ -19,7 +19,7 @@ from ._units import check_stand_in
 from ._penalties import number
 from ._whole import whole
 from .certificate import Certificate
-from .errors import warn_beside
+from .errors import warn_beside, warn_of_weakness
 
 if TYPE_CHECKING:
     from .budget import Budget
@@ -277,4 +277,5 @@ def evaluate(
     found = Evaluation(json.loads(said), Certificate(certificate), float(confidence), classes)
     if remark is not None:
         warn_beside(found, remark, RuntimeWarning, stacklevel=2)
+    warn_of_weakness(found, certificate, stacklevel=2)
     return found

@@ -13,7 +13,7 @@ from ._reticent import Model
 __all__ = ["load"]
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str]) -> PrivateEstimator:
     """Read a model that ``save`` or ``reticent fit`` wrote.
 
     Parameters

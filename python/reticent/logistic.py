@@ -32,6 +32,9 @@ class PrivateLogisticRegression(PrivateClassifier):
     standard_errors : float, optional
         Share of the budget, above 0 and below 1, for estimates of the population's coefficients
         with their standard errors; for two classes.
+    calibrate : float, optional
+        Share of the budget, above 0 and below 1, for a slope and a shift of the log-odds that bring
+        the probabilities in line with what happens; for two classes. The certificate covers it.
 
     Examples
     --------
@@ -56,6 +59,9 @@ class PrivateLogisticRegression(PrivateClassifier):
         ``against`` is the reference category; ``encoded`` marks an estimate for the encoded column.
         Empty, with a warning, if the noise hides them. They differ from ``coef_``, which clipping,
         penalty and noise have moved. A dict of arrays without pandas.
+    calibration_ : tuple of float
+        With ``calibrate``: slope and shift of the log-odds, which ``coef_`` and ``intercept_`` have
+        in them.
 """,
     }
 
@@ -66,6 +72,7 @@ class PrivateLogisticRegression(PrivateClassifier):
         penalty: str | None = "l2",
         l1_ratio: float = 0.5,
         standard_errors: float | None = None,
+        calibrate: float | None = None,
         **others: Unpack[ClassifierArguments],
     ) -> None:
         super().__init__(**others)
@@ -73,9 +80,13 @@ class PrivateLogisticRegression(PrivateClassifier):
         self.penalty = penalty
         self.l1_ratio = l1_ratio
         self.standard_errors = standard_errors
+        self.calibrate = calibrate
 
     def _share(self) -> float | None:
-        return share_of(self.standard_errors)
+        return share_of("standard_errors", self.standard_errors)
+
+    def _calibration(self) -> float | None:
+        return share_of("calibrate", self.calibrate)
 
     def _loss(self, outputs: int | None) -> str:
         return "logistic" if outputs == 2 else "multinomial"

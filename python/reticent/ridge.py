@@ -64,7 +64,7 @@ class PrivateRidge(PrivateRegressor):
         self.standard_errors = standard_errors
 
     def _share(self) -> float | None:
-        return share_of(self.standard_errors)
+        return share_of("standard_errors", self.standard_errors)
 
     def _penalty(self) -> str:
         return f"l2:{number('alpha', self.alpha)}"

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from . import _reticent
+from ._arguments import refuse_others
 from ._base import PrivateEstimator
 from ._owners import owners
 from ._units import check_stand_in
 from ._whole import whole
 from ._wrappers import warn_of_callers
-from .errors import warn_beside
+from .certificate import Certificate
+from .errors import (
+    BudgetExceeded,
+    NoiseDominatesWarning,
+    PrivacyCostWarning,
+    warn_beside,
+    warn_of_weakness,
+)
+if TYPE_CHECKING:
+    from .evaluation import Evaluation
 
 __all__ = ["PrivateSearchCV"]
 
@@ -32,7 +43,17 @@ def _has(name: str) -> Any:
 # What all points have in common: what is promised, what is public, and what is predicted.
 _SHARED = (
     "epsilon", "delta", "adjacency", "unit", "bounds", "schema", "row_norm", "public_n",
-    "fit_intercept", "random_state", "classes", "class_weight", "class_prior", "target_bounds",
+    "fit_intercept", "random_state", "calibrate", "classes", "class_weight", "class_prior", "target_bounds",
+)
+
+# A search that a budget counts for so many times its ε is remarked on.
+_DEAR = 1.25
+
+DEARER = (
+    "A budget can count more for a search than its certificate says: what comes next is not known, so "
+    "a budget compares Rényi divergences at a few orders that its own epsilon and delta fix, and the "
+    "best of several runs is dear at low orders; a certificate takes the order that is best for this "
+    "search alone. A budget of an epsilon near that of the search counts less"
 )
 
 
@@ -99,13 +120,20 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     True
     """
 
+    best_estimator_: PrivateEstimator
+    best_params_: dict[str, Any]
+    best_index_: int
+    best_score_: float
+    certificate_: Certificate
+
     def __init__(self, estimator: Any, param_grid: Any, *, runs: int | None = None) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
         self.runs = runs
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> PrivateSearchCV:
+    def fit(self, X: Any, y: Any, groups: Any = None, **others: Any) -> PrivateSearchCV:
         """Select and fit within the budget."""
+        refuse_others(others)
         if not isinstance(self.estimator, PrivateEstimator):
             raise TypeError(
                 f"estimator is a {type(self.estimator).__name__}: PrivateSearchCV chooses among "
@@ -128,15 +156,20 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "trace=True: of a search only the best run is released; trace a fit of its own"
             )
         warn_of_callers(self, stacklevel=2)
-        native, iterations, winner, score, expected, remark = _reticent.tune(
-            requests,
-            None if self.runs is None else whole("runs", self.runs, 1),
-            table.x,
-            names=table.names if schema.features else None,
-            y=target,
-            groups=owners(groups),
-            budget=first._payer(groups),
-        )
+        payer = first._payer(groups)
+        before = 0.0 if payer is None else first.budget.counted
+        try:
+            native, iterations, winner, score, expected, outlook, remark = _reticent.tune(
+                requests,
+                None if self.runs is None else whole("runs", self.runs, 1),
+                table.x,
+                names=table.names if schema.features else None,
+                y=target,
+                groups=owners(groups),
+                budget=payer,
+            )
+        except BudgetExceeded as error:
+            raise BudgetExceeded(f"{error}. {DEARER}") from None
         best = prepared[winner][0]
         best.n_iter_ = int(iterations)
         best._adopt(native)
@@ -151,37 +184,46 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = best.feature_names_in_
         if remark is not None:
             warn_beside(self, remark, RuntimeWarning, stacklevel=2)
+        counted = 0.0 if payer is None else first.budget.counted - before
+        if counted > _DEAR * float(first.epsilon):
+            said = f"the budget counts {counted:.3g} for this search at epsilon={first.epsilon}. {DEARER}"
+            warn_beside(self, said, PrivacyCostWarning, stacklevel=2)
+        if outlook is not None:
+            warn_beside(self, outlook, NoiseDominatesWarning, stacklevel=2)
+        warn_of_weakness(self, native.certificate, stacklevel=2)
         return self
 
     @property
-    def classes_(self) -> Any:
+    def classes_(self) -> NDArray[Any]:
         """The classes of the winner."""
         check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.classes_
+        return np.asarray(self.best_estimator_.classes_)
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any) -> NDArray[Any]:
         """Predictions of the winner."""
         check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.predict(X)
+        return np.asarray(self.best_estimator_.predict(X))
 
     @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Any) -> NDArray[Any]:
         """The probabilities of the winner."""
         check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.predict_proba(X)
+        return np.asarray(self.best_estimator_.predict_proba(X))
 
     @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Any) -> NDArray[Any]:
         """The scores of the winner."""
         check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.decision_function(X)
+        return np.asarray(self.best_estimator_.decision_function(X))
 
     def score(self, X: Any, y: Any) -> float:
         """Score of the winner on a table, without noise: NOT PRIVATE."""
         check_is_fitted(self, "best_estimator_")
         return float(np.asarray(self.best_estimator_.score(X, y)))
 
-    def private_score(self, X: Any, y: Any, groups: Any = None, **options: Any) -> Any:
+    def private_score(
+        self, X: Any, y: Any, groups: Any = None, **options: Any
+    ) -> Evaluation:
         """Evaluate the winner privately; spends budget."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.private_score(X, y, groups, **options)

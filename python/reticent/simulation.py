@@ -16,9 +16,18 @@ from ._owners import ids
 from ._units import check_stand_in
 from ._whole import whole
 from .certificate import Certificate
-from .errors import warn_beside
+from .errors import NoiseDominatesWarning, warn_beside, warn_of_weakness
 
 __all__ = ["Simulation", "simulate"]
+
+# Fewer holders that are protected as a whole are remarked on.
+_FEW = 100
+
+_WHOLE_HOLDERS = (
+    "each of the {} holders is protected with all of its records, as one person is, and noise that "
+    "hides one of so few hides nearly everything. If holders are institutions, protect the people in "
+    'their records: unit="record" in the estimator'
+)
 
 
 class Simulation:
@@ -211,6 +220,9 @@ def simulate(
     found = Simulation(model, list(names), own, int(rounds), traffic, dict(rejections))
     if remark is not None:
         warn_beside(found, remark, RuntimeWarning, stacklevel=2)
+    if not dealt and request["unit"] == "user" and len(names) < _FEW:
+        warn_beside(found, _WHOLE_HOLDERS.format(len(names)), NoiseDominatesWarning, stacklevel=2)
+    warn_of_weakness(found, native.certificate, stacklevel=2)
     return found
 
 

@@ -19,7 +19,7 @@ from ._tables import column_names, from_arrow, is_pandas
 from ._units import check_stand_in
 from ._whole import whole
 from .certificate import Certificate
-from .errors import warn_beside
+from .errors import warn_beside, warn_of_weakness
 
 if TYPE_CHECKING:
     from .budget import Budget
@@ -168,6 +168,7 @@ def _ask(
     found = ColumnStatistics(kind, json.loads(said), Certificate(certificate))
     if remark is not None:
         warn_beside(found, remark, RuntimeWarning, stacklevel=3)
+    warn_of_weakness(found, certificate, stacklevel=3)
     return found
 
 

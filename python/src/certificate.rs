@@ -62,6 +62,12 @@ impl PyCertificate {
         Ok(verification.failures().map(|check| check.said.clone()).collect())
     }
 
+    /// Why the guarantee is worth little, though it holds.
+    #[getter]
+    fn weaknesses(&self) -> Vec<String> {
+        self.0.weaknesses()
+    }
+
     /// Whether the numbers are a guarantee.
     #[getter]
     fn certified(&self) -> bool {

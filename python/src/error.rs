@@ -17,6 +17,8 @@ pub enum Failure {
     NotCertified(String),
     /// A unit that nobody named.
     Unnamed(String),
+    /// A file that is there.
+    Exists(String),
     /// Something that Python said.
     Python(PyErr),
 }
@@ -59,6 +61,7 @@ impl From<Failure> for PyErr {
         match failure {
             Failure::Python(error) => error,
             Failure::Unnamed(why) => PyValueError::new_err(why),
+            Failure::Exists(why) => PyFileExistsError::new_err(why),
             Failure::NotCertified(why) => raise("NotCertified", why),
             Failure::Library(error) => library(&error),
             Failure::Budget(error) => store(&error),

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use reticent::accountant::Taint;
-use reticent::{Error, Fitted, Job, Run, Tune};
+use reticent::{Error, Fitted, Job, Ready, Run, Tune, UtilityForecast};
 
 use crate::error::Failure;
 use crate::job::FitRequest;
@@ -15,13 +15,16 @@ use crate::watch::Signals;
 /// What a run came to iteration by iteration: columns by their names, empty cells as `None`.
 pub type Columns = Vec<(String, Vec<Option<f64>>)>;
 
+/// Why little is to be expected of a run, if that is so.
+type Outlook = Option<String>;
+
 /// The model, the number of iterations, whether an exact solver converged, the trace where one is
-/// wanted, and the receipt.
-type Made = (PyModel, u64, Option<bool>, Option<Columns>, Receipt);
+/// wanted, the outlook, and the receipt.
+type Made = (PyModel, u64, Option<bool>, Option<Columns>, Outlook, Receipt);
 
 /// The model, the iterations, the number of the winner, its noisy score, the expected number of
-/// runs, and the receipt.
-type Chosen = (PyModel, u64, usize, f64, f64, Receipt);
+/// runs, the outlook, and the receipt.
+type Chosen = (PyModel, u64, usize, f64, f64, Outlook, Receipt);
 
 /// Fits, without holding the interpreter's lock.
 #[pyfunction]
@@ -44,10 +47,22 @@ pub fn fit<'py>(
             job.check_traceable()?;
         }
         let bill = JobBill { asked: request.guarantee.asked(), column: job.user_column(), grouped };
-        perform(budget, bill, &dataset, request.of.trace, |run| job.open(&dataset, run))
+        let mut outlook = None;
+        let done = perform(budget, bill, &dataset, request.of.trace, |run| {
+            let ready = job.open(&dataset, run)?;
+            outlook = expected(&ready);
+            Ok(ready)
+        })?;
+        Ok((done, outlook))
     })?;
-    let (Fitted { model, iterations, converged, trace, .. }, receipt) = done?;
-    Ok((PyModel(model), iterations, converged, trace.map(|trace| trace.columns()), receipt))
+    let ((Fitted { model, iterations, converged, trace, .. }, receipt), outlook) = done?;
+    let trace = trace.map(|trace| trace.columns());
+    Ok((PyModel(model), iterations, converged, trace, outlook, receipt))
+}
+
+/// What the command line says before a run, of public numbers alone.
+fn expected(ready: &Ready<'_>) -> Outlook {
+    ready.outlook().as_ref().and_then(UtilityForecast::warning)
 }
 
 /// Refuses jobs that cannot be, and where they are to be `paid` those that no budget holds, before
@@ -135,11 +150,17 @@ pub fn tune<'py>(
         let job = tune.check()?;
         let asked = requests.first().and_then(|one| one.guarantee.asked());
         let bill = JobBill { asked, column: job.user_column(), grouped };
-        perform(budget, bill, &dataset, false, |run| job.open(&dataset, run))
+        let mut outlook = None;
+        let done = perform(budget, bill, &dataset, false, |run| {
+            let ready = job.open(&dataset, run)?;
+            outlook = expected(&ready);
+            Ok(ready)
+        })?;
+        Ok((done, outlook))
     })?;
-    let (Fitted { model, iterations, tuned, .. }, receipt) = done?;
+    let ((Fitted { model, iterations, tuned, .. }, receipt), outlook) = done?;
     let tuned = tuned.ok_or_else(|| Error::value("param_grid", "", "nothing was chosen"));
     let tuned = tuned.map_err(Failure::from)?;
     let winner = tuned.chosen.parse().unwrap_or_default();
-    Ok((PyModel(model), iterations, winner, tuned.score, tuned.expected_runs, receipt))
+    Ok((PyModel(model), iterations, winner, tuned.score, tuned.expected_runs, outlook, receipt))
 }

@@ -33,6 +33,8 @@ pub struct PythonJob {
     pub class_prior: Option<Vec<(String, f64)>>,
     /// The share of the budget that standard errors get.
     pub standard_errors: Option<f64>,
+    /// The share that a recalibration gets.
+    pub calibrate: Option<f64>,
     /// Whether the run is traced.
     pub trace: bool,
 }
@@ -136,8 +138,11 @@ impl FitRequest {
         if let Some(Tie::Private((_, lambda))) = &job.constraint {
             fit = fit.learn_graph(PrivateGraph::new(*lambda)?);
         }
-        Ok(match job.standard_errors {
-            Some(share) => fit.standard_errors(share),
+        if let Some(share) = job.standard_errors {
+            fit = fit.standard_errors(share);
+        }
+        Ok(match job.calibrate {
+            Some(share) => fit.recalibrate(share),
             None => fit,
         })
     }

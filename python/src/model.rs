@@ -1,10 +1,10 @@
 //! A trained model: predictions, coefficients and files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
-use reticent::{Coefficient, CoefficientEstimate, StandardErrors};
+use reticent::{Coefficient, CoefficientEstimate, Error, ExportFormat, SqlNames, StandardErrors};
 
 use crate::certificate::PyCertificate;
 use crate::error::Failure;
@@ -50,10 +50,25 @@ impl PyModel {
         Ok(self.0.to_json()?)
     }
 
-    /// Writes `model.json` and `certificate.json` to a folder.
-    fn write(&self, folder: PathBuf) -> Result<PathBuf, Failure> {
-        reticent::internal::check_results(&folder, false)?;
+    /// Writes `model.json` and `certificate.json` to a folder. Where another model is, only if it is
+    /// to be written over.
+    fn write(&self, folder: PathBuf, overwrite: bool) -> Result<PathBuf, Failure> {
+        reticent::internal::check_results(&folder, overwrite)?;
+        let file = folder.join("model.json");
+        if !overwrite && file.exists() && !self.is_in(&file)? {
+            return Err(Failure::Exists(format!(
+                "{} is another model: if it was seen by anybody, what both reveal adds up. Choose another folder, or say \
+                 overwrite=True",
+                file.display()
+            )));
+        }
         Ok(self.0.write(&folder)?)
+    }
+
+    /// The model in a format of other tools, as the bytes of a file.
+    fn export(&self, format: &str, table: String, keep: Vec<String>) -> Result<Vec<u8>, Failure> {
+        let format: ExportFormat = format.parse().map_err(Error::Value)?;
+        Ok(self.0.export(format, &SqlNames { table, keep })?)
     }
 
     /// What of its certificate does not hold for it.
@@ -102,6 +117,12 @@ impl PyModel {
             (one.name, one.estimate, one.standard_error, ends, one.against, one.encoded)
         };
         Some((of, hidden, estimates.into_iter().map(told).collect()))
+    }
+
+    /// The slope and the shift of a recalibration, which the weights have in them.
+    #[getter]
+    fn recalibration(&self) -> Option<(f64, f64)> {
+        self.0.recalibration().map(|line| (line.slope, line.shift))
     }
 
     /// Whether there are probabilities.
@@ -169,5 +190,13 @@ impl PyModel {
     fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (String,))> {
         let made = py.get_type::<Self>().getattr("from_json")?.unbind();
         Ok((made, (self.to_json()?,)))
+    }
+}
+
+impl PyModel {
+    /// Whether a file is of this model.
+    fn is_in(&self, file: &Path) -> Result<bool, Failure> {
+        let own = self.0.to_json()?;
+        Ok(std::fs::read(file).is_ok_and(|bytes| bytes == own.as_bytes()))
     }
 }

@@ -42,6 +42,10 @@ impl PartiesRequest {
             let why = "there are none between parties; leave them out";
             return Err(Error::value("standard_errors", share, why));
         }
+        if let Some(share) = request.of.calibrate {
+            let why = "there is none between parties; use PrivateCalibrator, or leave it out";
+            return Err(Error::value("calibrate", share, why));
+        }
         let failures: Failures = serde_json::from_str(&self.failures)
             .map_err(|error| Error::value("failures", "the dict", error.to_string()))?;
         let mut simulation = Simulation::of(request.of.problem()?)

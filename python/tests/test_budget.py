@@ -3,6 +3,7 @@
 import copy
 import os
 import pickle
+import re
 import stat
 import subprocess
 import sys
@@ -304,3 +305,21 @@ def test_a_budget_is_for_its_owner_and_opens_again(tmp_path, patients):
     with pytest.raises(ValueError):
         Budget(-1, 1e-6)
     assert "counted=" in repr(budget)
+
+
+def test_a_budget_is_a_table_in_a_notebook(patients, bounds):
+    budget = Budget(2.0, 1e-6, dataset="<b>clinic</b>")
+    model = PrivateLogisticRegression(
+        epsilon=1.0, delta=1e-6, bounds=bounds, classes=[0, 1], budget=budget
+    ).fit(*patients)
+    page = budget._repr_html_()
+    assert "&lt;b&gt;clinic&lt;/b&gt;" in page and "<b>clinic" not in page
+    assert type(model).__name__ in page and "settled" in page
+    # Rounded outward: what was counted is never shown as less, what is left never as more.
+    counted = float(re.search(r"counted</th><td[^>]*>ε = ([0-9.]+)", page)[1])
+    left = float(re.search(r"left</th><td[^>]*>ε = ([0-9.]+)", page)[1])
+    assert budget.counted <= counted < budget.counted + 1e-3
+    assert budget.left - 1e-3 < left <= budget.left
+    gone = Budget.open(budget.path)
+    os.remove(budget.path)
+    assert "Budget.open" in gone._repr_html_()

@@ -111,3 +111,44 @@ def test_one_budget_for_both(frame, tmp_path):
     ).fit(X, y)
     said = json.loads(cli("budget", "show", path, "--json"))
     assert len(said["jobs"]) == 1
+
+
+def test_save_over_another_certified_model_needs_a_word(frame, tmp_path):
+    """The model of another fit was replaced in silence."""
+    X, y = frame
+    model = PrivateLogisticRegression(**BUDGET, bounds=([20, 80], [90, 200]), classes=[0, 1])
+    path = model.fit(X, y).save(tmp_path)
+    kept = path.read_bytes()
+    # The same model again is no other.
+    assert model.save(tmp_path) == path and path.read_bytes() == kept
+    other = model.fit(X, y)
+    with pytest.raises(FileExistsError, match="what both reveal adds up"):
+        other.save(tmp_path)
+    assert path.read_bytes() == kept
+    other.save(tmp_path, overwrite=True)
+    assert reticent.load(tmp_path).certificate_ == other.certificate_
+    # What is no model is as safe.
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "model.json").write_text("{}")
+    with pytest.raises(FileExistsError):
+        other.save(tmp_path / "mine")
+
+
+def test_a_model_is_exported_as_the_command_line_exports_it(frame, tmp_path):
+    X, y = frame
+    model = PrivateLogisticRegression(**BUDGET, bounds=([20, 80], [90, 200]), classes=[0, 1])
+    model.fit(X, y).save(tmp_path / "model")
+    for to in ("onnx", "pmml", "sklearn-json", "sql"):
+        written = model.export(to, tmp_path / to)
+        assert isinstance(written, bytes) and (tmp_path / to).read_bytes() == written
+        if CLI is not None:
+            cli("export", tmp_path / "model", "--to", to, "--out", tmp_path / f"theirs.{to}")
+            assert (tmp_path / f"theirs.{to}").read_bytes() == written, to
+    with pytest.raises(FileExistsError):
+        model.export("onnx", tmp_path / "onnx")
+    model.export("sql", tmp_path / "sql", table="visits", keep=["id"], overwrite=True)
+    assert '"visits"' in (tmp_path / "sql").read_text()
+    with pytest.raises(ValueError, match="keep is for"):
+        model.export("onnx", keep=["id"])
+    with pytest.raises(ValueError, match="onnx"):
+        model.export("xml")

@@ -409,3 +409,74 @@ def test_days_without_a_schema_and_arrays_out_of_step(patients, bounds):
         model.fit(days, y)
     odd = np.frombuffer(b"\0" + X.tobytes(), dtype=np.float64, offset=1).reshape(X.shape)
     assert model.fit(odd, y).score(X, y) > 0.7
+
+
+DATED = {
+    "row_norm": 1.0,
+    "column": [
+        {"name": "seen", "kind": "date", "lower": "2020-01-01", "upper": "2024-01-01"},
+        {"name": "age", "kind": "numeric", "lower": 20, "upper": 90},
+    ],
+}
+
+
+def test_timestamps_are_dates_in_memory_as_they_are_in_a_parquet_file(patients, tmp_path):
+    """A column of pandas' own type for days was refused, and the command line read its Parquet."""
+    X, y = patients
+    seen = pandas.Timestamp("2020-06-01") + pandas.to_timedelta(np.arange(2000) % 900, unit="D")
+    days = pandas.DataFrame({"seen": seen, "age": X[:, 0]})
+    noon = days.assign(seen=days.seen + pandas.Timedelta("12h"))
+
+    def fitted(table):
+        return seeded(PrivateLogisticRegression(**BUDGET, schema=DATED, classes=[0, 1]), table, y)
+
+    base = fitted(polars.from_pandas(days).with_columns(polars.col("seen").cast(polars.Date)))
+    tables = [days, noon, polars.from_pandas(days), pyarrow.Table.from_pandas(days)]
+    tables += [days.assign(seen=days.seen.dt.tz_localize("UTC"))]
+    tables += [days.astype({"seen": f"datetime64[{unit}]"}) for unit in ("s", "ms", "us", "ns")]
+    for table in tables:
+        assert np.array_equal(fitted(table).coef_, base.coef_)
+    # A day that is missing is encoded as the schema says.
+    part = days.copy()
+    part.loc[3, "seen"] = pandas.NaT
+    assert np.isfinite(base.predict_proba(part)).all()
+
+
+def test_nan_of_pandas_is_missing_whatever_the_other_columns_are(patients):
+    """It was refused among numbers, and a missing value beside a column of text."""
+    X, y = patients
+    numbers = {"row_norm": 2.0, "column": [
+        {"name": "age", "kind": "numeric", "lower": 20, "upper": 90},
+        {"name": "pressure", "kind": "numeric", "lower": 80, "upper": 200},
+    ]}
+    table = pandas.DataFrame(X, columns=["age", "pressure"])
+    table.loc[::7, "age"] = np.nan
+    nulls = polars.from_pandas(table)
+    usual = {**BUDGET, "classes": [0, 1]}
+    for way in ({"schema": numbers}, {"bounds": ([20, 80], [90, 200])}):
+        ours = seeded(PrivateLogisticRegression(**usual, **way), table, y)
+        theirs = seeded(PrivateLogisticRegression(**usual, **way), nulls, y)
+        assert np.array_equal(ours.coef_, theirs.coef_)
+        assert np.array_equal(ours.predict(table), theirs.predict(nulls))
+        assert list(ours.feature_names_in_) == ["age", "pressure"]
+    # Columns without names are those of a matrix, with NaN or without.
+    plain = PrivateLogisticRegression(**usual, bounds=([20, 80], [90, 200]))
+    bare = table.set_axis([0, 1], axis=1)
+    assert np.array_equal(seeded(plain, bare, y).coef_, ours.coef_)
+    assert seeded(plain, X, y).predict(bare).shape == (2000,)
+
+
+def test_nan_of_an_array_is_refused_in_our_own_words(patients, bounds):
+    """scikit-learn's message advised other estimators, which are not private."""
+    X, y = patients
+    X = X.copy()
+    X[3, 0] = np.nan
+    with pytest.raises(reticent.DataError, match="contains NaN") as refused:
+        model(bounds).fit(X, y)
+    assert "HistGradientBoosting" not in str(refused.value)
+    assert "data frame" in str(refused.value)
+    with pytest.raises(reticent.DataError, match=r"contains NaN.*fill_nan\(None\)"):
+        model(bounds).fit(polars.DataFrame({"age": X[:, 0], "pressure": X[:, 1]}), y)
+    X[3, 0] = np.inf
+    with pytest.raises(reticent.DataError, match="contains infinity"):
+        model(bounds).fit(X, y)

@@ -95,6 +95,9 @@ def test_arguments_that_cannot_be_are_named():
     usual = {"epsilon": 1.0, "delta": 1e-6, "bounds": (0, 1), "classes": [0, 1]}
     for wrong in (
         {"epsilon": "much"},
+        {"epsilon": "1"},
+        {"epsilon": True},
+        {"alpha": "1"},
         {"delta": [1e-6]},
         {"bounds": (1, 0)},
         {"bounds": (0, np.nan)},
@@ -105,7 +108,23 @@ def test_arguments_that_cannot_be_are_named():
         (name,) = wrong
         with pytest.raises(ValueError, match=name):
             reticent.PrivateLogisticRegression(**{**usual, **wrong}).fit(X, y)
+    for wrong in ({"epsilon": "1", "delta": 1e-6}, {"epsilon": 1.0, "delta": "1e-6"}):
+        with pytest.raises(ValueError, match="a number is needed"):
+            reticent.Budget(**wrong)
     # Numbers of NumPy are numbers, in settings too.
     settings = {"iterations": np.float64(4), "average": np.bool_(False)}
     model = reticent.PrivateLogisticRegression(**usual, settings=settings)
     assert in_words(model.settings) == [("iterations", "4.0"), ("average", "false")]
+
+
+def test_weights_of_records_are_refused_with_a_reason():
+    """TypeError named the argument, and nothing said why there is none."""
+    X, y = np.full((20, 2), 0.5), np.array([0, 1] * 10)
+    model = reticent.PrivateLogisticRegression(
+        epsilon=1.0, delta=1e-6, bounds=(0, 1), classes=[0, 1]
+    )
+    for one in (model, reticent.PrivateSearchCV(model, {"alpha": [1e-3, 1e-2]})):
+        with pytest.raises(ValueError, match="is itself private.*class_weight"):
+            one.fit(X, y, sample_weight=np.ones(20))
+        with pytest.raises(TypeError, match="'weights'"):
+            one.fit(X, y, weights=np.ones(20))

@@ -19,6 +19,33 @@ import reticent
 FOLDER = pathlib.Path(reticent.__file__).parent
 
 
+# What callers get, and the type that a checker is to know of it.
+REVEALED = {
+    "fitted": "PrivateLogisticRegression",
+    "fitted.certificate_": "Certificate",
+    "fitted.coef_": "numpy.ndarray",
+    "fitted.classes_": "numpy.ndarray",
+    "fitted.predict([[1, 2]])": "numpy.ndarray",
+    "fitted.predict_proba([[1, 2]])": "numpy.ndarray",
+    "fitted.decision_function([[1, 2]])": "numpy.ndarray",
+    "fitted.score([[1, 2]], [0])": "float",
+    "fitted.private_score([[1, 2]], [0], epsilon=1.0, delta=1e-6)": "Evaluation",
+    "fitted.private_score([[1, 2]], [0], epsilon=1.0, delta=1e-6).score": "Estimate",
+    "fitted.save('model')": "pathlib.Path",
+    "fitted.export('onnx')": "bytes",
+    "load('model')": "PrivateEstimator",
+    "budget.left": "float",
+    "reticent.__version__": "str",
+    "reticent.PrivateRidge().fit([[1]], [1]).intercept_": "float",
+    "reticent.PrivateRidge().fit([[1]], [1])": "PrivateRidge",
+    "reticent.PrivateSearchCV(model, {}).fit([[1]], [1])": "PrivateSearchCV",
+    "reticent.PrivateSearchCV(model, {}).fit([[1]], [1]).certificate_": "Certificate",
+    "reticent.PrivateSearchCV(model, {}).predict([[1]])": "numpy.ndarray",
+    "reticent.class_counts([0], classes=[0, 1], epsilon=1, delta=1e-6).counts": "numpy.ndarray",
+    "reticent.mean([0], bounds=(0, 1), epsilon=1, delta=1e-6)": "ColumnStatistics",
+}
+
+
 def modules():
     names = [module.name for module in pkgutil.iter_modules([str(FOLDER)])]
     return [importlib.import_module(f"reticent.{name}") for name in names] + [reticent]
@@ -45,6 +72,14 @@ def test_everything_that_is_named_is_there_and_documented():
     assert (FOLDER / "py.typed").exists() and (FOLDER / "_reticent.pyi").exists()
 
 
+def test_the_version_is_that_of_the_package():
+    from importlib.metadata import version
+
+    assert reticent.__version__ == version("reticent")
+    manifest = (pathlib.Path(__file__).resolve().parents[2] / "Cargo.toml").read_text()
+    assert f'version = "{reticent.__version__}"' in manifest
+
+
 def test_the_examples_run():
     tried = 0
     with warnings.catch_warnings():
@@ -61,11 +96,14 @@ def test_the_types_are_strict(tmp_path):
     use = tmp_path / "use.py"
     use.write_text(
         "import numpy as np\n"
+        "import reticent\n"
         "from reticent import Budget, Certificate, PrivateLogisticRegression, load\n"
         "budget: Budget = Budget(1.0, 1e-6)\n"
         "model = PrivateLogisticRegression(epsilon=1.0, delta=1e-6, bounds=(0, 1), budget=budget)\n"
         "certificate: Certificate = model.certificate_\n"
         "epsilon: float = certificate.epsilon(1e-5)\n"
+        "fitted = model.fit(np.zeros((9, 2)), np.zeros(9))\n"
+        + "".join(f"reveal_type({one})\n" for one in REVEALED)
     )
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports",
@@ -79,6 +117,9 @@ def test_the_types_are_strict(tmp_path):
         capture_output=True, text=True, cwd=tmp_path,
     )
     assert done.returncode == 0, done.stdout
+    found = re.findall(r'Revealed type is "(.*)"', done.stdout)
+    for (one, wanted), type_ in zip(REVEALED.items(), found, strict=True):
+        assert wanted in type_ and type_ != "Any", (one, type_)
 
 
 def test_the_types_are_those_of_pyright_too(tmp_path):

@@ -252,3 +252,52 @@ def test_a_score_that_a_budget_does_not_pay_for_says_so(model, plain, patients):
     assert not said
     for kind in (PrivateLogisticRegression, reticent.PrivateRidge, reticent.PrivateSearchCV):
         assert "NOT PRIVATE" in kind.score.__doc__
+
+
+def test_few_records_at_a_small_epsilon_are_warned_of_as_on_the_command_line(patients, bounds):
+    """epsilon = .05 with 50 rows was fitted without a word."""
+    X, y = patients
+    model = PrivateLogisticRegression(epsilon=0.05, delta=1e-6, bounds=bounds, classes=[0, 1])
+    said, fitted = told(reticent.NoiseDominatesWarning, lambda: model.fit(X[:50], y[:50]))
+    assert len(said) == 1 and "with 50 records and 2 columns at epsilon = 0.05" in said[0]
+    assert raised(lambda: model.fit(X[:50], y[:50])).result is model
+    search = reticent.PrivateSearchCV(model, {"alpha": [1e-3, 1e-2]})
+    said, _ = told(reticent.NoiseDominatesWarning, lambda: search.fit(X[:50], y[:50]))
+    assert len(said) == 1
+    said, _ = told(Warning, lambda: model.set_params(epsilon=1.0).fit(X, y))
+    assert not said
+
+
+def test_a_delta_above_one_over_n_and_a_large_epsilon_are_warned_of(patients, bounds):
+    X, y = patients
+    usual = {"bounds": bounds, "classes": [0, 1]}
+    for wrong, words in (
+        ({"epsilon": 1.0, "delta": 1e-2}, "delta = 1e-2 is not below one over the number of records"),
+        ({"epsilon": 50.0, "delta": 1e-6}, "epsilon = 5"),
+    ):
+        model = PrivateLogisticRegression(**usual, **wrong)
+        asked = {
+            "fit": lambda: model.fit(X, y),
+            "evaluate": lambda: model.private_score(X, y, **wrong),
+            "class_counts": lambda: reticent.class_counts(y, classes=[0, 1], **wrong),
+            "mean": lambda: reticent.mean(X[:, 0], "age", bounds=(0, 100), **wrong),
+            "simulate": lambda: reticent.simulate(model, X, y, parties=4),
+        }
+        for name, ask in asked.items():
+            said, _ = told(reticent.WeakGuaranteeWarning, ask)
+            assert len(said) == 1 and words in said[0], (name, said)
+
+
+def test_a_search_that_its_budget_counts_for_more_than_its_epsilon_says_why(patients, bounds):
+    """A search at epsilon = .3 counted 1.48 in a budget where a fit counted .27, without a word."""
+    budget = Budget(5, 1e-5)
+    model = PrivateLogisticRegression(
+        epsilon=0.3, delta=1e-6, bounds=bounds, classes=[0, 1], budget=budget
+    )
+    search = reticent.PrivateSearchCV(model, {"alpha": [1e-3, 1e-2]})
+    said, _ = told(reticent.PrivacyCostWarning, lambda: search.fit(*patients))
+    assert len(said) == 1 and f"counts {budget.counted:.3g} for this search" in said[0]
+    assert search.certificate_.epsilon() <= 0.3 < budget.counted
+    model.set_params(budget=Budget(0.3, 1e-6))
+    with pytest.raises(reticent.BudgetExceeded, match="count more for a search"):
+        search.fit(*patients)

@@ -257,15 +257,16 @@ def test_what_a_wrapper_does_is_said_and_certified(name, patients, kept):
 
 def test_one_that_numbers_the_classes_that_it_finds_is_named(patients, kept):
     """All labels but one are 1. Without that one they are all 0 to the estimator, and its certificate
-    is of one record less."""
+    is of one record less: that is refused, and what a fit rests on is said."""
     X = patients[0]
     almost = np.ones(len(X), dtype=int)
     almost[0] = 0
-    whole = [VotingClassifier([("one", CLASSIFIER)]).fit(X, y) for y in (almost, almost | 1)]
-    seen = [one.estimators_[0].predict(X).mean() for one in whole]
-    assert seen[0] > 0.9 and seen[1] < 0.1, "the premise: neighbours that are far apart"
+    whole = VotingClassifier([("one", CLASSIFIER)]).fit(X, almost)
+    assert whole.estimators_[0].predict(X).mean() > 0.9
+    with pytest.raises(reticent.DataError, match="VotingClassifier numbers the classes"):
+        VotingClassifier([("one", CLASSIFIER)]).fit(X, almost | 1)
     assert all(assumed(one, "every class is public, and in each of two tables") for one in kept)
-    said, _ = told(lambda: whole[0].fit(X, almost), reticent.PrivacyCostWarning)
+    said, _ = told(lambda: whole.fit(X, almost), reticent.PrivacyCostWarning)
     assert "numbers the classes" in said[0]
 
 
@@ -667,3 +668,88 @@ def test_a_step_of_another_package_is_named(patients):
     steps = Pipeline([("other", SelectFromModel(LogisticRegression())), ("ours", CLASSIFIER)])
     said, _ = told(lambda: steps.fit(*patients))
     assert len(said) == 1 and said[0].startswith("SelectFromModel: fitted")
+
+
+def text_labels(patients, **more):
+    X, y = patients
+    usual = {**BUDGET, "bounds": ([20, 80], [90, 200]), "settings": FEW, **more}
+    return X, np.where(y == 1, "ill", "well"), PrivateLogisticRegression(**usual)
+
+
+SCHEMA = {
+    "row_norm": 1.5,
+    "column": [
+        {"name": "age", "kind": "numeric", "lower": 20, "upper": 90},
+        {"name": "pressure", "kind": "numeric", "lower": 80, "upper": 200},
+        {"name": "state", "kind": "target", "classes": ["well", "ill"]},
+    ],
+}
+
+
+@pytest.mark.parametrize("declared", ["classes", "schema"])
+def test_labels_of_text_reach_an_estimator_that_a_wrapper_gives_numbers(declared, patients):
+    """Voting, Bagging and Stacking number the labels, and declared text was refused there."""
+    ways = {"classes": {"classes": ["well", "ill"]}, "schema": {"schema": SCHEMA, "bounds": None}}
+    X, y, model = text_labels(patients, **ways[declared])
+    if declared == "schema":
+        pandas = pytest.importorskip("pandas")
+        X = pandas.DataFrame(X, columns=["age", "pressure"])
+    alone = told(lambda: model.fit(X, y))[1].predict(X)
+    for wrapper in (
+        VotingClassifier([("a", model), ("b", model)]),
+        VotingClassifier([("a", model), ("b", model)], voting="soft"),
+        BaggingClassifier(model, n_estimators=2, random_state=0),
+        BaggingClassifier(VotingClassifier([("a", model)]), n_estimators=2, random_state=0),
+        StackingClassifier([("a", model)], model_on_one(), cv=2),
+    ):
+        _, fitted = told(lambda: wrapper.fit(X, y), Warning)
+        agreed = np.mean(fitted.predict(X) == alone)
+        assert set(fitted.predict(X)) <= {"ill", "well"} and agreed > 0.9, (wrapper, agreed)
+
+
+def model_on_one():
+    """A private estimator of what one other predicts."""
+    return PrivateLogisticRegression(**BUDGET, bounds=(0, 1), classes=["ill", "well"])
+
+
+def test_weights_of_classes_are_by_label_where_a_wrapper_numbers_them(patients):
+    X, y, model = text_labels(patients, classes=["ill", "well"], class_weight={"ill": 3.0})
+    _, fitted = told(lambda: VotingClassifier([("a", model)]).fit(X, y), Warning)
+    assert fitted.estimators_[0].model_.classes == ["ill", "well"]
+    shares = np.mean(fitted.predict(X) == "ill"), np.mean(y == "ill")
+    assert shares[0] > shares[1]
+
+
+def test_a_wrapper_that_numbers_other_classes_than_the_declared_is_refused(patients):
+    """With declared 0, 1, 2 and labels 1 and 2 it handed on 0 and 1, which were taken for others."""
+    X, y, _ = text_labels(patients)
+    three = PrivateLogisticRegression(
+        **BUDGET, bounds=([20, 80], [90, 200]), classes=[0, 1, 2], settings=FEW
+    )
+    with pytest.raises(reticent.DataError, match="VotingClassifier numbers the classes"):
+        told(lambda: VotingClassifier([("a", three)]).fit(X, patients[1] + 1), Warning)
+    text = three.set_params(classes=["ill", "well", "dead"])
+    with pytest.raises(reticent.DataError, match="every declared class must be among"):
+        told(lambda: VotingClassifier([("a", text)]).fit(X, y), Warning)
+
+
+def test_labels_of_text_in_a_worker_are_refused_with_a_way_out(patients):
+    X, y, model = text_labels(patients, classes=["ill", "well"])
+    voting = VotingClassifier([("a", model), ("b", model)], n_jobs=2)
+    with joblib.parallel_config("threading"):
+        with pytest.raises(reticent.DataError, match="n_jobs=None"):
+            told(lambda: voting.fit(X, y), Warning)
+
+
+def test_a_frozen_estimator_in_a_calibrator_or_a_stack_is_said_to_be_not_private(patients):
+    """Calibrators and final estimators learned from raw labels without a word."""
+    frozen = pytest.importorskip("sklearn.frozen")
+    X, y = patients
+    _, model = told(lambda: clone(CLASSIFIER).fit(X, y), Warning)
+    for wrapper in (
+        CalibratedClassifierCV(frozen.FrozenEstimator(model)),
+        StackingClassifier([("a", frozen.FrozenEstimator(model))], LogisticRegression(), cv="prefit"),
+        StackingClassifier([("a", model)], LogisticRegression(), cv="prefit"),
+    ):
+        said, _ = told(lambda: wrapper.fit(X, y))
+        assert any("NOT PRIVATE" in line for line in said), wrapper

@@ -59,6 +59,7 @@ impl AuditSpec {
             step: takes.contains(&"step").then_some(StepSize::Constant(STEP)),
             loss: match form {
                 "classes" => "logistic".to_owned(),
+                _ if procedure.is_recalibrated() => "logistic".to_owned(),
                 // With a slope that is at its clip where the parameter starts.
                 _ if procedure.has_standard_errors() || scaled => "squared".to_owned(),
                 _ if normal => ONE_SIDED.to_owned(),
@@ -75,8 +76,10 @@ impl AuditSpec {
                 "blocks" => "blocks:2".parse().ok(),
                 _ => None,
             },
-            job: Spec::default()
-                .with(|it| it.standard_errors = procedure.has_standard_errors().then_some(SHARE)),
+            job: Spec::default().with(|it| {
+                it.standard_errors = procedure.has_standard_errors().then_some(SHARE);
+                it.calibrate = procedure.is_recalibrated().then_some(SHARE);
+            }),
             precondition: own.then_some(SHARE),
             others: Settings { clip_share: scaled.then_some(SHARE), ..Settings::default() },
             // Coordinates of one column would be a matrix of one number.

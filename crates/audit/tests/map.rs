@@ -125,6 +125,39 @@ fn standard_errors_leak_no_more_than_they_certify() {
     }
 }
 
+/// Where nearly all of the budget is spent on the line through the log-odds, its answers are what is
+/// attacked. At a score of 0, where the model of an attack is, a record is half wrong and moves them
+/// by half of what it may: of an ε of 4 that leaves about 1.5.
+#[test]
+fn a_recalibration_leaks_no_more_than_it_certifies() {
+    for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
+        let cell = cells().into_iter().map(|(cell, _)| cell).find(|cell| {
+            (cell.algorithm, cell.form) == ("dp-sgd", "")
+                && cell.procedure == MapProcedure::Recalibrated
+                && cell.adjacency == adjacency
+        });
+        let usual = AuditSpec::of(&cell.unwrap(), 4_000, Some(3));
+        let spec = AuditSpec {
+            job: Spec::default().with(|it| it.calibrate = Some(0.95)),
+            iterations: 1,
+            ..usual
+        };
+        let report = run(&spec).unwrap();
+        println!("{adjacency}: {:.2} of {:.2}", report.epsilon_lower, report.epsilon_certified);
+        assert!(!report.exceeded, "{report:?}");
+        assert!(report.epsilon_lower >= 0.1 * report.epsilon_certified, "{report:?}");
+    }
+}
+
+/// For docs/guarantees.md: the rows of one course, as the whole table would have them.
+#[test]
+#[ignore = "prints a part of the table that `reticent audit --all --markdown` makes"]
+fn rows_of_the_recalibrated() {
+    let only = |cell: &MapCell| cell.procedure == MapProcedure::Recalibrated;
+    let reports = audit_map(6_000, Some(1), only, &|_, _| ControlFlow::Continue(())).unwrap();
+    println!("{}", reticent_audit::markdown(&reports));
+}
+
 /// A record that changes from the lightest class to the heaviest, where a sum is clipped and where a
 /// guarantee counts on what the loss declares.
 #[test]

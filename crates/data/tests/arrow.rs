@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, DictionaryArray, Float64Array, Int64Array, RecordBatch,
-    StringArray, TimestampSecondArray,
+    ArrayRef, BooleanArray, Date32Array, Date64Array, DictionaryArray, DurationSecondArray,
+    Float64Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
+    TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray,
 };
 use reticent_data::{Dataset, Purpose, Schema, encode, parse_csv};
 
@@ -72,12 +73,41 @@ fn a_type_without_meaning_is_refused_by_its_name() {
                           [[column]]\nname = 'y'\nkind = 'target'\nclasses = [0, 1]\n"
             .parse()
             .unwrap();
-    let times: ArrayRef = Arc::new(TimestampSecondArray::from(vec![1]));
+    let times: ArrayRef = Arc::new(DurationSecondArray::from(vec![1]));
     let target: ArrayRef = Arc::new(Int64Array::from(vec![1]));
     let one = RecordBatch::try_from_iter([("a", times), ("y", target)]).unwrap();
     let error = encode(&Dataset::arrow(vec![one]).unwrap(), &schema).unwrap_err().to_string();
     assert!(error.contains("column `a` has the type"), "{error}");
     assert!(Dataset::arrow(Vec::new()).is_err());
+}
+
+/// Refused in memory, and read from a Parquet file of the same table.
+#[test]
+fn timestamps_with_kind_date_are_read_as_from_a_parquet_file() {
+    let schema: Schema = "row_norm = 1\n[[column]]\nname = 'd'\nkind = 'date'\nlower = '1969-01-01'\n\
+                          upper = '1970-12-31'\n[[column]]\nname = 'y'\nkind = 'target'\nclasses = [0, 1]\n"
+        .parse()
+        .unwrap();
+    let read = |days: ArrayRef| {
+        let target: ArrayRef = Arc::new(Int64Array::from(vec![1, 0, 1]));
+        let one =
+            RecordBatch::try_from_iter_with_nullable([("d", days, true), ("y", target, true)]);
+        encode(&Dataset::arrow(vec![one.unwrap()]).unwrap(), &schema).unwrap()
+    };
+    let days = read(Arc::new(Date32Array::from(vec![Some(10), None, Some(-1)])));
+    // In the course of the tenth day, and a second before 1970.
+    let at = |parts: i64| vec![Some((10 * 86_400 + 7) * parts), None, Some(-parts)];
+    let whole: [ArrayRef; 5] = [
+        Arc::new(TimestampSecondArray::from(at(1))),
+        Arc::new(TimestampMillisecondArray::from(at(1_000))),
+        Arc::new(TimestampMicrosecondArray::from(at(1_000_000)).with_timezone("+02:00")),
+        Arc::new(TimestampNanosecondArray::from(at(1_000_000_000))),
+        Arc::new(Date64Array::from(at(1_000))),
+    ];
+    for times in whole {
+        let kind = times.data_type().to_string();
+        assert_eq!(read(times), days, "{kind}");
+    }
 }
 
 #[test]

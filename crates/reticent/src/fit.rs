@@ -38,6 +38,7 @@ pub struct Fit {
     pub(crate) solver: Solver,
     pub(crate) graph: Option<PrivateGraph>,
     pub(crate) standard_errors: Option<f64>,
+    pub(crate) calibrate: Option<f64>,
     pub(crate) guarantee: Guarantee,
     pub(crate) noise: Option<f64>,
 }
@@ -56,6 +57,7 @@ impl Fit {
             solver: Solver::default(),
             graph: None,
             standard_errors: None,
+            calibrate: None,
             guarantee: Guarantee::default(),
             noise: None,
         }
@@ -73,6 +75,13 @@ impl Fit {
     /// of the budget (docs/uncertainty.md).
     pub fn standard_errors(mut self, share: f64) -> Self {
         self.standard_errors = Some(share);
+        self
+    }
+
+    /// Probabilities that are brought in line with what happens, for this share of the budget
+    /// (docs/calibration.md).
+    pub fn recalibrate(mut self, share: f64) -> Self {
+        self.calibrate = Some(share);
         self
     }
 

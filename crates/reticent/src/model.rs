@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::identity::Identity;
 use crate::objective::{Objective, loss_for};
 use crate::quality::decode;
+use crate::recalibration::Recalibration;
 use crate::standard_errors::{Found, StandardErrors};
 use crate::verify::Document;
 
@@ -38,6 +39,10 @@ pub struct Model {
     /// Estimates of the coefficients of the population, where they were asked for.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     standard_errors: Option<StandardErrors>,
+    /// What was done to its log-odds, where a share of the budget was spent on it; the coefficients
+    /// have it in them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    recalibration: Option<Recalibration>,
     /// What was said of the classes, in their order.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     class_weights: Option<Vec<f64>>,
@@ -63,14 +68,23 @@ pub struct Coefficient {
     pub values: Vec<f64>,
 }
 
+/// What a run may have beside its parameter.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extras<'a> {
+    /// A graph that was learned.
+    pub graph: Option<&'a Graph>,
+    /// What standard errors follow from.
+    pub errors: Option<&'a Found>,
+    pub recalibration: Option<Recalibration>,
+}
+
 impl Model {
-    /// The model of a run of `algorithm`; `graph` is one that was learned, `found` what was asked
-    /// for beside it.
+    /// The model of a run of `algorithm`.
     pub(crate) fn new(
         algorithm: &str,
         objective: &Objective,
         parameter: Vec<f64>,
-        (graph, found): (Option<&Graph>, Option<&Found>),
+        Extras { graph, errors, recalibration }: Extras<'_>,
         certificate: Certificate,
     ) -> Result<Self, Error> {
         let Objective { schema, loss, regulariser, constant, classes, .. } = objective;
@@ -93,6 +107,7 @@ impl Model {
                 graph.edges().iter().map(edge).collect()
             }),
             standard_errors: None,
+            recalibration,
             class_weights: classes.weights.clone(),
             class_prior: classes.prior.clone(),
             outputs: match target.map(|(name, target)| (name, target.kind())) {
@@ -112,7 +127,7 @@ impl Model {
             preprocessing: schema.clone().without_origin(),
             certificate,
         };
-        model.standard_errors = found.map(|found| model.in_units(found, *constant));
+        model.standard_errors = errors.map(|found| model.in_units(found, *constant));
         model.sealed()
     }
 
@@ -251,6 +266,11 @@ impl Model {
     /// the budget was spent on them.
     pub fn standard_errors(&self) -> Option<&StandardErrors> {
         self.standard_errors.as_ref()
+    }
+
+    /// What was done to its log-odds, where a share of the budget was spent on it.
+    pub fn recalibration(&self) -> Option<&Recalibration> {
+        self.recalibration.as_ref()
     }
 
     /// The weights of the classes that it was trained with, in their order.

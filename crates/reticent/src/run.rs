@@ -5,11 +5,12 @@
 //! algorithm                                                               the rest
 //! score of its solution         where the run is one of several to choose among   share c
 //! curvature and gradients       where standard errors are asked for               share e
+//! a line through its log-odds   where it is recalibrated                          share k
 //! ```
 //!
 //! One number `s` scales all noise. With `z₁` the noise with which one answer alone spends the
-//! budget, and `z` the same for the algorithm alone, the parts get `s·z₁/√g`, `s·z/√(1−g−c−e)`,
-//! `s·z₁/√c` and `s·z₁/√e`. For full batches costs add up as squares, so `s = 1` is then the budget; elsewhere
+//! budget, and `z` the same for the algorithm alone, the parts get `s·z₁/√g`, `s·z/√(1−g−c−e−k)`,
+//! `s·z₁/√c`, `s·z₁/√e` and `s·z₁/√k`. For full batches costs add up as squares, so `s = 1` is then the budget; elsewhere
 //! the calibration finds `s`.
 
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use reticent_problem::{Constraint, Graph};
 
 use crate::budget::Budget;
 use crate::error::Error;
+use crate::recalibration::{self, Recalibration};
 use crate::standard_errors::{self, Found};
 use crate::task::Task;
 
@@ -37,11 +39,12 @@ pub(crate) struct Noise {
     graph: Option<f64>,
     score: Option<f64>,
     standard_errors: Option<f64>,
+    calibrate: Option<f64>,
 }
 
 impl Noise {
     pub fn alone(algorithm: f64) -> Self {
-        Noise { algorithm, graph: None, score: None, standard_errors: None }
+        Noise { algorithm, graph: None, score: None, standard_errors: None, calibrate: None }
     }
 
     /// So many times as much of all of it.
@@ -52,6 +55,7 @@ impl Noise {
             graph: part(self.graph),
             score: part(self.score),
             standard_errors: part(self.standard_errors),
+            calibrate: part(self.calibrate),
         }
     }
 }
@@ -72,6 +76,7 @@ pub(crate) struct RunOutcome {
     pub graph: Option<Graph>,
     pub score: Option<Released<f64>>,
     pub standard_errors: Option<Found>,
+    pub recalibration: Option<Recalibration>,
     /// What `auto` has chosen, where it was to choose.
     pub choice: Option<AutoChoice>,
 }
@@ -87,7 +92,7 @@ impl Task {
         let whole = self.public(terms.population())?;
         let public = whole.with_share(self.share(false));
         let alone = self.calibrate_alone(terms, &public, budget)?;
-        let noise = if self.graph.is_some() || self.standard_errors.is_some() {
+        let noise = if self.shares_budget() {
             let plan = |s| self.rehearse(terms, &public, &self.noise(s, alone, &whole, false));
             let s = calibrate(budget.epsilon(), budget.delta(), plan)?.noise_multiplier;
             self.noise(s, alone, &whole, false)
@@ -139,11 +144,11 @@ impl Task {
         Ok(algorithm.printed_noise(budget.epsilon(), budget.delta())?)
     }
 
-    /// The shares of the graph, of the score and of standard errors.
-    fn shares(&self, scored: bool) -> [f64; 3] {
+    /// The shares of the graph, of the score, of standard errors and of a recalibration.
+    fn shares(&self, scored: bool) -> [f64; 4] {
         let graph = self.graph.map_or(0.0, |graph| graph.share);
         let score = if scored { SCORE * (1.0 - graph) } else { 0.0 };
-        [graph, score, self.standard_errors.unwrap_or(0.0)]
+        [graph, score, self.standard_errors.unwrap_or(0.0), self.calibrate.unwrap_or(0.0)]
     }
 
     /// The share of the algorithm, by which it chooses what was left to it.
@@ -153,13 +158,14 @@ impl Task {
 
     /// The noise of every part at scale `s`; `whole` has the whole budget.
     pub(crate) fn noise(&self, s: f64, alone: f64, whole: &ProblemFacts, scored: bool) -> Noise {
-        let [graph, score, standard_errors] = self.shares(scored);
+        let [graph, score, standard_errors, calibrate] = self.shares(scored);
         let part = |share: f64| (share > 0.0).then(|| s * whole.whole_budget / share.sqrt());
         Noise {
             algorithm: s * alone / self.share(scored).sqrt(),
             graph: part(graph),
             score: part(score),
             standard_errors: part(standard_errors),
+            calibrate: part(calibrate),
         }
     }
 
@@ -195,8 +201,9 @@ impl Task {
     /// The settings, without a question for the scale of the residuals that nobody asked for: it is
     /// on the map for a run of the algorithm alone, and has a noise of its own.
     fn settings_beside(&self, noise: &Noise) -> Settings {
-        let Noise { graph, score, standard_errors, .. } = noise;
-        let alone = graph.or(*score).or(*standard_errors).or(self.noise).is_none();
+        let Noise { graph, score, standard_errors, calibrate, .. } = noise;
+        let beside = graph.or(*score).or(*standard_errors).or(*calibrate);
+        let alone = beside.or(self.noise).is_none();
         let none = Settings { clip_share: Some(0.0), ..Settings::default() };
         let others = if alone || !self.entry.takes.contains(&"clip_share") {
             Settings::default()
@@ -245,7 +252,7 @@ impl Task {
         let choice = self.entry.choice(&recipe).map_err(learned)?;
         let built = self.entry.build(&recipe).map_err(learned)?;
         let mut algorithm = built.ok_or_else(|| self.not_private())?;
-        let parameter = algorithm.run(oracle, tell)?;
+        let mut parameter = algorithm.run(oracle, tell)?;
         let score = |noise_multiplier| Score { at: &parameter, noise_multiplier };
         let score = noise.score.map(|noise| oracle.ask(&score(noise))).transpose()?;
         let iterations = algorithm.iterations();
@@ -253,6 +260,19 @@ impl Task {
         let standard_errors = standard_errors
             .map(|terms| standard_errors::ask(oracle, &self.objective, public, terms, &parameter))
             .transpose()?;
-        Ok(RunOutcome { parameter, iterations, graph, score, standard_errors, choice })
+        let constant = public.shape.intercept.then_some(self.objective.constant);
+        let recalibration = self.calibrate.zip(noise.calibrate);
+        let recalibration = recalibration
+            .map(|terms| recalibration::ask(oracle, constant, terms, &mut parameter))
+            .transpose()?;
+        Ok(RunOutcome {
+            parameter,
+            iterations,
+            graph,
+            score,
+            standard_errors,
+            recalibration,
+            choice,
+        })
     }
 }

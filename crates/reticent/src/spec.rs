@@ -139,6 +139,12 @@ pub struct Spec {
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", value_parser = flags::number, allow_negative_numbers = true,
         help_heading = flags::PROBLEM))]
     pub standard_errors: Option<f64>,
+    /// Spend this share of the budget on bringing the probabilities of two classes in line with what
+    /// happens (docs/calibration.md)
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", value_parser = flags::number, allow_negative_numbers = true,
+        help_heading = flags::PROBLEM))]
+    pub calibrate: Option<f64>,
     /// Choose privately from a list, for example 'penalty=l1:[1e-5,1e-4,1e-3]'; several lists make
     /// their product
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -209,7 +215,7 @@ impl Spec {
         either! {
             schema, features, row_norm, classes, target_range, target, user_column, noise,
             algorithm, loss, penalty, constraint, graph, graph_share, graph_edges, class_weight,
-            class_prior, standard_errors, tune, tune_runs, tune_mode, intercept
+            class_prior, standard_errors, calibrate, tune, tune_runs, tune_mode, intercept
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::guarantee::Protection;
 use crate::job::SOME;
 use crate::map::{self, MapCell, MapProcedure};
 use crate::objective::Objective;
+use crate::recalibration;
 use crate::solver::Solver;
 use crate::standard_errors;
 
@@ -34,6 +35,8 @@ pub(crate) struct Task {
     pub graph: Option<PrivateGraph>,
     /// The share of estimates with standard errors, where they are asked for.
     pub standard_errors: Option<f64>,
+    /// The share of a recalibration, where one is asked for.
+    pub calibrate: Option<f64>,
 }
 
 /// The noise, in clips, of one answer that spends the whole budget; none without a budget.
@@ -61,24 +64,37 @@ pub fn whole_budget(budget: Option<Budget>, opening: PrivacyModel) -> Result<f64
 impl Task {
     /// Checks a fit, which is one of several to choose among or not.
     pub fn new(fit: Fit, tuned: bool) -> Result<Self, Error> {
-        let Fit { problem, solver, graph, standard_errors, guarantee, noise } = fit.with_path()?;
+        let Fit { problem, solver, graph, standard_errors, calibrate, guarantee, noise } =
+            fit.with_path()?;
         let Solver { entry, settings } = solver;
-        check_noise(noise, entry, tuned || graph.is_some() || standard_errors.is_some())?;
+        let beside = graph.is_some() || standard_errors.is_some() || calibrate.is_some();
+        check_noise(noise, entry, tuned || beside)?;
         let noisy = matches!(entry.kind, AlgorithmKind::Private(_)) && noise != Some(0.0);
         guarantee.budget(noisy)?;
         let objective = problem.check()?;
         let protection = guarantee.check(&objective.schema, objective.constant, noisy)?;
-        let task = Task { objective, entry, settings, protection, noise, graph, standard_errors };
+        let task = Task {
+            objective,
+            entry,
+            settings,
+            protection,
+            noise,
+            graph,
+            standard_errors,
+            calibrate,
+        };
         task.check(tuned)?;
         Ok(task)
     }
 
     fn check(&self, tuned: bool) -> Result<(), Error> {
         self.check_add_remove()?;
-        if (self.graph.is_some() || self.standard_errors.is_some())
-            && self.protection.budget.is_none()
-        {
+        if self.shares_budget() && self.protection.budget.is_none() {
             return Err(self.not_private());
+        }
+        if let Some(share) = self.calibrate {
+            let others = (tuned, self.graph.is_some(), self.standard_errors.is_some());
+            recalibration::check(share, &self.objective, others)?;
         }
         if let Some(share) = self.standard_errors {
             standard_errors::check(share, &self.objective, (tuned, self.graph.is_some()))?;
@@ -127,16 +143,22 @@ impl Task {
         MapCell {
             algorithm: self.entry.name,
             form: map::form(self.entry.takes, &self.settings),
-            procedure: MapProcedure::of(
-                tuned,
-                self.graph.is_some(),
-                self.standard_errors.is_some(),
-            ),
+            procedure: match self.calibrate {
+                Some(_) => MapProcedure::Recalibrated,
+                None => {
+                    MapProcedure::of(tuned, self.graph.is_some(), self.standard_errors.is_some())
+                }
+            },
             view,
             unit,
             adjacency,
             drawn: self.settings.sampling.unwrap_or_default().into(),
         }
+    }
+
+    /// Whether something beside the algorithm has a share of the budget.
+    pub fn shares_budget(&self) -> bool {
+        self.graph.is_some() || self.standard_errors.is_some() || self.calibrate.is_some()
     }
 
     /// The public facts, once the public number of units is known.
@@ -218,7 +240,7 @@ fn check_noise(noise: Option<f64>, entry: &AlgorithmEntry, several: bool) -> Res
     } else if matches!(entry.kind, AlgorithmKind::Exact) {
         "the exact solver has no noise; leave it out"
     } else if several {
-        "what is tuned, learns a graph or has standard errors has several noises, which share a budget; leave it out"
+        "what is tuned, learns a graph, has standard errors or is recalibrated has several noises, which share a budget; leave it out"
     } else {
         return Ok(());
     };

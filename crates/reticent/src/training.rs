@@ -8,7 +8,7 @@ use reticent_oracle::{Gate, PrivateSelection, Terms};
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::job::{Job, Ready};
-use crate::model::Model;
+use crate::model::{Extras, Model};
 use crate::outlook::UtilityForecast;
 use crate::procedure::{
     Concluded, EndedRun, Ground, Hearers, PlannedNoise, Procedure, RunFindings, Seen, conclude,
@@ -203,10 +203,13 @@ impl Procedure for Training {
     fn finish(&self, found: RunFindings<'_, Noises, Trained>) -> Result<Fitted, Error> {
         let RunFindings { answer, records, certificate, trace, .. } = found;
         let Trained { point, outcome, tuned, converged } = answer;
-        let RunOutcome { parameter, iterations, graph, choice, standard_errors, .. } = outcome;
+        let RunOutcome {
+            parameter, iterations, graph, choice, standard_errors, recalibration, ..
+        } = outcome;
         let certificate = Certificate { choice, ..certificate };
         let Task { entry, objective, .. } = &self.points[point];
-        let extras = (graph.as_ref(), standard_errors.as_ref());
+        let extras =
+            Extras { graph: graph.as_ref(), errors: standard_errors.as_ref(), recalibration };
         let model = Model::new(entry.name, objective, parameter, extras, certificate)?;
         Ok(Fitted { model, records, iterations, tuned, converged, trace })
     }
@@ -234,6 +237,7 @@ impl Task {
             graph: None,
             score: None,
             standard_errors: None,
+            recalibration: None,
             choice: None,
         };
         let converged = Some(status == SolverStatus::Converged);

@@ -51,6 +51,7 @@ impl Spec {
             solver: Solver { settings: self.settings.clone(), ..solver },
             graph,
             standard_errors: self.standard_errors,
+            calibrate: self.calibrate,
             guarantee: self.guarantee,
             noise: self.noise,
         })

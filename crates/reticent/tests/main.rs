@@ -13,6 +13,7 @@ mod map;
 mod memory;
 mod model;
 mod persons;
+mod recalibration;
 mod results;
 mod seats;
 mod simulate;

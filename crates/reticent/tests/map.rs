@@ -132,6 +132,7 @@ fn fits(folder: &Path) -> Vec<(MapCell, Spec)> {
                                 it.tune = tuned.then(|| vec![lists]);
                                 it.graph = procedure.has_graph().then(|| "private".to_owned());
                                 it.standard_errors = procedure.has_standard_errors().then_some(0.2);
+                                it.calibrate = procedure.is_recalibrated().then_some(0.2);
                                 it.settings = Settings { sampling, ..settings.clone() };
                             });
                             let cell = MapCell {

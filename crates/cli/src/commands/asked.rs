@@ -10,7 +10,7 @@ use reticent::tables::{Format, ReadOptions};
 use reticent::{Certificate, Error, Files, Guarantee, Run};
 use serde_json::{Value, json};
 
-use super::shared::{CERTIFICATE, certificate_fields, certificate_rows, format, not_private, weak};
+use super::shared::{CERTIFICATE, certificate_fields, certificate_rows, format, not_private};
 use crate::answer::Answer;
 use crate::delivery::{Delivery, Places};
 use crate::failure::CommandFailure;
@@ -111,7 +111,8 @@ impl AskedAnswer {
             own.remove("certificate");
             object.extend(own);
         }
-        let remarks = not_private(certificate).into_iter().chain(weak(certificate)).collect();
+        let remarks =
+            not_private(certificate).into_iter().chain(certificate.weaknesses()).collect();
         Answer { text, object: json!(object), remarks, ..Answer::default() }
     }
 }

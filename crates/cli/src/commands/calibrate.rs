@@ -4,10 +4,10 @@
 use clap::{Args, ValueEnum};
 use reticent::accountant::{Bound, Ledger, calibrate};
 use reticent::internal::accountant::{calibrate_rate, calibrate_steps};
+use reticent::internal::seldom_drawn;
 use serde_json::json;
 
 use super::account::{bound, with_scope, without_delta};
-use super::shared::seldom;
 use crate::answer::Answer;
 use crate::event_text::{NeighbourFlags, ledger, mechanism, sampled};
 use crate::failure::CommandFailure;
@@ -108,7 +108,7 @@ impl Calibrate {
              was released can give less than {lower:.6}), {} neighbours, {} level.",
             self.delta, scope.adjacency, scope.unit
         ));
-        let remarks = seldom(&ledger, self.delta, scope.unit).into_iter().collect();
+        let remarks = seldom_drawn(&ledger, self.delta, scope.unit).into_iter().collect();
         Ok(Answer { text, object: with_scope(object, scope), remarks, ..Answer::default() })
     }
 

@@ -9,14 +9,14 @@ use reticent::internal::{check_folder, check_results};
 use reticent::tables::{Format, ReadOptions};
 use reticent::trace::PublicData;
 use reticent::{
-    Certificate, Files, Fitted, Identity, JobFile, PrivateTable, Ready, Run, Source, Spec, Stage,
-    Tuned, UtilityForecast,
+    Certificate, Files, Fitted, Identity, JobFile, PrivateTable, Ready, Recalibration, Run, Source,
+    Spec, Stage, Tuned, UtilityForecast,
 };
 use serde_json::{Value, json};
 
 use super::shared::{
     algorithm, certificate_before, certificate_fields, certificate_rows, format, not_private,
-    problem_fields, problem_rows, replaces, row, weak,
+    problem_fields, problem_rows, replaces, row,
 };
 use crate::answer::Answer;
 use crate::delivery::{Content, Delivery, Piece, Places};
@@ -252,6 +252,10 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path) -> Answer {
         };
         rows.push(row("standard errors", said));
     }
+    if let Some(Recalibration { slope, shift, .. }) = model.recalibration() {
+        let said = format!("log-odds × {}, then + {}", number::show(*slope), number::show(*shift));
+        rows.push(row("calibrated", said));
+    }
     if let Some(Tuned { chosen, points, expected_runs, .. }) = tuned {
         rows.push(row(
             "tuned",
@@ -273,6 +277,9 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path) -> Answer {
         ("model".to_owned(), Value::from(path.display().to_string())),
         ("certificate".to_owned(), Value::from(beside.display().to_string())),
     ]);
+    if let Some(line) = model.recalibration() {
+        object.insert("recalibration".to_owned(), json!(line));
+    }
     let unsolved = (*converged == Some(false)).then(|| {
         format!(
             "The exact solver did not get to the optimum in {iterations} iterations: the model is not the minimiser. \
@@ -280,7 +287,7 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path) -> Answer {
         )
     });
     let remarks = not_private(certificate).into_iter().chain(unsolved);
-    let remarks = remarks.chain(weak(certificate));
+    let remarks = remarks.chain(certificate.weaknesses());
     let remarks = remarks.chain(given_twice(&data.paths)).collect();
     Answer { text, object: json!(object), remarks, ..Answer::default() }
 }

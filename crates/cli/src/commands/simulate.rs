@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::fit::{JobFlags, RESULT, folder, replaced};
 use super::shared::{
     certificate_before, certificate_fields, certificate_rows, not_private, one_of, problem_fields,
-    problem_rows, row, weak,
+    problem_rows, row,
 };
 use crate::answer::Answer;
 use crate::delivery::{Charged, Content, Delivery, Piece, Places};
@@ -391,7 +391,7 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
         ("model".to_owned(), Value::from(path)),
         ("spent".to_owned(), Value::from(beside)),
     ]);
-    let remarks = not_private(certificate).into_iter().chain(weak(certificate)).collect();
+    let remarks = not_private(certificate).into_iter().chain(certificate.weaknesses()).collect();
     Answer { text, object: json!(object), remarks, ..Answer::default() }
 }
 

@@ -145,6 +145,14 @@ pub const CASES: &[Case] = &[
         "graph-edges = 5: it is for a graph that is learned: give --graph private beside it, or leave it out",
     ),
     case(
+        "fit none.csv GOOD --calibrate 1",
+        "calibrate = 1: a share of the budget, above 0 and below 1",
+    ),
+    case(
+        "fit none.csv GOOD --calibrate 0.1 --loss hinge",
+        "calibrate = 0.1: there is none for the loss hinge; leave it out, or use logistic for two classes",
+    ),
+    case(
         "fit none.csv GOOD --standard-errors 1",
         "standard-errors = 1: a share of the budget, above 0 and below 1",
     ),

@@ -3,17 +3,18 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Date64Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, PrimitiveArray, RecordBatch, StringArray};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 
 use super::NAME;
 use crate::error::FileProblem;
 use crate::{Cell, CellProblem, DataError};
 
-/// Milliseconds of a day.
-const DAY: i64 = 86_400_000;
+/// Seconds of a day.
+const DAY: i64 = 86_400;
 
 /// The names of the columns, which are the same in all batches.
 pub(super) fn names(batches: &[RecordBatch]) -> Result<Vec<String>, String> {
@@ -44,7 +45,8 @@ enum ArrowColumn<'a> {
     U32(&'a PrimitiveArray<UInt32Type>),
     U64(&'a PrimitiveArray<UInt64Type>),
     Date32(&'a PrimitiveArray<Date32Type>),
-    Date64(&'a PrimitiveArray<Date64Type>),
+    /// Points in time, and so many to the day.
+    Times(&'a dyn Array, &'a [i64], i64),
     Flag(&'a arrow_array::BooleanArray),
     Text(&'a StringArray),
     LargeText(&'a arrow_array::LargeStringArray),
@@ -104,7 +106,11 @@ impl<'a> ArrowColumn<'a> {
             DataType::UInt32 => ArrowColumn::U32(array.as_primitive()),
             DataType::UInt64 => ArrowColumn::U64(array.as_primitive()),
             DataType::Date32 => ArrowColumn::Date32(array.as_primitive()),
-            DataType::Date64 => ArrowColumn::Date64(array.as_primitive()),
+            DataType::Date64 => {
+                let times = array.as_primitive::<Date64Type>().values();
+                ArrowColumn::Times(array, times, DAY * 1_000)
+            }
+            DataType::Timestamp(unit, _) => Self::times(array, *unit),
             DataType::Boolean => ArrowColumn::Flag(array.as_boolean()),
             DataType::Utf8 => ArrowColumn::Text(array.as_string()),
             DataType::LargeUtf8 => ArrowColumn::LargeText(array.as_string()),
@@ -119,6 +125,23 @@ impl<'a> ArrowColumn<'a> {
             }
             other => ArrowColumn::Unreadable(other.to_string()),
         }
+    }
+
+    /// Points in time. Those with a zone are counted in universal time, as a Parquet file has them.
+    fn times(array: &'a dyn Array, unit: TimeUnit) -> Self {
+        let (times, parts): (&[i64], i64) = match unit {
+            TimeUnit::Second => (array.as_primitive::<TimestampSecondType>().values(), 1),
+            TimeUnit::Millisecond => {
+                (array.as_primitive::<TimestampMillisecondType>().values(), 1_000)
+            }
+            TimeUnit::Microsecond => {
+                (array.as_primitive::<TimestampMicrosecondType>().values(), 1_000_000)
+            }
+            TimeUnit::Nanosecond => {
+                (array.as_primitive::<TimestampNanosecondType>().values(), 1_000_000_000)
+            }
+        };
+        ArrowColumn::Times(array, times, DAY * parts)
     }
 
     fn cell(&self, i: usize) -> Result<Cell<'a>, CellProblem> {
@@ -139,12 +162,11 @@ impl<'a> ArrowColumn<'a> {
             ArrowColumn::U32(all) => value!(all, |n| Cell::Whole(i128::from(n))),
             ArrowColumn::U64(all) => value!(all, |n| Cell::Whole(i128::from(n))),
             ArrowColumn::Date32(all) => value!(all, |day| Cell::Day(i64::from(day))),
-            ArrowColumn::Date64(all) => {
-                value!(all, |time: i64| match time.div_euclid(DAY) {
-                    day if time.rem_euclid(DAY) == 0 => Cell::Day(day),
-                    day => Cell::Moment(day),
-                })
-            }
+            ArrowColumn::Times(all, _, _) if all.is_null(i) => Cell::Missing,
+            ArrowColumn::Times(_, times, day) => match times[i].div_euclid(*day) {
+                at if times[i].rem_euclid(*day) == 0 => Cell::Day(at),
+                at => Cell::Moment(at),
+            },
             ArrowColumn::Flag(all) => value!(all, Cell::Flag),
             ArrowColumn::Text(all) => value!(all, |text: &'a str| Cell::Text(text.as_bytes())),
             ArrowColumn::LargeText(all) => value!(all, |text: &'a str| Cell::Text(text.as_bytes())),

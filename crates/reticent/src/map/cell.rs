@@ -32,6 +32,8 @@ pub enum MapProcedure {
     TunedGraph,
     /// The algorithm, and estimates with standard errors after it.
     StandardErrors,
+    /// The algorithm, and a line through the log-odds of its model after it.
+    Recalibrated,
 }
 
 /// One combination.
@@ -80,12 +82,13 @@ impl From<Sampling> for Drawn {
 
 impl MapProcedure {
     /// Every one.
-    pub const ALL: [MapProcedure; 5] = [
+    pub const ALL: [MapProcedure; 6] = [
         MapProcedure::Alone,
         MapProcedure::Graph,
         MapProcedure::Tuned,
         MapProcedure::TunedGraph,
         MapProcedure::StandardErrors,
+        MapProcedure::Recalibrated,
     ];
 
     /// The course of a job that is tuned or not, learns a graph or not, and is asked for standard
@@ -117,6 +120,11 @@ impl MapProcedure {
         self == MapProcedure::StandardErrors
     }
 
+    /// Whether its model is recalibrated after it.
+    pub fn is_recalibrated(self) -> bool {
+        self == MapProcedure::Recalibrated
+    }
+
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
@@ -125,6 +133,7 @@ impl MapProcedure {
             MapProcedure::Tuned => "tuned",
             MapProcedure::TunedGraph => "tuned, learned graph",
             MapProcedure::StandardErrors => "standard errors",
+            MapProcedure::Recalibrated => "recalibrated",
         }
     }
 }

@@ -102,6 +102,9 @@ impl MapRow {
         if cell.procedure.has_standard_errors() {
             notes.push("curvature");
         }
+        if cell.procedure.is_recalibrated() {
+            notes.push("recalibration");
+        }
         notes
     }
 
@@ -112,6 +115,7 @@ impl MapRow {
             ("", procedure) if procedure.is_tuned() => rows::CHOICE,
             ("", procedure) if procedure.has_graph() => rows::GRAPH,
             ("", procedure) if procedure.has_standard_errors() => rows::CURVATURE,
+            ("", procedure) if procedure.is_recalibrated() => rows::LINE,
             (slack, _) => slack,
         }
     }
@@ -147,6 +151,7 @@ pub(crate) fn offered(cell: &MapCell) -> Result<(), Error> {
         (procedure, _) if procedure.has_standard_errors() => {
             ("standard_errors", cell.algorithm.to_owned())
         }
+        (procedure, _) if procedure.is_recalibrated() => ("calibrate", cell.algorithm.to_owned()),
         _ => ("algorithm", cell.algorithm.to_owned()),
     };
     let offered: Vec<String> = nearest(cell);

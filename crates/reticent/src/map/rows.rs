@@ -6,7 +6,7 @@ use reticent_accountant::View::{Central, Local, Network, SecureAggregation};
 use reticent_accountant::{Adjacency, Unit};
 
 use super::Drawn::{Full, Poisson, WithoutReplacement};
-use super::MapProcedure::{Alone, Graph, StandardErrors, Tuned, TunedGraph};
+use super::MapProcedure::{Alone, Graph, Recalibrated, StandardErrors, Tuned, TunedGraph};
 use super::{Drawn, MapProcedure, MapRow};
 
 const ONE: &[&str] = &[""];
@@ -14,6 +14,8 @@ const BOTH: &[Unit] = &[Record, User];
 const EITHER: &[Adjacency] = &[ReplaceOne, AddRemove];
 const PLAIN: &[MapProcedure] = &[Alone, Tuned];
 const ANY: &[MapProcedure] = &[Alone, Graph, Tuned, TunedGraph];
+/// What asks about a model after its run.
+const AFTER: &[MapProcedure] = &[StandardErrors, Recalibrated];
 const SAMPLES: &[Drawn] = &[Full, Poisson, WithoutReplacement];
 /// A sample of fixed size needs a public number of units.
 const COUNTLESS: &[Drawn] = &[Full, Poisson];
@@ -111,6 +113,10 @@ pub(super) const GRAPH: &str =
 /// For what asks for the scale of the residuals.
 const SCALE: &str =
     "no record moves the counts of the scale and the gradient as far as it may at once";
+
+/// For what is recalibrated.
+pub(super) const LINE: &str =
+    "no record moves the line through the log-odds and the gradient as far as it may at once";
 
 /// For what has standard errors.
 pub(super) const CURVATURE: &str =
@@ -276,21 +282,16 @@ pub const MAP: &[MapRow] = &[
         ..SCALED_OWN
     },
     MapRow { algorithms: &["mpadmm"], adjacencies: EITHER, ..SCALED_OWN },
-    // The same with standard errors after it.
+    // The same with standard errors or a recalibration after it.
     MapRow {
         algorithms: &["auto"],
-        procedures: &[StandardErrors],
+        procedures: AFTER,
         adjacencies: EITHER,
         proofs: WHITENED,
         ..TABLE
     },
-    MapRow { algorithms: &["dp-sgd"], procedures: &[StandardErrors], adjacencies: EITHER, ..TABLE },
-    MapRow {
-        algorithms: &["auto", "dp-sgd"],
-        procedures: &[StandardErrors],
-        adjacencies: EITHER,
-        ..OWN
-    },
+    MapRow { algorithms: &["dp-sgd"], procedures: AFTER, adjacencies: EITHER, ..TABLE },
+    MapRow { algorithms: &["auto", "dp-sgd"], procedures: AFTER, adjacencies: EITHER, ..OWN },
     // One table, blocks inside the gate.
     MapRow { algorithms: &["consensus"], forms: &["all"], drawn: SAMPLES, proofs: BLOCKS, ..TABLE },
     MapRow {

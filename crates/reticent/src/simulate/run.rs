@@ -14,7 +14,7 @@ use super::seating::{ASSUMED, seated};
 use super::{NodeModels, PartyBooks};
 use crate::budget::Budget;
 use crate::error::Error;
-use crate::model::Model;
+use crate::model::{Extras, Model};
 use crate::objective::Objective;
 use crate::source::Source;
 use crate::stage::{Run, Stage};
@@ -360,8 +360,13 @@ impl SimulationJob {
         let delta = self.certificate_delta();
         let name = self.entry.name;
         let parties = PartyBooks::new(name, delta, &assumptions, &outcome.parties)?;
-        let model =
-            Model::new(name, &self.objective, outcome.parameter, (None, None), parties.run()?)?;
+        let model = Model::new(
+            name,
+            &self.objective,
+            outcome.parameter,
+            Extras::default(),
+            parties.run()?,
+        )?;
         let nodes = NodeModels::new(model.clone(), self.objective.constant, outcome.nodes);
         let (traffic, rejections) = (outcome.traffic, outcome.rejections);
         Ok(Simulated { model, nodes, parties, rounds, traffic, rejections, trace: None })

@@ -354,6 +354,7 @@ mod tests {
             ("graph_share", "0.1"),
             ("graph_edges", "3"),
             ("standard_errors", "0.1"),
+            ("calibrate", "0.1"),
             ("class_weight", "'balanced'"),
             ("class_prior", "'a:1'"),
             ("public_n", "5"),

@@ -12,7 +12,7 @@ use reticent::{
 };
 use serde_json::{Value, json};
 
-use super::super::shared::{ModelAndData, certificate_fields, certificate_rows, shouted, weak};
+use super::super::shared::{ModelAndData, certificate_fields, certificate_rows, shouted};
 use super::plain::{AVERAGE, MANY};
 use crate::answer::Answer;
 use crate::delivery::{Delivery, Places};
@@ -163,7 +163,7 @@ fn answer(model: &Model, evaluated: &Evaluated, threshold: Option<f64>) -> Answe
             if unpaid { ASK_FOR_DRAFT } else { "" }
         ));
     }
-    remarks.extend(weak(certificate));
+    remarks.extend(certificate.weaknesses());
     Answer { text, object, remarks, ..Answer::default() }
 }
 
