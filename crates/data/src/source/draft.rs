@@ -124,25 +124,8 @@ pub fn draft_from_public(
     if schema.width() > 0 {
         let wide = Schema { row_norm: norm::LARGEST, ..schema.clone() };
         let table = load_features(path, options.reading(format), &wide)?;
-        let (norm, some_are_longer) = norm_for(&table.rows);
-        // A column of any kind is at most 1 of the norm: one that is decided later must not shorten
-        // the others.
-        schema.row_norm = round_up(norm.hypot((asked.len() as f64).sqrt()));
-        notes.push(match some_are_longer {
-            true => format!(
-                "Row norm: at most one row in a hundred of {file} is longer than {}; those are scaled down to \
-                 it, because noise is in proportion to the norm.",
-                round_up(norm)
-            ),
-            false => format!("Row norm: no row of {file} is longer than {}.", round_up(norm)),
-        });
-        if !asked.is_empty() {
-            notes.push(format!(
-                "The row norm counts 1 for each of the {} columns of kind \"TODO\"; where you ignore all of them it is {}.",
-                asked.len(),
-                round_up(norm)
-            ));
-        }
+        let found = norm_for(&table.rows);
+        schema.row_norm = row_norm(found, asked.len(), &file, &mut notes);
     }
     notes.push(
         "public_n is left out: set it to a public count if you use add-remove adjacency.".into(),
@@ -156,6 +139,32 @@ pub fn draft_from_public(
     }
     let toml = commented(&file, &notes, &schema.to_toml_asking(&asked));
     Ok(SchemaDraft { schema, toml, questions: asked.into_values().collect(), remarks })
+}
+
+/// The row norm, with notes on it. A column of any kind is at most 1 of the norm: one that is decided
+/// later must not shorten the others.
+fn row_norm(
+    (norm, some_are_longer): (f64, bool),
+    undecided: usize,
+    file: &str,
+    notes: &mut Vec<String>,
+) -> f64 {
+    let decided = round_up(norm);
+    notes.push(match some_are_longer {
+        true => format!(
+            "Row norm: at most one row in a hundred of {file} is longer than {decided}; those are scaled down to it, because \
+             noise is in proportion to the norm."
+        ),
+        false => format!("Row norm: no row of {file} is longer than {decided}."),
+    });
+    if undecided == 0 {
+        return decided;
+    }
+    notes.push(format!(
+        "The row norm counts 1 for each of the {undecided} columns of kind \"TODO\"; where you ignore all of them it is \
+         {decided}."
+    ));
+    round_up(norm.hypot((undecided as f64).sqrt()))
 }
 
 /// What the file is known by: its contents, unpacked, whatever its name.
