@@ -112,12 +112,7 @@ impl FitArgs {
         if trace.trace.is_some() {
             job.check_traceable()?;
         }
-        let label = format!("fit to {}", out.display());
-        let asked = json!({
-            "fit": file.job, "trace": trace.asked(),
-            "signed_by": identity.as_ref().map(|identity| identity.public().text()),
-        });
-        let name = JobName::kept(&label, &asked, &file.data, &[file.job.schema.as_deref()]);
+        let name = job_name(&file, &trace, identity.as_ref());
         let purse = purse.open(&file.job.guarantee, &file.data, name, || job.plan_beforehand())?;
         let mut bar = JobBar::new("iteration");
         let mut watch = |stage| bar.watch(stage);
@@ -169,6 +164,16 @@ impl FitArgs {
         };
         Ok((file, self.purse, self.trace))
     }
+}
+
+/// A fit as its budget tells it from others.
+fn job_name(file: &JobFile<Spec>, trace: &TraceFlags, identity: Option<&Identity>) -> JobName {
+    let label = format!("fit to {}", folder(file).display());
+    let asked = json!({
+        "fit": file.job, "trace": trace.asked(),
+        "signed_by": identity.map(|identity| identity.public().text()),
+    });
+    JobName::kept(&label, &asked, &file.data, &[file.job.schema.as_deref()])
 }
 
 /// The folder to write to.
