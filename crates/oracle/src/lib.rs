@@ -19,6 +19,7 @@ mod claim;
 mod drawn;
 mod fingerprint;
 mod gate;
+mod holder;
 mod inside;
 mod lattice;
 mod law;

@@ -15,7 +15,8 @@ use serde::Serialize;
 
 use crate::books::Books;
 use crate::claim::{PaperClaim, booked};
-use crate::inside::GateState;
+use crate::holder::TableHolder;
+use crate::inside::{GateState, no_sum};
 use crate::oracle::{Asked, Oracle};
 use crate::queries::{Erased, Query, check_basis, check_point};
 use crate::refusal::Refusal;
@@ -183,7 +184,7 @@ impl<S: NoiseSource> Gate<S> {
             Adjacency::AddRemove => Terms::add_remove(unit, view, public_n.unwrap_or(0))?,
         };
         Ok(Gate {
-            inside: GateState::new(private, loss, terms),
+            inside: GateState::new(Box::new(TableHolder::new(private)), loss, terms),
             source,
             books,
             block: None,
@@ -221,7 +222,8 @@ impl<S: NoiseSource> Gate<S> {
     /// From here on, gradients over all records of a loss with one score are computed together with
     /// those of the other gates on the same table that were told so. Everything else is as it was.
     pub fn share_passes(&mut self, with: &SharedPasses) {
-        let GateState { private, loss, shared, .. } = &mut self.inside;
+        let GateState { holder, loss, .. } = &mut self.inside;
+        let Some(TableHolder { private, shared, .. }) = holder.table_mut() else { return };
         let Some(table) = private.native_table() else { return };
         if loss.outputs() != 1 || private.users().is_some() {
             return;
@@ -292,6 +294,9 @@ impl<S: NoiseSource> Asked for Gate<S> {
         let (shape, terms) = (inside.shape(), inside.terms);
         query.check(shape, &terms)?;
         query.fits(inside)?;
+        if !query.is_of_sums() && inside.holder.table().is_none() {
+            return Err(no_sum());
+        }
         if query.moves_blocks() && inside.blocks.is_none() {
             return Err(Refusal::NoConsensus);
         }
@@ -329,7 +334,7 @@ impl<S: NoiseSource> Oracle for Gate<S> {
 
     fn open_consensus(&mut self, start: &[f64]) -> Result<(), Refusal> {
         check_point(start, self.inside.shape())?;
-        let GateState { private, loss, .. } = &self.inside;
+        let (private, loss) = self.inside.rows_and_loss()?;
         self.inside.blocks = Some(Blocks::at(start, private.records(), loss.outputs()));
         let mut hasher = Hasher::new("open consensus");
         if self.inside.basis != [0; 32] {
@@ -341,10 +346,10 @@ impl<S: NoiseSource> Oracle for Gate<S> {
     }
 
     fn set_basis(&mut self, images: Option<&[f64]>) -> Result<(), Refusal> {
-        let GateState { private, blocks, basis, lineage, .. } = &mut self.inside;
+        let GateState { holder, blocks, basis, lineage, .. } = &mut self.inside;
         // Before anything moves: what is refused must leave rows and lineage as they were.
-        check_basis(images, private.native_width())?;
-        private.set_basis(images);
+        check_basis(images, holder.native_width())?;
+        holder.set_basis(images)?;
         // Blocks are of other coordinates. Rows as they came are the state of a gate that is new.
         (*blocks, self.block, self.split) = (None, None, None);
         *basis = images
