@@ -6,7 +6,7 @@
 //!
 //! What is summed is public numbers; who is drawn is secret, and goes no further than the holder.
 //! A sum of integers is the same to the bit however the rows are dealt to holders, so that noise,
-//! sampling and books stay in the gate, once. Proof: proofs/sensitivity-clipped-sum.md.
+//! sampling and books stay in the gate, once. Proof: proofs/holders.md.
 
 use std::fmt::Debug;
 

@@ -7,7 +7,7 @@ use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
 use crate::holder::{Holder, TableHolder};
-use crate::queries::{AskedSum, add_noise, wrong};
+use crate::queries::{AskedSum, add_noise};
 use crate::refusal::Refusal;
 use crate::sums::{Blocks, Descent, Private, Risk};
 use crate::terms::Terms;
@@ -45,7 +45,7 @@ impl GateState {
 
     /// The table, for what is no sum.
     pub fn private(&self) -> Result<&Private, Refusal> {
-        self.holder.table().map(|table| &table.private).ok_or_else(no_sum)
+        self.holder.table().map(|table| &table.private).ok_or(Refusal::NoSum)
     }
 
     pub fn rows_and_loss(&self) -> Result<(&Private, &dyn Loss), Refusal> {
@@ -83,15 +83,7 @@ impl GateState {
         chosen: Option<&[u32]>,
     ) -> Result<Vec<f64>, Refusal> {
         let population = self.terms.population();
-        let TableHolder { private, pass, .. } = self.holder.table_mut().ok_or_else(no_sum)?;
+        let TableHolder { private, pass, .. } = self.holder.table_mut().ok_or(Refusal::NoSum)?;
         Ok(descent.run(risk, clip, hidden, (private, population, chosen), pass))
     }
-}
-
-/// The refusal of a question that needs the rows themselves where they are not here.
-pub(crate) fn no_sum() -> Refusal {
-    wrong(
-        "this question is no sum over records, and rows that others hold are asked for sums alone: use an \
-         algorithm of gradients, such as auto",
-    )
 }

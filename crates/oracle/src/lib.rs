@@ -24,6 +24,7 @@ mod inside;
 mod lattice;
 mod law;
 mod oracle;
+mod parties;
 mod plan;
 pub mod queries;
 mod refusal;
@@ -47,6 +48,7 @@ pub use gate::{
 pub use lattice::{Lattice, WalkTerms};
 pub use law::Law;
 pub use oracle::Oracle;
+pub use parties::{Carrier, EntrustKey, EntrustedTable, HeldRows, SumAggregator};
 pub use refusal::Refusal;
 pub use rehearsal::Rehearsal;
 pub use released::Released;

@@ -46,7 +46,7 @@ use serde::Serialize;
 use super::{
     ClippedMean, Query, add_noise, check_noise, check_point, check_range, gradient, wrong,
 };
-use crate::inside::{GateState, no_sum};
+use crate::inside::GateState;
 use crate::refusal::Refusal;
 use crate::sums::{Grid, Move, Slopes, grid};
 use crate::terms::Terms;
@@ -211,7 +211,7 @@ fn noisy_mean(
     let chosen = sampled.then_some(&*chosen);
     let mut sum = vec![0; len];
     let slopes = Slopes::Stored(stored);
-    let table = inside.holder.table_mut().ok_or_else(no_sum)?;
+    let table = inside.holder.table_mut().ok_or(Refusal::NoSum)?;
     gradient::add_up(table, &*inside.loss, (slopes, clip), chosen, &mut sum);
     add_noise(entropy, noise_multiplier, &mut sum)?;
     let mean = params.read(&sum, Grid::new(len).step(clip), &terms);
