@@ -58,19 +58,17 @@ lint:
 # The same packages every time, whether or not they have the feature: see WHOLE.
 features:
 	$(CARGO) check --locked --no-default-features \
-		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-plot -p reticent-cli
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-reproduction -p reticent-plot -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features parquet \
-		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-plot -p reticent-cli
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-reproduction -p reticent-plot -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features serve \
-		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-plot -p reticent-cli
-	$(CARGO) check --locked --no-default-features --features reproduce \
-		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-plot -p reticent-cli
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-reproduction -p reticent-plot -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features arrow \
-		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-plot -p reticent-cli
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-reproduction -p reticent-plot -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features clap \
-		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-plot -p reticent-cli
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-reproduction -p reticent-plot -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features serde \
-		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-experiments -p reticent-plot -p reticent-cli
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-reproduction -p reticent-plot -p reticent-cli
 
 package: ## Make the files that would be published (target/package)
 	$(CARGO) package --locked --workspace --exclude reticent-testkit --exclude reticent-fuzz --exclude reticent-python --no-verify --allow-dirty --quiet
@@ -129,13 +127,15 @@ semver: ## Check that the public API breaks nothing since the newest tag (cargo-
 mutants: ## Change the lines that changed, and see whether tests notice (cargo-mutants, kept in target/tools; BASE=COMMIT)
 	sh tools/mutants.sh $(BASE)
 
-# The experiments of the papers. The small ones are a test of their own (crates/experiments), without data; with
+# The experiments of the papers. The small ones are a test of their own (reproduction/), without data; with
 # RETICENT_DATA=DIR both read the public tables from there. What was stopped goes on where it was.
-reproduce: build ## Run the experiments of the papers again (hours; data: RETICENT_DATA=DIR, results in target/reproduction)
-	"$${CARGO_TARGET_DIR:-target}/release/reticent" reproduce all --out target/reproduction
+reproduce: ## Run the experiments of the papers again (hours; data: RETICENT_DATA=DIR, results in target/reproduction)
+	$(CARGO) build --release --locked -p reticent-reproduction
+	"$${CARGO_TARGET_DIR:-target}/release/reproduce" all --out target/reproduction
 
-reproduce-quick: build ## The same, small (minutes)
-	"$${CARGO_TARGET_DIR:-target}/release/reticent" reproduce all --quick --out target/reproduction-quick
+reproduce-quick: ## The same, small (minutes)
+	$(CARGO) build --release --locked -p reticent-reproduction
+	"$${CARGO_TARGET_DIR:-target}/release/reproduce" all --quick --out target/reproduction-quick
 
 # The targets are compiled by `lint`. Running them takes a C++ compiler and cargo-fuzz, or fuzz/build.sh without it.
 fuzz: ## Build the fuzz targets with coverage (target/fuzz/bin)

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
-use reticent_experiments::{
+use reticent_reproduction::{
     CATALOGUE, Context, Experiment, ExperimentError, ExperimentReport, Explained, find,
 };
 

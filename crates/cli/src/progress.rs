@@ -114,45 +114,6 @@ impl JobBar {
     }
 }
 
-/// A line that says what is being done, in words that change.
-#[cfg(feature = "reproduce")]
-#[derive(Debug)]
-pub struct StatusLine {
-    start: Instant,
-    line: Option<ProgressBar>,
-}
-
-#[cfg(feature = "reproduce")]
-impl StatusLine {
-    /// Starts the clock.
-    pub fn new() -> Self {
-        StatusLine { start: Instant::now(), line: None }
-    }
-
-    /// Says it.
-    pub fn say(&mut self, what: &str) {
-        if self.line.is_none() && self.start.elapsed() > PATIENCE && !is_quiet() {
-            let line = ProgressBar::new_spinner();
-            let style = ProgressStyle::with_template(LINE);
-            line.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-            self.line = Some(line);
-        }
-        if let Some(line) = &self.line {
-            line.set_message(what.to_owned());
-            line.tick();
-        }
-    }
-}
-
-#[cfg(feature = "reproduce")]
-impl Drop for StatusLine {
-    fn drop(&mut self) {
-        if let Some(line) = &self.line {
-            line.finish_and_clear();
-        }
-    }
-}
-
 /// Does something that does not tell how far it is.
 pub fn waiting<T>(what: &'static str, work: impl FnOnce() -> T) -> T {
     let _line = Waiting::new(what, Instant::now());

@@ -18,8 +18,6 @@ mod persons;
 mod predictions;
 mod reading;
 mod report;
-#[cfg(feature = "reproduce")]
-mod reproduce;
 mod serve;
 mod simulate;
 mod statistics;

@@ -17,8 +17,6 @@ mod list;
 mod man;
 mod predict;
 mod report;
-#[cfg(feature = "reproduce")]
-mod reproduce;
 mod schema;
 mod shared;
 mod simulate;
@@ -72,9 +70,6 @@ pub enum Command {
     Calibrate(calibrate::Calibrate),
     /// Attack an algorithm on worst-case neighbouring tables and measure how much it leaks
     Audit(audit::Audit),
-    /// Run the experiments of the papers again, and check their claims
-    #[cfg(feature = "reproduce")]
-    Reproduce(reproduce::Reproduce),
     /// Draft or check the description of a table
     #[command(subcommand)]
     Schema(schema::SchemaCommand),
@@ -110,8 +105,6 @@ impl Command {
             Command::Account(account) => account.run(),
             Command::Calibrate(calibrate) => calibrate.run(),
             Command::Audit(audit) => audit.run(),
-            #[cfg(feature = "reproduce")]
-            Command::Reproduce(reproduce) => reproduce.run(),
             Command::Schema(schema) => schema.run(),
             Command::List(list) => Ok(list.run()),
             Command::Demo(demo) => demo.run(),

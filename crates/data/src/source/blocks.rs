@@ -16,22 +16,8 @@ pub(super) struct FileBlock {
     pub(super) bytes: Vec<u8>,
     /// Lines of the file before it.
     pub(super) before: u64,
-    pub(super) rest: Rest,
-}
-
-/// What is behind a block: nothing, or the failure that ended the reading.
-pub(super) struct Rest(Option<io::Error>);
-
-impl Rest {
-    pub(super) fn is_nothing(&self) -> bool {
-        self.0.is_none()
-    }
-}
-
-impl Read for Rest {
-    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        self.0.take().map_or(Ok(0), Err)
-    }
+    /// What ended the reading behind it.
+    pub(super) failure: Option<io::Error>,
 }
 
 /// The blocks of a file.
@@ -60,13 +46,14 @@ impl<'a, R: Read> FileBlocks<'a, R> {
             return Ok(None);
         }
         let mut bytes = std::mem::take(&mut self.open);
-        let mut failure = None;
+        let (mut failure, mut asked) = (None, false);
         let end = loop {
-            match self.more(&mut bytes) {
+            match self.more(&mut bytes, asked) {
                 Ok(true) => {}
                 Ok(false) => self.done = true,
                 Err(error) => (self.done, failure) = (true, Some(error)),
             }
+            asked = true;
             if self.done {
                 break bytes.len();
             }
@@ -83,15 +70,28 @@ impl<'a, R: Read> FileBlocks<'a, R> {
         self.open = bytes.split_off(end);
         let before = self.lines;
         self.lines += lines(&bytes);
-        Ok(Some(FileBlock { bytes, before, rest: Rest(failure) }))
+        Ok(Some(FileBlock { bytes, before, failure }))
     }
 
-    /// Reads a block's worth or, if there is one already, as much again; `false` at the end.
-    fn more(&mut self, bytes: &mut Vec<u8>) -> io::Result<bool> {
+    /// Reads what is there, at most a block's worth, so that records are not kept waiting for those
+    /// behind them. Where that was not enough, reads as much again; `false` at the end.
+    fn more(&mut self, bytes: &mut Vec<u8>, again: bool) -> io::Result<bool> {
         let most = self.limit.max(BLOCK) + BLOCK;
         let wanted = BLOCK.max(2 * bytes.len()).min(most).max(bytes.len() + 1) - bytes.len();
         bytes.reserve_exact(wanted);
-        Ok(self.reader.by_ref().take(wanted as u64).read_to_end(bytes)? == wanted)
+        if again {
+            return Ok(self.reader.by_ref().take(wanted as u64).read_to_end(bytes)? == wanted);
+        }
+        let before = bytes.len();
+        bytes.resize(before + wanted, 0);
+        let count = loop {
+            match self.reader.read(&mut bytes[before..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => break other,
+            }
+        };
+        bytes.truncate(before + *count.as_ref().unwrap_or(&0));
+        Ok(count? > 0)
     }
 
     /// Behind the last record that is surely complete; 0 where there is none.

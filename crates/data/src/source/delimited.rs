@@ -1,11 +1,12 @@
 //! CSV, TSV and their kin.
 
 use super::blocks::FileBlocks;
+use super::ready;
+use super::record_file::{CellConsumer, FileHead, RecordBlock, RecordFile, TextLayout, parsed};
 use super::records::{Record, Records};
-use super::{Depth, ReadLimits, parallel, ready};
 use crate::error::{FileProblem, LineProblem};
 use crate::filling::Filling;
-use crate::{Cell, DataError, Encoder, Purpose, Schema, Table, Undeclared};
+use crate::{Cell, DataError, Encoder, Purpose, Role, Schema, Table, Undeclared};
 use std::collections::HashMap;
 use std::io::Read;
 
@@ -18,153 +19,133 @@ pub fn parse_csv<R: Read>(
     purpose: Purpose,
 ) -> Result<Table, DataError> {
     ready(schema, purpose)?;
-    let mut filling = Filling::new(schema, purpose);
-    read_csv(reader, file, &mut filling, delimiter, ReadLimits::default(), Depth::Values)?;
-    Ok(filling.finish())
+    let layout = TextLayout::with(delimiter, schema, purpose);
+    parsed(DelimitedFile::open(reader, file, &layout)?, file, schema, purpose)
 }
 
-pub(super) fn read_csv<R: Read>(
-    reader: R,
-    file: &str,
-    filling: &mut Filling<'_>,
-    delimiter: u8,
-    limits: ReadLimits,
-    depth: Depth,
-) -> Result<(), DataError> {
-    let schema = filling.schema;
-    let mut blocks = FileBlocks::new(reader, file, Some(delimiter), limits);
-    let empty = || DataError::file(file, FileProblem::Empty);
-    let mut records = Records::of(blocks.next()?.ok_or_else(empty)?, file, delimiter, limits);
-    let mut record = Record::default();
-    if !records.next(&mut record)? {
-        return Err(empty());
-    }
-    let before = filling.records();
-    let layout = if schema.header() {
-        FieldLayout::from_header(&record, schema, &filling.encoder, file)?
-    } else {
-        FieldLayout::by_position(&record, filling, file, records.line())?
-    };
-    if depth == Depth::Header {
-        return Ok(());
-    }
-    if !schema.header() {
-        layout.put(&record, filling, file, records.line())?;
-        filling.end(file)?;
-    }
-    layout.put_all(records, filling)?;
-    let read = |block, part: &mut Filling<'_>| {
-        layout.put_all(Records::of(block, file, delimiter, limits), part)
-    };
-    parallel::encode(filling, file, || blocks.next(), read)?;
-    if filling.records() == before {
-        return Err(DataError::file(file, FileProblem::NoRecords));
-    }
-    Ok(())
+/// A file of fields between delimiters.
+pub(super) struct DelimitedFile<'a, R> {
+    blocks: FileBlocks<'a, R>,
+    layout: &'a TextLayout,
+    file: &'a str,
+    head: FileHead,
+    /// Fields of every record.
+    fields: usize,
+    /// What is left of the first block.
+    first: Option<DelimitedBlock<'a>>,
 }
 
-/// Which field of a record belongs to which schema column.
-pub(super) struct FieldLayout {
-    /// Fields per record.
-    pub(super) fields: usize,
-    /// (schema column, field), in schema order.
-    pub(super) columns: Vec<(usize, usize)>,
+/// Some records of such a file.
+pub(super) struct DelimitedBlock<'a> {
+    records: Records<'a>,
+    /// One that was read already.
+    read: Option<Record>,
+    fields: usize,
 }
 
-impl FieldLayout {
-    fn put_all<R: Read>(
-        &self,
-        mut records: Records<'_, R>,
-        filling: &mut Filling<'_>,
-    ) -> Result<(), DataError> {
-        records.single = self.fields == 1;
+impl<'a, R: Read> DelimitedFile<'a, R> {
+    pub(super) fn open(
+        reader: R,
+        file: &'a str,
+        layout: &'a TextLayout,
+    ) -> Result<Self, DataError> {
+        let TextLayout { delimiter, limits, .. } = *layout;
+        let mut blocks = FileBlocks::new(reader, file, Some(delimiter), limits);
+        let empty = || DataError::file(file, FileProblem::Empty);
+        let mut records = Records::of(blocks.next()?.ok_or_else(empty)?, file, delimiter, limits);
         let mut record = Record::default();
-        while records.next(&mut record)? {
-            self.put(&record, filling, records.file(), records.line())?;
-            filling.end(records.file())?;
+        if !records.next(&mut record)? {
+            return Err(empty());
         }
-        Ok(())
+        let fields = record.len();
+        records.single = fields == 1;
+        let trimmed = |name: &[u8]| if layout.trim { name.trim_ascii() } else { name }.to_vec();
+        let (head, read) = match layout.header {
+            true => (FileHead::Names(record.fields().map(trimmed).collect()), None),
+            false => (FileHead::Fields { count: fields, line: records.line() }, Some(record)),
+        };
+        let first = Some(DelimitedBlock { records, read, fields });
+        Ok(Self { blocks, layout, file, head, fields, first })
+    }
+}
+
+impl<'a, R: Read> RecordFile for DelimitedFile<'a, R> {
+    type Block = DelimitedBlock<'a>;
+
+    fn head(&self) -> &FileHead {
+        &self.head
     }
 
-    /// The fields of a record that are read.
-    pub(super) fn put(
-        &self,
-        record: &Record,
-        filling: &mut Filling<'_>,
-        file: &str,
-        line: u64,
-    ) -> Result<(), DataError> {
-        self.check(record).map_err(|p| DataError::line(file, line, p))?;
-        for &(slot, field) in &self.columns {
-            filling.put(slot, Cell::Text(record.field(field)), file, line)?;
+    fn next(&mut self, _: &[usize]) -> Result<Option<Self::Block>, DataError> {
+        if let Some(first) = self.first.take() {
+            return Ok(Some(first));
         }
-        Ok(())
+        let TextLayout { delimiter, limits, .. } = *self.layout;
+        let (file, fields) = (self.file, self.fields);
+        Ok(self.blocks.next()?.map(|block| {
+            let mut records = Records::of(block, file, delimiter, limits);
+            records.single = fields == 1;
+            DelimitedBlock { records, read: None, fields }
+        }))
     }
+}
 
-    fn check(&self, record: &Record) -> Result<(), LineProblem> {
-        let (found, expected) = (record.len(), self.fields);
-        if found == expected { Ok(()) } else { Err(LineProblem::Ragged { found, expected }) }
-    }
-
-    /// What the schema calls the fields of a file without a header; empty where that cannot be
-    /// told.
-    pub(super) fn names(&self, schema: &Schema) -> Vec<Vec<u8>> {
-        let all = schema.columns().iter().map(|column| column.name().as_bytes().to_vec());
-        if self.fields == schema.columns().len() {
-            return all.collect();
-        }
-        let mut names = vec![Vec::new(); self.fields];
-        for &(slot, field) in &self.columns {
-            names[field] = schema.columns()[slot].name().as_bytes().to_vec();
-        }
-        names
-    }
-
-    pub(super) fn from_header(
-        record: &Record,
-        schema: &Schema,
-        encoder: &Encoder,
-        file: &str,
-    ) -> Result<Self, DataError> {
-        let names: Vec<&[u8]> =
-            record.fields().map(|n| if schema.trim() { n.trim_ascii() } else { n }).collect();
-        let columns = place(&names, schema, encoder, file)?;
-        Ok(Self { fields: names.len(), columns })
-    }
-
-    /// Without a header the schema lists the fields in order. A file for prediction may lack the
-    /// columns that prediction does not read.
-    pub(super) fn by_position(
-        first: &Record,
-        filling: &Filling<'_>,
-        file: &str,
-        line: u64,
-    ) -> Result<Self, DataError> {
-        let Filling { schema, encoder, purpose, .. } = filling;
-        let all = schema.columns().len();
-        let read: Vec<usize> = (0..all).filter(|&s| encoder.reads(s)).collect();
-        if first.len() == all {
-            return Ok(Self { fields: all, columns: read.into_iter().map(|s| (s, s)).collect() });
-        }
-        // Either every unread column is left out, or only the target and the user are.
-        let kept: Vec<usize> = (0..all)
-            .filter(|&s| {
-                encoder.reads(s) || matches!(schema.columns()[s].role(), crate::Role::Ignored)
-            })
-            .collect();
-        if *purpose == Purpose::Predict {
-            for present in [kept, read] {
-                if first.len() == present.len() {
-                    let columns = present.iter().enumerate().filter(|&(_, &s)| encoder.reads(s));
-                    return Ok(Self {
-                        fields: present.len(),
-                        columns: columns.map(|(f, &s)| (s, f)).collect(),
-                    });
-                }
+impl RecordBlock for DelimitedBlock<'_> {
+    fn each(
+        mut self,
+        columns: &[usize],
+        consumer: &mut impl CellConsumer,
+    ) -> Result<bool, DataError> {
+        let mut is_read = self.read.is_some();
+        let mut record = self.read.unwrap_or_default();
+        while std::mem::take(&mut is_read) || self.records.next(&mut record)? {
+            let line = self.records.line();
+            let (found, expected) = (record.len(), self.fields);
+            if found != expected {
+                let problem = LineProblem::Ragged { found, expected };
+                return Err(DataError::line(self.records.file(), line, problem));
+            }
+            for (column, &field) in columns.iter().enumerate() {
+                consumer.cell(line, column, Ok(Cell::Text(record.field(field))))?;
+            }
+            if !consumer.end()? {
+                return Ok(false);
             }
         }
-        Err(DataError::line(file, line, LineProblem::Ragged { found: first.len(), expected: all }))
+        Ok(true)
     }
+}
+
+/// Without a header the schema lists the fields in order. A file for prediction may lack the columns
+/// that prediction does not read. (schema column, field) for what is read, and what the schema calls
+/// the fields; empty where that cannot be told.
+pub(super) fn by_position(
+    count: usize,
+    line: u64,
+    filling: &Filling<'_>,
+    file: &str,
+) -> Result<(Vec<(usize, usize)>, Vec<Vec<u8>>), DataError> {
+    let Filling { schema, encoder, purpose, .. } = filling;
+    let all = schema.columns();
+    let read: Vec<usize> = (0..all.len()).filter(|&s| encoder.reads(s)).collect();
+    // Either every unread column is left out, or only the target and the user are.
+    let is_kept = |s: &usize| encoder.reads(*s) || matches!(all[*s].role(), Role::Ignored);
+    let kept: Vec<usize> = (0..all.len()).filter(is_kept).collect();
+    let mut known = vec![(0..all.len()).collect()];
+    if *purpose == Purpose::Predict {
+        known.extend([kept, read]);
+    }
+    let Some(present) = known.into_iter().find(|slots: &Vec<usize>| slots.len() == count) else {
+        let problem = LineProblem::Ragged { found: count, expected: all.len() };
+        return Err(DataError::line(file, line, problem));
+    };
+    let named = |&slot: &usize| match encoder.reads(slot) || count == all.len() {
+        true => all[slot].name().as_bytes().to_vec(),
+        false => Vec::new(),
+    };
+    let names = present.iter().map(named).collect();
+    let fields = present.into_iter().enumerate().filter(|&(_, slot)| encoder.reads(slot));
+    Ok((fields.map(|(field, slot)| (slot, field)).collect(), names))
 }
 
 /// (schema column, file column) for the columns that are read, in schema order; `names` are the

@@ -1,18 +1,20 @@
 //! A first schema from data that the user declares PUBLIC.
 
 use super::ask::{self, SeenValues};
-use super::lines::Lines;
-use super::reading::{ReadLimits, ReadOptions};
-use super::records::{Record, Records};
+use super::reading::ReadOptions;
+use super::record_file::{
+    CellConsumer, ColumnShape, FileConsumer, FileHead, RecordBlock, RecordFile, TextLayout,
+    with_file,
+};
 use super::spread::{ColumnSpread, norm_for};
 use super::watch::all;
 use super::{Format, load_features, open};
-use crate::error::{FileProblem, LineProblem};
+use crate::error::FileProblem;
 use crate::schema::{
     Categorical, Column, Drafted, MissingNumber, Numeric, Role, Scale, Schema, Target, TargetKind,
     Unknown,
 };
-use crate::{Cell, DataError, IdForm, Labels, SchemaError, day, norm, number};
+use crate::{Cell, CellProblem, DataError, IdForm, Labels, SchemaError, day, norm, number};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -45,8 +47,15 @@ impl DraftOptions {
         ReadOptions { format: Some(format), max_line: self.max_line }
     }
 
-    pub(super) fn limits(&self) -> ReadLimits {
-        ReadOptions { format: self.format, max_line: self.max_line }.limits()
+    pub(super) fn layout(&self, format: Format) -> TextLayout {
+        TextLayout {
+            delimiter: self.delimiter.unwrap_or(format.usual_delimiter()),
+            header: !self.no_header,
+            trim: true,
+            features: u32::MAX,
+            unlabelled: false,
+            limits: self.reading(format).limits(),
+        }
     }
 }
 
@@ -86,15 +95,11 @@ pub fn draft_from_public(
     let format = options.format.or_else(|| Format::of(path));
     let format = format.ok_or_else(|| DataError::file(&file, FileProblem::UnknownFormat))?;
     let mut notes = Vec::new();
-    let (mut asked, mut remarks) = (BTreeMap::new(), Vec::new());
-    let mut schema = if format == Format::Libsvm {
-        libsvm(path, &file, options)?
-    } else {
-        let scans = match format {
-            Format::Parquet => scan_parquet(path, &file)?,
-            _ => scan_delimited(path, &file, format, options, &mut remarks)?,
-        };
-        table(scans, options, &mut notes, &mut asked)?
+    let (mut asked, mut scan) = (BTreeMap::new(), FileScan::default());
+    with_file(path, format, &options.layout(format), None, &mut scan)?;
+    let mut schema = match format {
+        Format::Libsvm => libsvm(&scan)?,
+        _ => table(&scan.scans, options, &mut notes, &mut asked)?,
     };
     schema.row_norm = 1.0;
     if schema.width() > 0 {
@@ -124,7 +129,12 @@ pub fn draft_from_public(
         );
     }
     let toml = commented(&file, &notes, &schema.to_toml_asking(&asked));
-    Ok(SchemaDraft { schema, toml, questions: asked.into_values().collect(), remarks })
+    Ok(SchemaDraft {
+        schema,
+        toml,
+        questions: asked.into_values().collect(),
+        remarks: scan.remarks,
+    })
 }
 
 /// What the file is known by: its contents, unpacked, whatever its name.
@@ -294,14 +304,14 @@ impl Scan {
 }
 
 fn table(
-    scans: Vec<Scan>,
+    scans: &[Scan],
     options: &DraftOptions,
     notes: &mut Vec<String>,
     asked: &mut BTreeMap<usize, String>,
 ) -> Result<Schema, DataError> {
     let mut columns = Vec::new();
     let mut tokens = BTreeSet::from([String::new()]);
-    for scan in &scans {
+    for scan in scans {
         let role = match &scan.name {
             name if options.target.as_ref() == Some(name) => scan.target()?,
             name if options.user.as_ref() == Some(name) => Role::User(IdForm::default()),
@@ -334,97 +344,71 @@ fn table(
     Ok(schema)
 }
 
-fn scan_delimited(
-    path: &Path,
-    file: &str,
-    format: Format,
-    options: &DraftOptions,
-    remarks: &mut Vec<String>,
-) -> Result<Vec<Scan>, DataError> {
-    let usual = if format == Format::Tsv { b'\t' } else { b',' };
-    let mut records =
-        Records::new(open::open(path)?, file, options.delimiter.unwrap_or(usual), options.limits());
-    let mut record = Record::default();
-    if !records.next(&mut record)? {
-        return Err(DataError::file(file, FileProblem::Empty));
-    }
-    let mut pending = options.no_header;
-    let named = |(i, field): (usize, &[u8])| match options.no_header {
-        true => format!("column_{}", i + 1),
-        false => String::from_utf8_lossy(field.trim_ascii()).into_owned(),
-    };
-    if !options.no_header && ask::are_values(&record.fields().collect::<Vec<_>>()) {
-        remarks.push(
-            "The first line is made of numbers: if it is a record, draft again with `no_header`."
-                .into(),
-        );
-    }
-    let mut scans: Vec<Scan> = record.fields().enumerate().map(named).map(Scan::new).collect();
-    loop {
-        if !std::mem::take(&mut pending) && !records.next(&mut record)? {
-            return Ok(scans);
-        }
-        if record.len() != scans.len() {
-            let problem = LineProblem::Ragged { found: record.len(), expected: scans.len() };
-            return Err(DataError::line(file, records.line(), problem));
-        }
-        for (scan, field) in scans.iter_mut().zip(record.fields()) {
-            scan.see(Cell::Text(field));
-        }
-    }
+/// What a pass over a file sees.
+#[derive(Default)]
+struct FileScan {
+    file: String,
+    scans: Vec<Scan>,
+    /// The columns that are read.
+    columns: Vec<usize>,
+    /// The widest index of a LIBSVM file.
+    features: u32,
+    remarks: Vec<String>,
 }
 
-#[cfg(feature = "parquet")]
-fn scan_parquet(path: &Path, file: &str) -> Result<Vec<Scan>, DataError> {
-    let plain = open::plain(path)?;
-    super::parquet::sound(file, || {
-        scan_source(&super::parquet::ParquetFile::open(plain, file)?, file)
-    })
-}
-
-#[cfg(feature = "parquet")]
-fn scan_source(
-    source: &super::parquet::ParquetFile<'_>,
-    file: &str,
-) -> Result<Vec<Scan>, DataError> {
-    let mut scans: Vec<Scan> = source.names().into_iter().map(Scan::new).collect();
-    let mut leaves = Vec::new();
-    for (i, scan) in scans.iter_mut().enumerate() {
-        scan.unreadable = source.shape(i).is_none();
-        if !scan.unreadable {
-            leaves.push(i);
+impl FileConsumer for &mut FileScan {
+    fn consume(self, file: &str, mut source: impl RecordFile) -> Result<(), DataError> {
+        let names = source.head().names();
+        if let FileHead::Names(names) = source.head()
+            && source.shape(0) == ColumnShape::Untyped
+            && ask::are_values(&names.iter().map(Vec::as_slice).collect::<Vec<_>>())
+        {
+            self.remarks.push(
+                "The first line is made of numbers: if it is a record, draft again with `no_header`."
+                    .into(),
+            );
         }
-    }
-    source.each(&leaves, |record, i, cell| {
-        let scan = &mut scans[leaves[i]];
-        scan.see(cell.map_err(|p| DataError::cell(file, record, &scan.name, p))?);
+        self.file = file.into();
+        self.scans = names.into_iter().map(Scan::new).collect();
+        for (i, scan) in self.scans.iter_mut().enumerate() {
+            scan.unreadable = source.shape(i) == ColumnShape::Unreadable;
+        }
+        self.columns = (0..self.scans.len()).filter(|&i| !self.scans[i].unreadable).collect();
+        let columns = self.columns.clone();
+        while let Some(block) = source.next(&columns)? {
+            block.each(&columns, self)?;
+        }
         Ok(())
-    })?;
-    Ok(scans)
-}
-
-#[cfg(not(feature = "parquet"))]
-fn scan_parquet(_: &Path, file: &str) -> Result<Vec<Scan>, DataError> {
-    Err(DataError::file(file, FileProblem::NoParquet))
-}
-
-/// The widest index and the labels of a LIBSVM file; everything else is checked when it is loaded.
-fn libsvm(path: &Path, file: &str, options: &DraftOptions) -> Result<Schema, DataError> {
-    let mut scan = Scan::new("label".into());
-    let mut features = 1_u32;
-    let mut lines = Lines::new(open::open(path)?, file, options.limits());
-    while let Some(text) = lines.next()? {
-        let record = text.split(|&b| b == b'#').next().unwrap_or_default();
-        let mut items = record.split(u8::is_ascii_whitespace).filter(|i| !i.is_empty());
-        let Some(label) = items.next() else { continue };
-        scan.see(Cell::Text(label));
-        for item in items {
-            let index = item.split(|&b| b == b':').next().and_then(number::parse).unwrap_or(0.0);
-            features = features.max(index as u32);
-        }
     }
-    let Role::Target(target) = scan.target()? else { return Err(SchemaError::NoTarget.into()) };
-    Ok(Schema::libsvm(features, norm::LARGEST, target.kind)?)
+}
+
+impl CellConsumer for FileScan {
+    fn cell(
+        &mut self,
+        line: u64,
+        column: usize,
+        cell: Result<Cell<'_>, CellProblem>,
+    ) -> Result<(), DataError> {
+        let scan = &mut self.scans[self.columns[column]];
+        scan.see(cell.map_err(|p| DataError::cell(&self.file, line, &scan.name, p))?);
+        Ok(())
+    }
+
+    fn pair(&mut self, index: u32, _: f64) {
+        self.features = self.features.max(index + 1);
+    }
+
+    fn end(&mut self) -> Result<bool, DataError> {
+        Ok(true)
+    }
+}
+
+/// A schema by the widest index and the labels of a LIBSVM file.
+fn libsvm(scan: &FileScan) -> Result<Schema, DataError> {
+    let Some(Role::Target(target)) = scan.scans.first().map(Scan::target).transpose()? else {
+        return Err(SchemaError::NoTarget.into());
+    };
+    Ok(Schema::libsvm(scan.features.max(1), norm::LARGEST, target.kind)?)
 }
 
 /// Up to three decimals of the leading digit, so that the file reads well; 1 for a table of zeros.

@@ -1,10 +1,10 @@
 //! LIBSVM: `label index:value …`, one record per line, indices from 1, `#` starts a comment.
 
-use super::blocks::FileBlocks;
+use super::blocks::{FileBlock, FileBlocks};
 use super::lines::Lines;
-use super::{ReadLimits, parallel, ready};
+use super::ready;
+use super::record_file::{CellConsumer, FileHead, RecordBlock, RecordFile, TextLayout, parsed};
 use crate::error::{FileProblem, LineProblem};
-use crate::filling::Filling;
 use crate::{Cell, CellProblem, DataError, Purpose, Schema, SchemaError, Table, number};
 use std::io::Read;
 
@@ -19,85 +19,115 @@ pub fn parse_libsvm<R: Read>(
     purpose: Purpose,
 ) -> Result<Table, DataError> {
     ready(schema, purpose)?;
-    let mut filling = Filling::new(schema, purpose);
-    read_libsvm(reader, file, &mut filling, ReadLimits::default())?;
-    Ok(filling.finish())
+    schema.features().ok_or(SchemaError::NoFeatures)?;
+    let layout = TextLayout::with(b' ', schema, purpose);
+    parsed(LibsvmFile::open(reader, file, &layout), file, schema, purpose)
 }
 
-pub(super) fn read_libsvm<R: Read>(
-    reader: R,
-    file: &str,
-    filling: &mut Filling<'_>,
-    limits: ReadLimits,
-) -> Result<(), DataError> {
-    let mut blocks = FileBlocks::new(reader, file, None, limits);
-    let before = filling.records();
-    let read = |block, part: &mut Filling<'_>, begun| {
-        let keep = |part: &mut Filling<'_>| part.end(file).map(|()| true);
-        each(Lines::of(block, file, limits), part, begun, keep)
-    };
-    // A comment may have a line of its own before the first record.
-    while filling.records() == before {
-        let Some(block) = blocks.next()? else {
-            return Err(DataError::file(file, FileProblem::Empty));
-        };
-        read(block, filling, false)?;
-    }
-    parallel::encode(filling, file, || blocks.next(), |block, part| read(block, part, true))
-}
-
-/// Tells `end` of every record that is complete, until it says `false`. `begun` is whether there
-/// were records before these lines.
-pub(super) fn each<R: Read>(
-    mut lines: Lines<'_, R>,
-    filling: &mut Filling<'_>,
+/// A file of labels and pairs.
+pub(super) struct LibsvmFile<'a, R> {
+    blocks: FileBlocks<'a, R>,
+    layout: &'a TextLayout,
+    file: &'a str,
+    /// There was a record in what is read.
     begun: bool,
-    mut end: impl FnMut(&mut Filling<'_>) -> Result<bool, DataError>,
-) -> Result<(), DataError> {
-    let (schema, file) = (filling.schema, lines.file());
-    let features = schema.features().ok_or(SchemaError::NoFeatures)?;
-    let target = schema.columns().iter().position(|c| matches!(c.role(), crate::Role::Target(_)));
-    let before = filling.records();
-    let mut pairs: Vec<(u32, f64)> = Vec::new();
-    let mut number = lines.number();
-    while let Some(text) = lines.next()? {
-        number += 1;
-        let refuse = |problem| DataError::line(file, number, problem);
-        if !text.is_ascii() && std::str::from_utf8(text).is_err() {
-            return Err(refuse(LineProblem::NotUtf8));
-        }
-        let record = without_comment(text, begun || filling.records() > before).map_err(refuse)?;
-        let mut items = record.split(u8::is_ascii_whitespace).filter(|i| !i.is_empty()).peekable();
-        let Some(first) = items.peek() else { continue };
-        let unlabelled = filling.purpose == Purpose::Predict && first.contains(&b':');
-        if !unlabelled && let (Some(label), Some(slot)) = (items.next(), target) {
-            filling.put(slot, Cell::Text(label), file, number).map_err(|error| match error {
-                DataError::Cell { place, problem: CellProblem::OutsideClasses(allowed) } => {
-                    DataError::Cell { place, problem: CellProblem::OutsideLabels(allowed) }
-                }
-                other => other,
-            })?;
-        }
-        pairs.clear();
-        for (i, item) in items.enumerate() {
-            pairs.push(pair(item, i + 1, features).map_err(refuse)?);
-        }
-        if pairs.windows(2).any(|w| w[0].0 == w[1].0) {
-            return Err(refuse(LineProblem::IndexTwice));
-        }
-        // Two records that have run into one, `…:0.5\n-1 1:…` by `…:0.5e-1 1:…`, are seen by this
-        // alone.
-        if let Some(at) = pairs.windows(2).position(|w| w[0].0 > w[1].0) {
-            return Err(refuse(LineProblem::Descending(at + 2)));
-        }
-        for &(index, value) in &pairs {
-            filling.push(index, value);
-        }
-        if !end(filling)? {
-            return Ok(());
-        }
+}
+
+/// Some lines of such a file.
+pub(super) struct LibsvmBlock<'a> {
+    block: FileBlock,
+    layout: &'a TextLayout,
+    file: &'a str,
+    begun: bool,
+}
+
+impl<'a, R: Read> LibsvmFile<'a, R> {
+    pub(super) fn open(reader: R, file: &'a str, layout: &'a TextLayout) -> Self {
+        let blocks = FileBlocks::new(reader, file, None, layout.limits);
+        Self { blocks, layout, file, begun: false }
     }
-    Ok(())
+}
+
+impl<'a, R: Read> RecordFile for LibsvmFile<'a, R> {
+    type Block = LibsvmBlock<'a>;
+
+    fn head(&self) -> &FileHead {
+        &FileHead::Pairs
+    }
+
+    fn no_records(&self) -> FileProblem {
+        FileProblem::Empty
+    }
+
+    fn next(&mut self, _: &[usize]) -> Result<Option<Self::Block>, DataError> {
+        let Some(block) = self.blocks.next()? else { return Ok(None) };
+        let begun = self.begun;
+        self.begun = begun || has_record(&block.bytes);
+        Ok(Some(LibsvmBlock { block, layout: self.layout, file: self.file, begun }))
+    }
+}
+
+/// Whether a line is neither blank nor a comment alone.
+fn has_record(text: &[u8]) -> bool {
+    text.split(|byte| matches!(byte, b'\n' | b'\r')).any(|line| {
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii_start();
+        line.first().is_some_and(|&first| first != b'#')
+    })
+}
+
+impl RecordBlock for LibsvmBlock<'_> {
+    fn each(self, columns: &[usize], consumer: &mut impl CellConsumer) -> Result<bool, DataError> {
+        let LibsvmBlock { block, layout, file, mut begun } = self;
+        let mut lines = Lines::of(block, file, layout.limits);
+        let mut pairs: Vec<(u32, f64)> = Vec::new();
+        let mut number = lines.number();
+        while let Some(text) = lines.next()? {
+            number += 1;
+            let refuse = |problem| DataError::line(file, number, problem);
+            if !text.is_ascii() && std::str::from_utf8(text).is_err() {
+                return Err(refuse(LineProblem::NotUtf8));
+            }
+            let record = without_comment(text, begun).map_err(refuse)?;
+            let mut items =
+                record.split(u8::is_ascii_whitespace).filter(|i| !i.is_empty()).peekable();
+            let Some(first) = items.peek() else { continue };
+            let unlabelled = layout.unlabelled && first.contains(&b':');
+            if !unlabelled
+                && let Some(label) = items.next()
+                && !columns.is_empty()
+            {
+                consumer.cell(number, 0, Ok(Cell::Text(label))).map_err(of_label)?;
+            }
+            pairs.clear();
+            for (i, item) in items.enumerate() {
+                pairs.push(pair(item, i + 1, layout.features).map_err(refuse)?);
+            }
+            if pairs.windows(2).any(|w| w[0].0 == w[1].0) {
+                return Err(refuse(LineProblem::IndexTwice));
+            }
+            // Two records that have run into one, `…:0.5\n-1 1:…` by `…:0.5e-1 1:…`, are seen by this
+            // alone.
+            if let Some(at) = pairs.windows(2).position(|w| w[0].0 > w[1].0) {
+                return Err(refuse(LineProblem::Descending(at + 2)));
+            }
+            pairs.iter().for_each(|&(index, value)| consumer.pair(index, value));
+            begun = true;
+            if !consumer.end()? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Says of a class that it is a label.
+fn of_label(error: DataError) -> DataError {
+    match error {
+        DataError::Cell { place, problem: CellProblem::OutsideClasses(allowed) } => {
+            DataError::Cell { place, problem: CellProblem::OutsideLabels(allowed) }
+        }
+        other => other,
+    }
 }
 
 /// A line up to its comment. One damaged byte can make a comment of a record or of its end, and

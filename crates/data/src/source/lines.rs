@@ -2,62 +2,29 @@
 //! or unpacks into one endless line, is refused before it fills the memory.
 
 use super::ReadLimits;
-use super::blocks::{FileBlock, Rest};
+use super::blocks::FileBlock;
 use crate::DataError;
 use crate::error::{FileProblem, LineProblem};
-use std::io::{ErrorKind, Read};
+use std::io;
 
-/// Bytes that are asked for at once.
-const BLOCK: usize = 1 << 18;
-
-pub(super) struct Lines<'a, R> {
-    reader: R,
+/// The lines of a block.
+pub(super) struct Lines<'a> {
     file: &'a str,
     limit: usize,
-    buffer: Vec<u8>,
-    /// The part of the buffer that is filled and not yet a line.
+    bytes: Vec<u8>,
+    /// The part that is not yet a line begins here.
     start: usize,
-    end: usize,
     /// The last line, without its end.
     last: (usize, usize),
     number: u64,
-    /// The last line ended in a carriage return, and a line feed may belong to it.
-    after_return: bool,
-    done: bool,
+    /// What ended the reading behind the block.
+    failure: Option<io::Error>,
 }
 
-impl<'a> Lines<'a, Rest> {
-    /// The lines of a block.
+impl<'a> Lines<'a> {
     pub(super) fn of(block: FileBlock, file: &'a str, limits: ReadLimits) -> Self {
-        Self {
-            done: block.rest.is_nothing(),
-            reader: block.rest,
-            file,
-            limit: limits.line,
-            start: 0,
-            end: block.bytes.len(),
-            buffer: block.bytes,
-            last: (0, 0),
-            number: block.before,
-            after_return: false,
-        }
-    }
-}
-
-impl<'a, R: Read> Lines<'a, R> {
-    pub(super) fn new(reader: R, file: &'a str, limits: ReadLimits) -> Self {
-        Self {
-            reader,
-            file,
-            limit: limits.line,
-            buffer: vec![0; BLOCK],
-            start: 0,
-            end: 0,
-            last: (0, 0),
-            number: 0,
-            after_return: false,
-            done: false,
-        }
+        let FileBlock { bytes, before, failure } = block;
+        Self { file, limit: limits.line, bytes, start: 0, last: (0, 0), number: before, failure }
     }
 
     pub(super) fn file(&self) -> &'a str {
@@ -75,87 +42,42 @@ impl<'a, R: Read> Lines<'a, R> {
 
     /// The last line.
     pub(super) fn last(&self) -> &[u8] {
-        &self.buffer[self.last.0..self.last.1]
+        &self.bytes[self.last.0..self.last.1]
     }
 
     /// The next line without its end, `None` behind the last.
     pub(super) fn next(&mut self) -> Result<Option<&[u8]>, DataError> {
-        let mut seen = 0;
-        loop {
-            if std::mem::take(&mut self.after_return) {
-                if self.start == self.end && !self.done {
-                    self.fill()?;
+        let open = &self.bytes[self.start..];
+        let length = match memchr::memchr2(b'\n', b'\r', open) {
+            Some(at) => at,
+            None => {
+                if let Some(error) = self.failure.take() {
+                    let (line, reason) = (self.number, error.to_string());
+                    return Err(DataError::file(self.file, FileProblem::Read { line, reason }));
                 }
-                if self.start < self.end && self.buffer[self.start] == b'\n' {
-                    self.start += 1;
-                }
-            }
-            let open = &self.buffer[self.start + seen..self.end];
-            if let Some(at) = memchr::memchr2(b'\n', b'\r', open) {
-                let stop = self.start + seen + at;
-                self.after_return = self.buffer[stop] == b'\r';
-                return self.line(stop, stop + 1).map(Some);
-            }
-            seen = self.end - self.start;
-            if self.done {
-                if seen == 0 {
+                if open.is_empty() {
                     return Ok(None);
                 }
-                return self.line(self.end, self.end).map(Some);
+                open.len()
             }
-            if seen > self.limit {
-                return Err(DataError::line(
-                    self.file,
-                    self.number + 1,
-                    LineProblem::TooLong(self.limit),
-                ));
-            }
-            self.fill()?;
-        }
-    }
-
-    fn line(&mut self, stop: usize, next: usize) -> Result<&[u8], DataError> {
+        };
+        let end = if open[length..].starts_with(b"\r\n") { 2 } else { 1 };
         self.number += 1;
-        if stop - self.start > self.limit {
+        if length > self.limit {
             return Err(DataError::line(self.file, self.number, LineProblem::TooLong(self.limit)));
         }
-        self.last = (self.start, stop);
-        self.start = next;
-        if self.number == 1 {
-            let first = &self.buffer[self.last.0..self.last.1];
-            if let Some(problem) = not_text(first) {
-                return Err(DataError::file(self.file, problem));
-            }
+        self.last = (self.start, self.start + length);
+        self.start = (self.last.1 + end).min(self.bytes.len());
+        if self.number == 1
+            && let Some(problem) = not_text(self.last())
+        {
+            return Err(DataError::file(self.file, problem));
         }
         // Also within a file: files that begin with the mark are put one behind the other.
-        if self.buffer[self.last.0..self.last.1].starts_with(&[0xef, 0xbb, 0xbf]) {
+        if self.last().starts_with(&[0xef, 0xbb, 0xbf]) {
             self.last.0 += 3;
         }
-        Ok(&self.buffer[self.last.0..self.last.1])
-    }
-
-    /// Reads more, behind what is not yet a line. The last line is forgotten.
-    fn fill(&mut self) -> Result<(), DataError> {
-        if self.start > 0 {
-            self.buffer.copy_within(self.start..self.end, 0);
-            (self.start, self.end) = (0, self.end - self.start);
-        }
-        if self.end == self.buffer.len() {
-            let (length, most) = (self.buffer.len(), self.limit + 2 * BLOCK);
-            self.buffer.resize((2 * length).min(most).max(length + 1), 0);
-        }
-        loop {
-            match self.reader.read(&mut self.buffer[self.end..]) {
-                Ok(0) => self.done = true,
-                Ok(n) => self.end += n,
-                Err(e) if e.kind() == ErrorKind::Interrupted => continue,
-                Err(e) => {
-                    let problem = FileProblem::Read { line: self.number, reason: e.to_string() };
-                    return Err(DataError::file(self.file, problem));
-                }
-            }
-            return Ok(());
-        }
+        Ok(Some(self.last()))
     }
 }
 

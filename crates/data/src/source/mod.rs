@@ -12,6 +12,7 @@ mod parallel;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod reading;
+mod record_file;
 mod records;
 mod skeleton;
 mod spread;
@@ -29,13 +30,13 @@ pub use open::visit_bytes;
 pub use parquet::parse_parquet;
 use reading::ReadLimits;
 pub use reading::ReadOptions;
+use record_file::{LoadFile, with_described};
 pub use skeleton::skeleton;
 pub use stream::{Head, KeptCell, KeptKind, Visitor, visit};
 
 use crate::error::FileProblem;
 use crate::filling::Filling;
 use crate::{DataError, Purpose, Schema, SchemaError, Table};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use watch::Watch;
 
@@ -91,9 +92,13 @@ impl Format {
         }
     }
 
+    fn usual_delimiter(self) -> u8 {
+        if self == Self::Tsv { b'\t' } else { b',' }
+    }
+
     /// What is between fields; refused where it is in the middle of numbers too.
     fn delimiter(self, schema: &Schema) -> Result<u8, SchemaError> {
-        let delimiter = schema.delimiter().unwrap_or(if self == Self::Tsv { b'\t' } else { b',' });
+        let delimiter = schema.delimiter().unwrap_or(self.usual_delimiter());
         if delimiter == b',' && schema.decimal_comma() {
             return Err(SchemaError::DecimalIsDelimiter);
         }
@@ -168,40 +173,8 @@ fn read_into(
     depth: Depth,
     watch: Option<&Watch<'_>>,
 ) -> Result<(), DataError> {
-    let watched = || -> Result<Box<dyn Read>, DataError> {
-        let reader = open::open(path)?;
-        Ok(match watch {
-            Some(watch) => watch.over(reader),
-            None => reader,
-        })
-    };
-    let (file, schema) = (open::name(path), filling.schema);
-    open::no_folder(path)?;
-    let format =
-        Format::decide(path, reading.format, schema).map_err(|p| DataError::file(&file, p))?;
-    ready(schema, filling.purpose)?;
-    match format {
-        // A LIBSVM file has no header: that it opens is all there is to see.
-        Format::Libsvm if depth == Depth::Header => open::open(path).map(|_| ()),
-        Format::Libsvm => libsvm::read_libsvm(watched()?, &file, filling, reading.limits()),
-        Format::Csv | Format::Tsv => {
-            let delimiter = format.delimiter(schema)?;
-            delimited::read_csv(watched()?, &file, filling, delimiter, reading.limits(), depth)
-        }
-        Format::Parquet if open::is_standard(path) => {
-            Err(DataError::file(&file, FileProblem::NotFromStandardInput("a Parquet file")))
-        }
-        #[cfg(feature = "parquet")]
-        Format::Parquet => {
-            let source = open::plain(path)?;
-            if let Some(watch) = watch {
-                watch.pass(&source).map_err(|e| open::failed(&file, &e))?;
-            }
-            parquet::read_parquet(source, &file, filling, depth)
-        }
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet => Err(DataError::file(&file, FileProblem::NoParquet)),
-    }
+    let described = (filling.schema, filling.purpose);
+    with_described(path, reading, described, watch, LoadFile { filling, depth })
 }
 
 /// The schema must say what to predict before a file is read for fitting.

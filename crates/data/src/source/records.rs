@@ -7,11 +7,10 @@
 //! UTF-8, and a record longer than the limit.
 
 use super::ReadLimits;
-use super::blocks::{FileBlock, Rest};
+use super::blocks::FileBlock;
 use super::lines::Lines;
 use crate::DataError;
 use crate::error::LineProblem;
-use std::io::Read;
 
 /// Bytes that are cut at a time.
 const CUT: usize = 64;
@@ -66,8 +65,8 @@ impl Record {
 }
 
 /// The records of a file, blank lines left out where a record has more than one field.
-pub(super) struct Records<'a, R> {
-    lines: Lines<'a, R>,
+pub(super) struct Records<'a> {
+    lines: Lines<'a>,
     delimiter: u8,
     /// The line where the last record starts.
     line: u64,
@@ -75,16 +74,10 @@ pub(super) struct Records<'a, R> {
     pub(super) single: bool,
 }
 
-impl<'a> Records<'a, Rest> {
+impl<'a> Records<'a> {
     /// The records of a block.
     pub(super) fn of(block: FileBlock, file: &'a str, delimiter: u8, limits: ReadLimits) -> Self {
         Self { lines: Lines::of(block, file, limits), delimiter, line: 0, single: false }
-    }
-}
-
-impl<'a, R: Read> Records<'a, R> {
-    pub(super) fn new(reader: R, file: &'a str, delimiter: u8, limits: ReadLimits) -> Self {
-        Self { lines: Lines::new(reader, file, limits), delimiter, line: 0, single: false }
     }
 
     pub(super) fn file(&self) -> &'a str {

@@ -3,16 +3,13 @@
 //! features, and what else a table holds changes no prediction. A caller may ask for columns to be
 //! handed on as they are, declared or not.
 
-use super::delimited::FieldLayout;
-use super::lines::Lines;
-use super::records::{Record, Records};
-use super::{Format, ReadOptions, libsvm, open, ready};
+use super::record_file::{
+    Feed, FileConsumer, FileHead, RecordBlock, RecordFile, placed, unreadable, with_described,
+};
+use super::{ReadOptions, ready};
 use crate::error::FileProblem;
 use crate::filling::Filling;
-#[cfg(feature = "parquet")]
-use crate::{Cell, day};
-use crate::{DataError, EncodedRow, Purpose, Schema, Undeclared};
-use std::io::Read;
+use crate::{Cell, DataError, EncodedRow, Purpose, Schema, Undeclared, day};
 use std::path::Path;
 
 /// A cell that is handed on as it is.
@@ -74,92 +71,50 @@ pub fn visit(
 ) -> Result<(), DataError> {
     let schema = &Schema { undeclared: Undeclared::Ignore, ..schema.clone() };
     ready(schema, purpose)?;
-    let (file, piped) = (open::name(path), open::is_standard(path));
-    open::no_folder(path)?;
-    let reading = reading.into();
-    let format =
-        Format::decide(path, reading.format, schema).map_err(|p| DataError::file(&file, p))?;
-    let mut filling = Filling::new(schema, purpose);
-    match format {
-        Format::Parquet if piped => {
-            Err(DataError::file(&file, FileProblem::NotFromStandardInput("a Parquet file")))
-        }
-        #[cfg(feature = "parquet")]
-        Format::Parquet => {
-            let source = open::plain(path)?;
-            super::parquet::sound(&file, || parquet(source, &file, &mut filling, keep, visitor))
-        }
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet => Err(DataError::file(&file, FileProblem::NoParquet)),
-        Format::Libsvm => {
-            if let Some(name) = keep.first() {
-                return Err(DataError::file(&file, FileProblem::NoSuchColumn(name.clone())));
-            }
-            let lines = Lines::new(open::open(path)?, &file, reading.limits());
-            if visitor.head(Head { kept: Vec::new(), unread: 0 }) {
-                let end =
-                    |filling: &mut Filling<'_>| Ok(filling.hand_on(|row| visitor.record(row, &[])));
-                libsvm::each(lines, &mut filling, false, end)?;
-                if filling.records() == 0 {
-                    return Err(DataError::file(&file, FileProblem::Empty));
-                }
-            }
-            Ok(())
-        }
-        Format::Csv | Format::Tsv => {
-            let delimiter = format.delimiter(schema)?;
-            let records = Records::new(open::open(path)?, &file, delimiter, reading.limits());
-            delimited(records, &mut filling, keep, visitor)
-        }
-    }
+    let filling = Filling::new(schema, purpose);
+    let visit = VisitFile { filling, keep, visitor };
+    with_described(path, reading.into(), (schema, purpose), None, visit)
 }
 
-fn delimited<R: Read>(
-    mut records: Records<'_, R>,
-    filling: &mut Filling<'_>,
-    keep: &[String],
-    visitor: &mut dyn Visitor,
-) -> Result<(), DataError> {
-    let (schema, file) = (filling.schema, records.file());
-    let mut record = Record::default();
-    if !records.next(&mut record)? {
-        return Err(DataError::file(file, FileProblem::Empty));
-    }
-    let (layout, names) = if schema.header() {
-        let names = record
-            .fields()
-            .map(|n| if schema.trim() { n.trim_ascii() } else { n }.to_vec())
-            .collect();
-        (FieldLayout::from_header(&record, schema, &filling.encoder, file)?, names)
-    } else {
-        let layout = FieldLayout::by_position(&record, filling, file, records.line())?;
-        let names = layout.names(schema);
-        (layout, names)
-    };
-    let fields = wanted(&names, keep, file)?;
-    let mut pending = !schema.header();
-    records.single = layout.fields == 1;
-    let head = Head {
-        kept: vec![KeptKind::Text; keep.len()],
-        unread: if schema.header() { unread(&names, schema, &fields) } else { 0 },
-    };
-    if !visitor.head(head) {
-        return Ok(());
-    }
-    let mut kept = vec![KeptCell::Missing; keep.len()];
-    loop {
-        if !std::mem::take(&mut pending) && !records.next(&mut record)? {
-            break;
-        }
-        layout.put(&record, filling, file, records.line())?;
-        for (cell, &field) in kept.iter_mut().zip(&fields) {
-            put_text(cell, record.field(field));
-        }
-        if !filling.hand_on(|row| visitor.record(row, &kept)) {
+/// Who is told of the records of a file, one by one.
+struct VisitFile<'v, 's> {
+    filling: Filling<'s>,
+    keep: &'v [String],
+    visitor: &'v mut dyn Visitor,
+}
+
+impl FileConsumer for VisitFile<'_, '_> {
+    fn consume(self, file: &str, mut source: impl RecordFile) -> Result<(), DataError> {
+        let Self { mut filling, keep, visitor } = self;
+        let (columns, names) = placed(&source, &filling, file)?;
+        let wanted = wanted(&names, keep, file)?;
+        let kind = |(name, &column): (&String, &usize)| {
+            source.kind(column).map_err(|found| unreadable(file, name, found))
+        };
+        let kinds = keep.iter().zip(&wanted).map(kind).collect::<Result<Vec<_>, _>>()?;
+        let unread = match source.head() {
+            FileHead::Names(names) => unread(names, filling.schema, &wanted),
+            FileHead::Fields { .. } | FileHead::Pairs => 0,
+        };
+        if !visitor.head(Head { kept: kinds.clone(), unread }) {
             return Ok(());
         }
+        let fields: Vec<usize> = columns.iter().map(|&(_, field)| field).chain(wanted).collect();
+        let end = |filling: &mut Filling<'_>, kept: &[KeptCell]| {
+            Ok(filling.hand_on(|row| visitor.record(row, kept)))
+        };
+        let (filling, kept) = (&mut filling, vec![KeptCell::Missing; keep.len()]);
+        let mut feed = Feed { file, filling, columns: &columns, keep, kinds: &kinds, kept, end };
+        while let Some(block) = source.next(&fields)? {
+            if !block.each(&fields, &mut feed)? {
+                return Ok(());
+            }
+        }
+        match feed.filling.records() {
+            0 => Err(DataError::file(file, source.no_records())),
+            _ => Ok(()),
+        }
     }
-    if filling.records() == 0 { Err(DataError::file(file, FileProblem::NoRecords)) } else { Ok(()) }
 }
 
 /// Keeps the place in memory of the text before.
@@ -198,70 +153,8 @@ fn unread(names: &[Vec<u8>], schema: &Schema, wanted: &[usize]) -> usize {
     names.iter().enumerate().filter(is_unread).count()
 }
 
-#[cfg(feature = "parquet")]
-fn parquet(
-    source: std::fs::File,
-    file: &str,
-    filling: &mut Filling<'_>,
-    keep: &[String],
-    visitor: &mut dyn Visitor,
-) -> Result<(), DataError> {
-    let schema = filling.schema;
-    let source = super::parquet::ParquetFile::open(source, file)?;
-    let names: Vec<Vec<u8>> = source.names().into_iter().map(String::into_bytes).collect();
-    let heads: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
-    let columns = super::delimited::place(&heads, schema, &filling.encoder, file)?;
-    let fields = wanted(&names, keep, file)?;
-    let unreadable = |column: &str, found| {
-        DataError::file(file, FileProblem::ColumnType { column: column.into(), found })
-    };
-    for &(slot, leaf) in &columns {
-        let column = &schema.columns()[slot];
-        source.readable(leaf, column.role()).map_err(|found| unreadable(column.name(), found))?;
-    }
-    let kinds = keep
-        .iter()
-        .zip(&fields)
-        .map(|(name, &leaf)| source.kind(leaf).map_err(|found| unreadable(name, found)));
-    let kinds = kinds.collect::<Result<Vec<_>, _>>()?;
-    let head = Head { kept: kinds.clone(), unread: unread(&names, schema, &fields) };
-    if !visitor.head(head) {
-        return Ok(());
-    }
-    let leaves: Vec<usize> = columns.iter().map(|&(_, leaf)| leaf).chain(fields).collect();
-    let mut kept = vec![KeptCell::Missing; keep.len()];
-    let mut goes_on = true;
-    let records = source.each(&leaves, |record, column, cell| {
-        if !goes_on {
-            return Err(DataError::file(file, FileProblem::Empty));
-        }
-        let slot = columns.get(column).map(|&(slot, _)| slot);
-        let name = || match slot {
-            Some(slot) => schema.columns()[slot].name(),
-            None => &keep[column - columns.len()],
-        };
-        let cell = cell.map_err(|p| DataError::cell(file, record, name(), p))?;
-        match slot {
-            Some(slot) => filling.put(slot, cell, file, record)?,
-            None => kept[column - columns.len()].put(cell, kinds[column - columns.len()]),
-        }
-        if column + 1 == leaves.len() {
-            goes_on = filling.hand_on(|row| visitor.record(row, &kept));
-        }
-        Ok(())
-    });
-    match records {
-        // Whoever was told has had enough.
-        Err(_) if !goes_on => Ok(()),
-        Err(error) => Err(error),
-        Ok(0) => Err(DataError::file(file, FileProblem::NoRecords)),
-        Ok(_) => Ok(()),
-    }
-}
-
-#[cfg(feature = "parquet")]
 impl KeptCell {
-    fn put(&mut self, cell: Cell<'_>, kind: KeptKind) {
+    pub(super) fn put(&mut self, cell: Cell<'_>, kind: KeptKind) {
         match cell {
             // One of a column with decimal places that has none.
             Cell::Whole(n) if kind == KeptKind::Number => *self = KeptCell::Number(n as f64),

@@ -5,7 +5,6 @@ use reticent_accountant::Adjacency;
 use reticent_oracle::queries::{BinCounts, Bins};
 use reticent_oracle::tables::Role;
 use reticent_oracle::{Oracle, Refusal, Terms};
-use reticent_problem::Shape;
 use serde::Serialize;
 
 use super::column::{NumberColumn, Toward};
@@ -13,7 +12,7 @@ use super::{Columns, Statistics, Value};
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::job::Job;
-use crate::procedure::{Asking, Ground, Question, RunFindings};
+use crate::procedure::{Asking, Question, RunFindings};
 
 /// Bins of a column of numbers by default.
 const BINS: usize = 10;
@@ -211,23 +210,7 @@ impl Binning {
 
 impl Question for Binning {
     const NAME: &'static str = "histogram";
-    type Layout = ();
-    type Answer = Vec<f64>;
-    type Output = Histograms;
-
-    fn ground(&self) -> Ground<'_> {
-        self.columns.ground()
-    }
-
-    fn shape(&self) -> Shape {
-        self.columns.shape()
-    }
-
-    fn assumptions(&self) -> Vec<String> {
-        self.columns.assumptions()
-    }
-
-    fn layout(&self, _: f64, _: &Terms) {}
+    of_columns!(Histograms);
 
     fn ask(&self, oracle: &mut dyn Oracle, noise: &Asking<()>) -> Result<Vec<f64>, Refusal> {
         Ok(oracle.ask(&self.query(noise.multiplier))?.into_inner())
@@ -246,9 +229,5 @@ impl Question for Binning {
         });
         let columns = columns.collect();
         Histograms { columns, n, confidence: self.columns.confidence, certificate }
-    }
-
-    fn certificate(histograms: &Histograms) -> &Certificate {
-        &histograms.certificate
     }
 }

@@ -4,7 +4,6 @@
 use reticent_accountant::Adjacency;
 use reticent_oracle::queries::ColumnSums;
 use reticent_oracle::{Oracle, Refusal, Terms};
-use reticent_problem::Shape;
 use serde::Serialize;
 
 use super::column::{NumberColumn, Toward};
@@ -12,7 +11,7 @@ use super::{Columns, Statistics, Value};
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::job::Job;
-use crate::procedure::{Asking, Ground, Question, RunFindings};
+use crate::procedure::{Asking, Question, RunFindings};
 
 /// A checked job for means, made by [`Statistics::mean`].
 pub type MeanJob = Job<Averaging>;
@@ -148,23 +147,7 @@ impl Over {
 
 impl Question for Averaging {
     const NAME: &'static str = "mean";
-    type Layout = ();
-    type Answer = Vec<f64>;
-    type Output = ColumnMeans;
-
-    fn ground(&self) -> Ground<'_> {
-        self.columns.ground()
-    }
-
-    fn shape(&self) -> Shape {
-        self.columns.shape()
-    }
-
-    fn assumptions(&self) -> Vec<String> {
-        self.columns.assumptions()
-    }
-
-    fn layout(&self, _: f64, _: &Terms) {}
+    of_columns!(ColumnMeans);
 
     fn ask(&self, oracle: &mut dyn Oracle, noise: &Asking<()>) -> Result<Vec<f64>, Refusal> {
         Ok(oracle.ask(&self.query(noise.multiplier))?.into_inner())
@@ -183,10 +166,6 @@ impl Question for Averaging {
         let columns = self.of.iter().zip(&answer);
         let columns = columns.map(|(column, &sum)| self.one(column, sum, &over)).collect();
         ColumnMeans { columns, n, n_is, confidence: self.columns.confidence, certificate }
-    }
-
-    fn certificate(means: &ColumnMeans) -> &Certificate {
-        &means.certificate
     }
 }
 

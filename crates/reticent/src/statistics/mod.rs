@@ -9,6 +9,33 @@
 //! nearer bound, a missing one as what the schema says; a user counts once, by the mean or the
 //! shares of its records.
 
+/// What the questions about columns have in common, for the result that holds the certificate.
+macro_rules! of_columns {
+    ($output:ty) => {
+        type Layout = ();
+        type Answer = Vec<f64>;
+        type Output = $output;
+
+        fn ground(&self) -> crate::procedure::Ground<'_> {
+            self.columns.ground()
+        }
+
+        fn shape(&self) -> reticent_problem::Shape {
+            self.columns.shape()
+        }
+
+        fn assumptions(&self) -> Vec<String> {
+            self.columns.assumptions()
+        }
+
+        fn layout(&self, _: f64, _: &Terms) {}
+
+        fn certificate(output: &Self::Output) -> &Certificate {
+            &output.certificate
+        }
+    };
+}
+
 mod column;
 mod histogram;
 mod mean;

@@ -3,7 +3,6 @@
 
 use reticent_oracle::queries::Quantile;
 use reticent_oracle::{Oracle, RecordStatistic, Refusal, Terms};
-use reticent_problem::Shape;
 use serde::Serialize;
 
 use super::column::{NumberColumn, Toward};
@@ -11,7 +10,7 @@ use super::{Columns, Statistics, Value};
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::job::Job;
-use crate::procedure::{Asking, Ground, Question, RunFindings};
+use crate::procedure::{Asking, Question, RunFindings};
 
 /// Steps between the bounds by default: ten counts tell its ends apart.
 const STEPS: usize = 1023;
@@ -190,23 +189,7 @@ impl Ranking {
 
 impl Question for Ranking {
     const NAME: &'static str = "quantile";
-    type Layout = ();
-    type Answer = Vec<f64>;
-    type Output = Quantiles;
-
-    fn ground(&self) -> Ground<'_> {
-        self.columns.ground()
-    }
-
-    fn shape(&self) -> Shape {
-        self.columns.shape()
-    }
-
-    fn assumptions(&self) -> Vec<String> {
-        self.columns.assumptions()
-    }
-
-    fn layout(&self, _: f64, _: &Terms) {}
+    of_columns!(Quantiles);
 
     fn ask(&self, oracle: &mut dyn Oracle, noise: &Asking<()>) -> Result<Vec<f64>, Refusal> {
         let all = self.of.iter().flat_map(|ranked| {
@@ -223,9 +206,5 @@ impl Question for Ranking {
             .collect();
         let (n, confidence) = (terms.population(), self.columns.confidence);
         Quantiles { columns, n, confidence, certificate }
-    }
-
-    fn certificate(quantiles: &Quantiles) -> &Certificate {
-        &quantiles.certificate
     }
 }

@@ -1,8 +1,11 @@
 //! The records of a file, some at a time.
 
+use super::super::record_file::{CellConsumer, ColumnShape, FileHead, RecordBlock, RecordFile};
+use super::super::stream::KeptKind;
 use super::column::{ColumnCells, Meaning, ParquetColumn};
-use super::{ParquetFile, broken};
-use crate::{Cell, CellProblem, DataError};
+use super::{ParquetFile, broken, sound};
+use crate::{DataError, Role};
+use parquet::basic::Type;
 use parquet::column::reader::get_column_reader;
 use parquet::errors::ParquetError;
 
@@ -11,34 +14,32 @@ const CELLS: usize = 1 << 16;
 const MOST: usize = 4096;
 
 /// Some records, side by side the columns that are read.
-pub(super) struct Batch {
+pub(in crate::source) struct Batch {
     /// Records of the file before these.
     before: u64,
     records: usize,
     columns: Vec<ColumnCells>,
 }
 
-impl Batch {
-    /// Hands every cell to `f` as (record from 1, position of its column, cell), record by record.
-    pub(super) fn each(
-        mut self,
-        mut f: impl FnMut(u64, usize, Result<Cell<'_>, CellProblem>) -> Result<(), DataError>,
-    ) -> Result<(), DataError> {
+impl RecordBlock for Batch {
+    fn each(mut self, _: &[usize], consumer: &mut impl CellConsumer) -> Result<bool, DataError> {
         for record in 1..=self.records as u64 {
             for (i, cells) in self.columns.iter_mut().enumerate() {
-                f(self.before + record, i, cells.next())?;
+                consumer.cell(self.before + record, i, cells.next())?;
+            }
+            if !consumer.end()? {
+                return Ok(false);
             }
         }
-        Ok(())
+        Ok(true)
     }
 }
 
-/// The batches of a file.
-pub(super) struct ParquetBatches<'a> {
-    source: &'a ParquetFile<'a>,
-    leaves: &'a [usize],
+/// How far a file is read.
+#[derive(Default)]
+pub(super) struct FileProgress {
     /// Records that were read.
-    pub(super) record: u64,
+    record: u64,
     /// The group of records that comes next.
     group: usize,
     /// Of the group that is being read: its columns, and the records that are left.
@@ -46,36 +47,82 @@ pub(super) struct ParquetBatches<'a> {
     left: usize,
 }
 
-impl<'a> ParquetBatches<'a> {
-    pub(super) fn new(source: &'a ParquetFile<'a>, leaves: &'a [usize]) -> Self {
-        Self { source, leaves, record: 0, group: 0, columns: Vec::new(), left: 0 }
+impl RecordFile for ParquetFile<'_> {
+    type Block = Batch;
+
+    fn head(&self) -> &FileHead {
+        &self.head
     }
 
-    /// The next records, `None` behind the last.
-    pub(super) fn next(&mut self) -> Result<Option<Batch>, DataError> {
-        while self.left == 0 {
-            self.close()?;
-            if self.group == self.source.reader.num_row_groups() {
-                return Ok(None);
+    fn shape(&self, leaf: usize) -> ColumnShape {
+        let leaf = self.leaf(leaf);
+        match (Meaning::of(&leaf), leaf.physical_type()) {
+            (Err(_), _) => ColumnShape::Unreadable,
+            (Ok(meaning), _) if meaning.is_day() => ColumnShape::Day,
+            (Ok(Meaning::Plain), Type::BOOLEAN) => ColumnShape::Truth,
+            (Ok(Meaning::Plain), Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY) => {
+                ColumnShape::Text
             }
-            self.open()?;
-            self.group += 1;
+            _ => ColumnShape::Number,
         }
-        let size = self.left.min((CELLS / self.leaves.len().max(1)).clamp(1, MOST));
-        let columns = self.columns.iter_mut().map(|column| column.read(size));
-        let columns = columns.collect::<Result<_, _>>().map_err(|e| self.broken(&e))?;
-        let before = self.record;
-        self.record += size as u64;
-        self.left -= size;
-        Ok(Some(Batch { before, records: size, columns }))
     }
 
-    fn open(&mut self) -> Result<(), DataError> {
-        let group = self.source.reader.get_row_group(self.group).map_err(|e| self.broken(&e))?;
+    fn readable(&self, leaf: usize, role: &Role) -> Result<(), String> {
+        let leaf = self.leaf(leaf);
+        let meaning = Meaning::of(&leaf)?;
+        let number = matches!(role, Role::Numeric(_) | Role::Target(_));
+        // A half-precision number is exact up to 2048 alone, too few for ids.
+        let id = matches!(role, Role::User(_)) && meaning == Meaning::Half;
+        if meaning.is_day() && number || id {
+            let logical = leaf.logical_type_ref().map(|l| format!(" ({l:?})")).unwrap_or_default();
+            return Err(format!("{}{logical}", leaf.physical_type()));
+        }
+        Ok(())
+    }
+
+    /// A point in time is not handed on: only its day is read.
+    fn kind(&self, leaf: usize) -> Result<KeptKind, String> {
+        use KeptKind as K;
+        let leaf = self.leaf(leaf);
+        Ok(match (Meaning::of(&leaf)?, leaf.physical_type()) {
+            (Meaning::Times(_), physical) => return Err(format!("{physical} (a point in time)")),
+            (Meaning::Days, _) => K::Text,
+            (Meaning::Decimal(_) | Meaning::Half, _) | (_, Type::FLOAT | Type::DOUBLE) => K::Number,
+            (Meaning::Unsigned, _) => K::Unsigned,
+            (Meaning::Plain, Type::BOOLEAN) => K::Flag,
+            (Meaning::Plain, Type::INT32 | Type::INT64) => K::Whole,
+            (Meaning::Plain, _) => K::Text,
+        })
+    }
+
+    fn next(&mut self, leaves: &[usize]) -> Result<Option<Batch>, DataError> {
+        sound(self.file, || {
+            while self.at.left == 0 {
+                self.close()?;
+                if self.at.group == self.reader.num_row_groups() {
+                    return Ok(None);
+                }
+                self.open_group(leaves)?;
+                self.at.group += 1;
+            }
+            let size = self.at.left.min((CELLS / leaves.len().max(1)).clamp(1, MOST));
+            let columns = self.at.columns.iter_mut().map(|column| column.read(size));
+            let columns = columns.collect::<Result<_, _>>().map_err(|e| self.broken(&e))?;
+            let before = self.at.record;
+            self.at.record += size as u64;
+            self.at.left -= size;
+            Ok(Some(Batch { before, records: size, columns }))
+        })
+    }
+}
+
+impl ParquetFile<'_> {
+    fn open_group(&mut self, leaves: &[usize]) -> Result<(), DataError> {
+        let group = self.reader.get_row_group(self.at.group).map_err(|e| self.broken(&e))?;
         let rows = group.metadata().num_rows();
-        self.left =
+        self.at.left =
             usize::try_from(rows).map_err(|_| self.damaged("a group has less than no records"))?;
-        for &leaf in self.leaves {
+        for &leaf in leaves {
             // Without nesting a column has a value, or a null, for each record.
             if group.metadata().column(leaf).num_values() != rows {
                 return Err(
@@ -84,17 +131,17 @@ impl<'a> ParquetBatches<'a> {
             }
             let pages = group.get_column_page_reader(leaf).map_err(|e| self.broken(&e))?;
             let pages = Box::new(super::pages::CheckedPages::new(pages, rows as u64));
-            let leaf = self.source.leaf(leaf);
+            let leaf = self.leaf(leaf);
             let meaning = Meaning::of(&leaf).map_err(|what| self.damaged(&what))?;
             let column = ParquetColumn::new(get_column_reader(leaf.clone(), pages), &leaf, meaning);
-            self.columns.push(column);
+            self.at.columns.push(column);
         }
         Ok(())
     }
 
     /// The group must be at its end.
     fn close(&mut self) -> Result<(), DataError> {
-        for mut column in std::mem::take(&mut self.columns) {
+        for mut column in std::mem::take(&mut self.at.columns) {
             if !column.is_done().map_err(|e| self.broken(&e))? {
                 return Err(self.damaged("a column has more records than the file says"));
             }
@@ -103,10 +150,10 @@ impl<'a> ParquetBatches<'a> {
     }
 
     fn damaged(&self, what: &str) -> DataError {
-        super::damaged(self.source.file, self.record, what)
+        super::damaged(self.file, self.at.record, what)
     }
 
     fn broken(&self, error: &ParquetError) -> DataError {
-        broken(self.source.file, self.record, error)
+        broken(self.file, self.at.record, error)
     }
 }

@@ -8,13 +8,11 @@ mod guard;
 mod headers;
 mod pages;
 
-use super::delimited::place;
-use super::{Depth, parallel, ready};
+use super::ready;
+use super::record_file::{FileHead, parsed};
 use crate::error::FileProblem;
-use crate::filling::Filling;
-use crate::{Cell, CellProblem, DataError, Purpose, Role, Schema, Table};
-use batches::ParquetBatches;
-use column::Meaning;
+use crate::{DataError, Purpose, Schema, Table};
+use batches::FileProgress;
 use guard::guarded;
 use headers::Walked;
 use parquet::errors::ParquetError;
@@ -33,53 +31,7 @@ pub fn parse_parquet<R: ChunkReader + 'static>(
     purpose: Purpose,
 ) -> Result<Table, DataError> {
     ready(schema, purpose)?;
-    let mut filling = Filling::new(schema, purpose);
-    read_parquet(source, file, &mut filling, Depth::Values)?;
-    Ok(filling.finish())
-}
-
-pub(super) fn read_parquet<R: ChunkReader + 'static>(
-    source: R,
-    file: &str,
-    filling: &mut Filling<'_>,
-    depth: Depth,
-) -> Result<(), DataError> {
-    sound(file, || {
-        let schema = filling.schema;
-        let source = ParquetFile::open(source, file)?;
-        let names = source.names();
-        let columns = place(
-            &names.iter().map(String::as_bytes).collect::<Vec<_>>(),
-            schema,
-            &filling.encoder,
-            file,
-        )?;
-        let leaves: Vec<usize> = columns.iter().map(|&(_, leaf)| leaf).collect();
-        for &(slot, leaf) in &columns {
-            source.readable(leaf, schema.columns()[slot].role()).map_err(|found| {
-                let column = schema.columns()[slot].name().into();
-                DataError::file(file, FileProblem::ColumnType { column, found })
-            })?;
-        }
-        if depth == Depth::Header {
-            return Ok(());
-        }
-        let mut batches = ParquetBatches::new(&source, &leaves);
-        let next = || sound(file, || batches.next());
-        parallel::encode(filling, file, next, |batch, part| {
-            batch.each(|record, column, cell| {
-                let slot = columns[column].0;
-                let name = || schema.columns()[slot].name();
-                let cell = cell.map_err(|p| DataError::cell(file, record, name(), p))?;
-                part.put(slot, cell, file, record)?;
-                if column + 1 == columns.len() { part.end(file) } else { Ok(()) }
-            })
-        })?;
-        if batches.record == 0 {
-            return Err(DataError::file(file, FileProblem::NoRecords));
-        }
-        Ok(())
-    })
+    sound(file, || parsed(ParquetFile::open(source, file)?, file, schema, purpose))
 }
 
 /// The answer of `f`, which reads a file that may be damaged.
@@ -97,6 +49,8 @@ pub(super) fn sound<T>(
 pub(super) struct ParquetFile<'a> {
     reader: Box<dyn FileReader>,
     file: &'a str,
+    head: FileHead,
+    at: FileProgress,
 }
 
 impl<'a> ParquetFile<'a> {
@@ -119,83 +73,15 @@ impl<'a> ParquetFile<'a> {
             let what = format!("it says that it has {records} records, too many for its size");
             return Err(damaged(file, 0, &what));
         }
-        Ok(Self { reader: Box::new(reader), file })
+        let columns = reader.metadata().file_metadata().schema_descr().columns().iter();
+        let names = columns.map(|column| column.path().string().into_bytes()).collect();
+        let (head, at) = (FileHead::Names(names), FileProgress::default());
+        Ok(Self { reader: Box::new(reader), file, head, at })
     }
 
     fn leaf(&self, i: usize) -> ColumnDescPtr {
         self.reader.metadata().file_metadata().schema_descr().column(i)
     }
-
-    pub(super) fn names(&self) -> Vec<String> {
-        let schema = self.reader.metadata().file_metadata().schema_descr();
-        schema.columns().iter().map(|c| c.path().string()).collect()
-    }
-
-    /// Whether a column of this type can have this role; otherwise the name of its type.
-    pub(super) fn readable(&self, leaf: usize, role: &Role) -> Result<(), String> {
-        let meaning = Meaning::of(&self.leaf(leaf))?;
-        let number = matches!(role, Role::Numeric(_) | Role::Target(_));
-        // A half-precision number is exact up to 2048 alone, too few for ids.
-        let id = matches!(role, Role::User(_)) && meaning == Meaning::Half;
-        if meaning.is_day() && number || id {
-            let leaf = self.leaf(leaf);
-            let logical = leaf.logical_type_ref().map(|l| format!(" ({l:?})")).unwrap_or_default();
-            return Err(format!("{}{logical}", leaf.physical_type()));
-        }
-        Ok(())
-    }
-
-    /// What a column holds: a number, a day, text or a truth value; `None` for anything else.
-    pub(super) fn shape(&self, leaf: usize) -> Option<ColumnShape> {
-        use parquet::basic::Type;
-        let column = self.leaf(leaf);
-        Some(match (Meaning::of(&column).ok()?, column.physical_type()) {
-            (meaning, _) if meaning.is_day() => ColumnShape::Day,
-            (Meaning::Plain, Type::BOOLEAN) => ColumnShape::Truth,
-            (Meaning::Plain, Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY) => ColumnShape::Text,
-            _ => ColumnShape::Number,
-        })
-    }
-
-    /// What a column holds that is to be handed on as it is; otherwise the name of its type. A
-    /// point in time is not among them: only its day is read.
-    pub(super) fn kind(&self, leaf: usize) -> Result<super::KeptKind, String> {
-        use super::KeptKind as K;
-        use parquet::basic::Type;
-        let leaf = self.leaf(leaf);
-        Ok(match (Meaning::of(&leaf)?, leaf.physical_type()) {
-            (Meaning::Times(_), physical) => return Err(format!("{physical} (a point in time)")),
-            (Meaning::Days, _) => K::Text,
-            (Meaning::Decimal(_) | Meaning::Half, _) | (_, Type::FLOAT | Type::DOUBLE) => K::Number,
-            (Meaning::Unsigned, _) => K::Unsigned,
-            (Meaning::Plain, Type::BOOLEAN) => K::Flag,
-            (Meaning::Plain, Type::INT32 | Type::INT64) => K::Whole,
-            (Meaning::Plain, _) => K::Text,
-        })
-    }
-
-    /// Hands every cell of the columns `leaves` to `f` as (record from 1, position in `leaves`,
-    /// cell), record by record; returns the number of records.
-    pub(super) fn each(
-        &self,
-        leaves: &[usize],
-        mut f: impl FnMut(u64, usize, Result<Cell<'_>, CellProblem>) -> Result<(), DataError>,
-    ) -> Result<u64, DataError> {
-        let mut batches = ParquetBatches::new(self, leaves);
-        while let Some(batch) = batches.next()? {
-            batch.each(&mut f)?;
-        }
-        Ok(batches.record)
-    }
-}
-
-/// What a column holds, as far as its type tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ColumnShape {
-    Number,
-    Day,
-    Text,
-    Truth,
 }
 
 fn damaged(file: &str, line: u64, what: &str) -> DataError {

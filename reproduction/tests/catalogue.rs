@@ -1,16 +1,15 @@
 //! Every experiment of the catalogue, run small: it comes to its end, checks every claim that it
 //! has, and writes pictures and numbers. With `RETICENT_PICTURES=DIR` they are written there, to be
 //! looked at.
-#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use reticent_experiments::{
+use reticent_plot::overlaps;
+use reticent_reproduction::{
     CATALOGUE, ClaimVerdict, Context, Done, Experiment, ExperimentError, ExperimentReport, Figure,
     Results, Version, find, page, section,
 };
-use reticent_plot::overlaps;
 
 const EVERY_ROW: &[&str] = &[
     "ls22-fig1",

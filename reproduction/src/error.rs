@@ -3,9 +3,14 @@
 use std::fmt::Display;
 use std::path::PathBuf;
 
+use crate::experiments::CATALOGUE;
+
 /// Why an experiment was not run.
 #[derive(Debug, thiserror::Error)]
 pub enum ExperimentError {
+    /// A name that no experiment has.
+    #[error("there is no experiment {0}; there are all, {known}", known = names())]
+    Unknown(String),
     /// A data set that is not there.
     #[error("the data set {name} is not there: {todo}")]
     Missing {
@@ -31,6 +36,11 @@ pub enum ExperimentError {
     /// An account that cannot be made.
     #[error("the privacy of the experiment cannot be counted: {0}")]
     Account(String),
+}
+
+/// The names of all experiments.
+fn names() -> String {
+    CATALOGUE.iter().map(|one| one.id()).collect::<Vec<_>>().join(", ")
 }
 
 impl ExperimentError {

@@ -1,0 +1,6 @@
+//! One program of all test files of this crate: each would be linked by itself.
+
+#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
+
+mod catalogue;
+mod command;
