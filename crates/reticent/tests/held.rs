@@ -165,6 +165,21 @@ fn samples_coordinates_penalties_and_class_weights_are_the_pooled_ones() {
     }
 }
 
+/// Estimates with standard errors are sums too.
+#[test]
+fn standard_errors_are_the_pooled_ones() {
+    let (data, guarantee) = (Data::of(3), guarantee(Unit::Record, 2));
+    let fit = Fit::of(problem()).guarantee(guarantee).standard_errors(0.3);
+    let pooled = fit.check().unwrap().fit(&data.table()).unwrap().model;
+    let simulation = between(&problem(), &Solver::auto(), guarantee).standard_errors(0.3);
+    let held = run(simulation.party_per_owner(), &data).model;
+    assert_eq!(bits(&held), bits(&pooled));
+    assert!(pooled.standard_errors().is_some());
+    assert_eq!(held.standard_errors(), pooled.standard_errors());
+    let protocol = Simulation::of(problem()).parties(3).guarantee(guarantee).standard_errors(0.3);
+    assert!(protocol.check().unwrap_err().to_string().contains("algorithm of one table"));
+}
+
 /// Persons are parties: each adds the mean over its rows, as on one table.
 #[test]
 fn a_party_that_is_a_person_is_one_unit() {
@@ -204,17 +219,16 @@ fn messages_are_as_many_and_as_long_whoever_is_drawn() {
         run(simulation.party_per_owner(), &data).traffic.unwrap()
     };
     assert_eq!(moved(1), moved(2));
-    let sizes = |owners: fn(usize) -> u64| {
-        let data = Data { owners: (0..RECORDS).map(owners).collect(), ..Data::of(1) };
+    let sizes = |skew: &str| {
         let guarantee = Guarantee {
             adjacency: Some(Adjacency::AddRemove),
             public_n: Some(100),
             ..guarantee(Unit::Record, 1)
         };
-        let simulation = between(&problem(), &Solver::auto(), guarantee);
-        run(simulation.party_per_owner(), &data).traffic.unwrap()
+        let simulation = between(&problem(), &Solver::auto(), guarantee).parties(4);
+        run(simulation.skew(skew.parse().unwrap()), &data).traffic.unwrap()
     };
-    assert_eq!(sizes(|i| 100 + (i / 60) as u64), sizes(|i| 100 + (i / 119) as u64));
+    assert_eq!(sizes("iid"), sizes("size:3"));
 }
 
 /// Everything that is not proven or not there is refused by name, before there is a table.
@@ -246,6 +260,12 @@ fn what_entrusted_sums_do_not_have_is_refused_by_name() {
         public_n: Some(100),
         ..guarantee(Unit::Record, 1)
     };
+    // How many parties there are would follow from the rows.
+    for unit in [Unit::Record, Unit::User] {
+        let named = Guarantee { unit: Some(unit), ..hidden };
+        let why = refused(between(&problem(), &Solver::auto(), named).party_per_owner());
+        assert!(why.contains("split = N"), "{why}");
+    }
     let sampled = Solver::named("dp-sgd").unwrap().with(sampled).unwrap();
     assert!(refused(between(&problem(), &sampled, hidden).parties(3)).contains("sampling = full"));
     let keep = CheckpointOptions { checkpoint: Some("kept".as_ref()), resume: false };
@@ -273,7 +293,7 @@ fn a_job_in_words_takes_what_a_fit_takes() {
     spec(|job| job.class_weight = Some("-1:1,+1:2".to_owned())).unwrap();
     spec(|job| job.settings.precondition = Some(0.2)).unwrap();
     assert!(spec(|job| job.tune = Some(vec!["clip=[1,2]".to_owned()])).is_err());
-    assert!(spec(|job| job.standard_errors = Some(0.2)).is_err());
+    spec(|job| job.standard_errors = Some(0.2)).unwrap();
 }
 
 /// The certificate is certified where the key is secure, and says whom it trusts.

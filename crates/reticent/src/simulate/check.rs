@@ -85,6 +85,10 @@ impl Simulation {
             return self.check_held(digest);
         }
         self.check_noise()?;
+        if let Some(share) = self.standard_errors {
+            let why = "they are asked for of an algorithm of one table, such as auto; leave it out";
+            return Err(Error::value("standard_errors", share, why));
+        }
         self.check_skew()?;
         self.check_neighbours()?;
         let Guarantee { unit, seed, delta, .. } = self.guarantee;

@@ -14,7 +14,6 @@ use reticent_accountant::{Adjacency, Ledger, Unit, View};
 use reticent_admm::catalogue::{self, AlgorithmEntry, AlgorithmKind};
 use reticent_admm::{Refused, unwatched};
 use reticent_noise::NoiseKey;
-use reticent_oracle::tables::Schema;
 use reticent_oracle::{Digest, PrivateTable, Refusal, Rehearsal, Sampling};
 use reticent_runtime::{self as runtime, Failures, Post, Protocol, ProtocolEntry, ProtocolRecipe};
 
@@ -79,15 +78,16 @@ impl Simulation {
     /// Checks a run of an algorithm of one table.
     pub(super) fn check_held(self, digest: Digest) -> Result<SimulationJob, Error> {
         self.check_entrusted()?;
-        let Simulation { problem, entry, settings, mut guarantee, noise, .. } = self;
+        let Simulation { problem, entry, settings, mut guarantee, noise, standard_errors, .. } =
+            self;
         let owned = self.split.is_none() || problem.schema().user().is_some();
         let usual = if owned { Unit::User } else { Unit::Record };
         let unit = guarantee.unit.unwrap_or(usual);
         guarantee.unit = Some(unit);
         keeps_persons_whole(self.split, problem.schema(), unit)?;
-        check_sizes(&guarantee, problem.schema(), settings.sampling)?;
+        check_sizes(&guarantee, self.split, settings.sampling)?;
         let Guarantee { seed, delta, .. } = guarantee;
-        let fit = Fit { noise, guarantee, ..Fit::of(problem) };
+        let fit = Fit { noise, guarantee, standard_errors, ..Fit::of(problem) };
         let task =
             Task::new(fit.solver(Solver::named(entry.name)?.with(settings.clone())?), false)?;
         asks_for_sums(&task)?;
@@ -157,25 +157,33 @@ impl Simulation {
     }
 }
 
-/// Where the number of units is private, no message may be as long as it says.
+/// Where the number of units is private, neither how many parties there are nor how long a message is
+/// may say it.
 fn check_sizes(
     guarantee: &Guarantee,
-    schema: &Schema,
+    split: Option<u32>,
     sampling: Option<Sampling>,
 ) -> Result<(), Error> {
-    let (adjacency, sampling) =
-        (guarantee.adjacency.unwrap_or_default(), sampling.unwrap_or_default());
-    if adjacency == Adjacency::AddRemove && sampling != Sampling::Full {
-        let why = "who is drawn is told to a party in a bit for each of its units, and add-remove keeps their number private; \
-                   use `sampling = full`, or `adjacency = replace-one`";
-        return Err(Error::value("sampling", sampling, why));
-    }
-    match guarantee.public_n.or(schema.public_n()) {
-        Some(count) if adjacency == Adjacency::ReplaceOne && guarantee.public_n.is_some() => {
+    match (guarantee.adjacency.unwrap_or_default(), guarantee.public_n) {
+        (Adjacency::AddRemove, _) => {}
+        (Adjacency::ReplaceOne, None) => return Ok(()),
+        (Adjacency::ReplaceOne, Some(count)) => {
             let why = "it is for add-remove; under replace-one the number of records is public; leave it out";
-            Err(Error::value("public_n", count, why))
+            return Err(Error::value("public_n", count, why));
         }
-        _ => Ok(()),
+    }
+    if split.is_none() {
+        let why = "who takes part is public, and here it follows from the rows, so that nothing hides that a row is there; \
+                   use replace-one, or a public number of parties (`split = N`)";
+        return Err(Error::value("adjacency", Adjacency::AddRemove, why));
+    }
+    match sampling.filter(|sampling| *sampling != Sampling::Full) {
+        None => Ok(()),
+        Some(sampling) => {
+            let why = "who is drawn is told to a party in a bit for each of its units, and add-remove keeps their number \
+                       private; use `sampling = full`, or `adjacency = replace-one`";
+            Err(Error::value("sampling", sampling, why))
+        }
     }
 }
 

@@ -46,7 +46,7 @@ pub const BETWEEN_PARTIES: [&str; 17] = [
 const LOOKED_AT: [&str; 3] = ["adjacency", "public_n", "user_column"];
 
 /// Keys of a fit that an algorithm of one table has between parties too.
-const OF_A_FIT: [&str; 2] = ["class_weight", "class_prior"];
+const OF_A_FIT: [&str; 3] = ["class_weight", "class_prior", "standard_errors"];
 
 /// What to run between whom, in words: [`SimulationSpec::simulation`] makes a [`Simulation`] of it.
 ///
@@ -189,6 +189,7 @@ impl SimulationSpec {
             public_seed: parties.seed.unwrap_or(0),
             failures: self.failures,
             noise: spec.noise,
+            standard_errors: spec.standard_errors,
             digest: Some(self.digest()?),
         })
     }
