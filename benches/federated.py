@@ -42,8 +42,8 @@ seed = {seed}
 
 def score(reticent, folder, **job):
     (folder / "job.toml").write_text(JOB.format(**job), encoding="utf-8")
-    command = "simulate" if job["parties"] else "fit"
-    subprocess.run([reticent, command, folder / "job.toml", "--json", "--force"], check=True, capture_output=True)
+    command = ["simulate"] if job["parties"] else ["fit", "--spec"]
+    subprocess.run([reticent, *command, folder / "job.toml", "--json", "--force"], check=True, capture_output=True)
     command = [reticent, "evaluate", folder / "out", folder / "test.libsvm", "--json"]
     found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     return found["accuracy"], found["log_loss"]
