@@ -23,11 +23,15 @@ const COLUMNS: usize = 3;
 /// What may be done to an answer on its way.
 type Tamper = fn(u32, Vec<u8>) -> Vec<u8>;
 
+/// Who was asked, what, and what it said.
+type Exchanged = (u32, Vec<u8>, Vec<u8>);
+type Heard = Arc<Mutex<Vec<Exchanged>>>;
+
 #[derive(Debug)]
 struct Lines {
     tables: Vec<Mutex<EntrustedTable>>,
     tamper: Tamper,
-    heard: Arc<Mutex<Vec<(u32, Vec<u8>, Vec<u8>)>>>,
+    heard: Heard,
 }
 
 impl Carrier for Lines {
@@ -65,8 +69,6 @@ fn opening(adjacency: Adjacency) -> PrivacyModel {
 fn loss() -> Arc<dyn Loss> {
     losses::parse("logistic", Some(2)).unwrap().into()
 }
-
-type Heard = Arc<Mutex<Vec<(u32, Vec<u8>, Vec<u8>)>>>;
 
 fn greeted(
     parts: &[&[([f64; COLUMNS], f64)]],
