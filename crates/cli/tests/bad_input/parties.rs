@@ -104,7 +104,7 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "simulate --data none.csv GOOD --split 9 --algorithm auto --trust local",
-        "trust = local: between parties auto is proven for `trust = central`, …",
+        "trust = local: between parties auto is proven for --trust central, …",
     ),
     case(
         "simulate --data none.csv GOOD --split 9 --algorithm consensus --trust central",
