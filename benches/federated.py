@@ -1,9 +1,11 @@
-"""What trust costs between ten parties: federated ADMM on a9a, accuracy on a9a.t.
+"""What trust costs between ten parties, on a9a: accuracy and log loss on a9a.t.
 
     python3 benches/federated.py --data-dir DIR [--reticent PATH] [--seeds 3]
 
 DIR (or RETICENT_DATA) holds a9a.xz and a9a.t.xz. The rows are dealt out evenly to ten parties, 3256 each; replace-one,
-delta = 1e-5, 100 rounds. Whole commands are run: `reticent simulate` and `reticent evaluate`.
+delta = 1e-5; `federated` (FP23) with 100 rounds under each trust, `auto` on sums that the server is trusted with, which has the
+bits of the pooled fit, and `auto` on the records of one party alone. Whole commands are run: `reticent simulate` or
+`reticent fit`, and `reticent evaluate`.
 """
 
 import argparse
@@ -16,30 +18,35 @@ import subprocess
 import tempfile
 
 EPSILONS = [0.1, 0.4, 1.0, 4.0]
-TRUSTS = ["central", "secure-aggregation", "local"]
+FEDERATED = "algorithm = \"federated\"\niterations = 100\n"
+BETWEEN = "[parties]\nsplit = 10\ntrust = \"{}\"\n"
+# What a row is called, the table, the keys of the job, and who takes part.
+ROWS = [
+    ("auto, central", "train", "algorithm = \"auto\"\n", BETWEEN.format("central")),
+    ("auto, pooled", "train", "", ""),
+    ("auto, one party alone", "one", "", ""),
+    *((f"federated, {trust}", "train", FEDERATED, BETWEEN.format(trust)) for trust in ("central", "secure-aggregation", "local")),
+]
 
 JOB = """
-data = "train.libsvm"
+data = "{data}.libsvm"
 features = 123
 row-norm = 3.75
 out = "out"
-algorithm = "federated"
-iterations = 100
 epsilon = {epsilon}
 delta = 1e-5
 unit = "record"
 seed = {seed}
-[parties]
-split = 10
-trust = "{trust}"
-"""
+{keys}{parties}"""
 
 
 def score(reticent, folder, **job):
     (folder / "job.toml").write_text(JOB.format(**job), encoding="utf-8")
-    subprocess.run([reticent, "simulate", folder / "job.toml", "--json"], check=True, capture_output=True)
+    command = ["simulate"] if job["parties"] else ["fit", "--spec"]
+    subprocess.run([reticent, *command, folder / "job.toml", "--json", "--force"], check=True, capture_output=True)
     command = [reticent, "evaluate", folder / "out", folder / "test.libsvm", "--json"]
-    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["accuracy"]
+    found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    return found["accuracy"], found["log_loss"]
 
 
 def main():
@@ -56,12 +63,18 @@ def main():
         folder = pathlib.Path(folder)
         for name, packed in files.items():
             (folder / name).write_bytes(lzma.open(pathlib.Path(args.data_dir) / packed).read())
-        print("| trust | " + " | ".join(f"ε = {epsilon:g}" for epsilon in EPSILONS) + " |")
+        lines = (folder / "train.libsvm").read_bytes().splitlines(keepends=True)
+        (folder / "one.libsvm").write_bytes(b"".join(lines[::10]))
+        print("| accuracy / log loss | " + " | ".join(f"ε = {epsilon:g}" for epsilon in EPSILONS) + " |")
         print("|" + " --- |" * (len(EPSILONS) + 1))
-        for trust in TRUSTS:
-            cells = [statistics.fmean(score(args.reticent, folder, trust=trust, epsilon=epsilon, seed=seed)
-                                      for seed in range(1, args.seeds + 1)) for epsilon in EPSILONS]
-            print(f"| {trust} | " + " | ".join(f"{cell:.4f}" for cell in cells) + " |", flush=True)
+        for name, data, keys, parties in ROWS:
+            cells = []
+            for epsilon in EPSILONS:
+                job = {"data": data, "keys": keys, "parties": parties, "epsilon": epsilon}
+                found = [score(args.reticent, folder, seed=seed, **job) for seed in range(args.seeds)]
+                accuracy, log_loss = (statistics.mean(column) for column in zip(*found))
+                cells.append(f"{accuracy:.3f} / {log_loss:.3f}".replace("0.", "."))
+            print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
 
 if __name__ == "__main__":

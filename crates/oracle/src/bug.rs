@@ -9,8 +9,7 @@ use reticent_noise::Sampling;
 use reticent_noise::entropy::{Entropy, EntropyError};
 
 use crate::inside::GateState;
-use crate::queries::{ClippedMean, ResidualTerms};
-use crate::sums::Slopes;
+use crate::queries::{AskedSum, ClippedMean, QueryAnswer, RecordSum, ResidualTerms};
 
 reticent_core::words! {
     /// One defect of the gate.
@@ -109,15 +108,56 @@ pub(crate) fn spoiled_share(
     }
 }
 
-/// How a mean is computed, and what it is divided by, when the gate has a defect.
-pub(crate) fn spoiled(
-    inside: &GateState,
-    slopes: &Slopes<'_>,
-    params: &ClippedMean,
-    normaliser: f64,
-) -> (ClippedMean, f64) {
-    let (mut params, units) = (*params, inside.private.units());
-    let mut divisor = normaliser;
+/// A sum over records when the gate has a defect, and what its answer is multiplied with.
+pub(crate) fn spoiled_sum<'a>(inside: &GateState, asked: AskedSum<'a>) -> (AskedSum<'a>, f64) {
+    let AskedSum { what, sampling, noise_multiplier } = asked;
+    let mut params = ClippedMean { clip: what.clip(), noise_multiplier, sampling };
+    let mut scale = 1.0;
+    let what = match what {
+        RecordSum::Gradient { at, .. } => {
+            if inside.bug == Some(Bug::SnapshotUnnoised) {
+                params.noise_multiplier = 0.0;
+            }
+            (params, scale) = spoiled(inside, &params);
+            RecordSum::Gradient { at, clip: params.clip }
+        }
+        RecordSum::Correction { at, from, .. } => {
+            (params, scale) = spoiled(inside, &params);
+            RecordSum::Correction { at, from, clip: params.clip }
+        }
+        other => {
+            if inside.bug == Some(Bug::NoiseHalved) {
+                params.noise_multiplier /= 2.0;
+            }
+            other
+        }
+    };
+    let ClippedMean { sampling, noise_multiplier, .. } = params;
+    (AskedSum { what, sampling, noise_multiplier }, scale)
+}
+
+/// The same for the mean of consensus blocks.
+pub(crate) fn spoiled_blocks(inside: &GateState, params: &ClippedMean) -> (ClippedMean, f64) {
+    let (mut spoiled, scale) = spoiled(inside, params);
+    if let Some(bug @ Bug::GainSquared) = inside.bug {
+        let messages = params.sampling.normaliser(inside.terms.population() as f64);
+        spoiled.noise_multiplier *= bug.noise_left(messages);
+    }
+    (spoiled, scale)
+}
+
+/// An answer, so many times as large.
+pub(crate) fn scaled<A: QueryAnswer>(answer: A, scale: f64) -> A {
+    A::from_values(answer.into_values().into_iter().map(|value| value * scale).collect())
+}
+
+/// How a mean is computed when the gate has a defect, and what it is multiplied with: it is read as
+/// if there were none.
+fn spoiled(inside: &GateState, params: &ClippedMean) -> (ClippedMean, f64) {
+    let (mut params, units) = (*params, inside.holder.units());
+    let divided_by = |population: f64| params.sampling.normaliser(population);
+    let normaliser = divided_by(inside.terms.population() as f64);
+    let mut scale = 1.0;
     match inside.bug {
         Some(bug @ (Bug::NoiseHalved | Bug::StepForgotten)) => {
             params.noise_multiplier *= bug.noise_left(1.0);
@@ -125,6 +165,7 @@ pub(crate) fn spoiled(
         Some(Bug::ClipMissing) => {
             params.clip *= UNCLIPPED;
             params.noise_multiplier /= UNCLIPPED;
+            scale = UNCLIPPED;
         }
         Some(Bug::PoissonCounted) => {
             if let Sampling::Poisson(rate) = params.sampling {
@@ -132,29 +173,15 @@ pub(crate) fn spoiled(
                 params.sampling = Sampling::WithoutReplacement((size as u64).min(units as u64));
             }
         }
-        Some(Bug::TrueCount) => divisor = params.sampling.normaliser(units.max(1) as f64),
-        Some(Bug::SnapshotUnnoised) if matches!(slopes, Slopes::At(_)) => {
-            params.noise_multiplier = 0.0
-        }
-        Some(bug @ Bug::GainSquared) if matches!(slopes, Slopes::Stored(_)) => {
-            params.noise_multiplier *= bug.noise_left(normaliser);
-        }
-        // Whatever is divided by it is zero.
-        Some(Bug::SwallowedRows) if units as u64 >= inside.terms.population() => {
-            divisor = f64::INFINITY
-        }
+        Some(Bug::TrueCount) => scale = normaliser / divided_by(units.max(1) as f64),
+        Some(Bug::SwallowedRows) if units as u64 >= inside.terms.population() => scale = 0.0,
         // What they touch is not here; the others are elsewhere in the gate, in the runtime and in
         // the books.
         Some(Bug::SnapshotUnnoised | Bug::GainSquared | Bug::SwallowedRows) => {}
         Some(Bug::NoiseReused | Bug::SampleShows | Bug::OverflowToZero) => {}
         Some(Bug::OffLatticeToken | Bug::ForkedNoise) | None => {}
     }
-    (params, divisor)
-}
-
-/// The noise of an answer that is no mean, in clips, when the gate has a defect.
-pub(crate) fn spoiled_noise(inside: &GateState, noise_multiplier: f64) -> f64 {
-    if inside.bug == Some(Bug::NoiseHalved) { noise_multiplier / 2.0 } else { noise_multiplier }
+    (params, scale)
 }
 
 /// So many clips are as good as none.

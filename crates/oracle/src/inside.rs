@@ -2,23 +2,23 @@
 
 use std::sync::Arc;
 
-use reticent_noise::Digest;
+use reticent_noise::{Digest, Entropy};
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
-use crate::sums::{Blocks, Descent, Pass, PassMember, Private, Risk};
+use crate::holder::{Holder, TableHolder};
+use crate::queries::{AskedSum, add_noise};
+use crate::refusal::Refusal;
+use crate::sums::{Blocks, Descent, Private, Risk};
 use crate::terms::Terms;
 
 /// What queries work on. It never leaves this crate: nothing gives one out, and outside it has no
 /// name.
 #[derive(Debug)]
 pub struct GateState {
-    pub private: Private,
+    pub holder: Box<dyn Holder>,
     pub loss: Arc<dyn Loss>,
     pub terms: Terms,
-    pub pass: Pass,
-    /// A place where passes are shared with other gates on the table.
-    pub shared: Option<PassMember>,
     pub blocks: Option<Blocks>,
     /// Stands for the map that the rows are images under; all zero for rows as they came.
     pub basis: Digest,
@@ -30,13 +30,11 @@ pub struct GateState {
 }
 
 impl GateState {
-    pub fn new(private: Private, loss: Arc<dyn Loss>, terms: Terms) -> Self {
+    pub fn new(holder: Box<dyn Holder>, loss: Arc<dyn Loss>, terms: Terms) -> Self {
         GateState {
-            private,
+            holder,
             loss,
             terms,
-            pass: Pass::default(),
-            shared: None,
             blocks: None,
             basis: [0; 32],
             lineage: [0; 32],
@@ -45,12 +43,33 @@ impl GateState {
         }
     }
 
-    pub fn rows_and_loss(&self) -> (&Private, &dyn Loss) {
-        (&self.private, &*self.loss)
+    /// The table, for what is no sum.
+    pub fn private(&self) -> Result<&Private, Refusal> {
+        self.holder.table().map(|table| &table.private).ok_or(Refusal::NoSum)
+    }
+
+    pub fn rows_and_loss(&self) -> Result<(&Private, &dyn Loss), Refusal> {
+        Ok((self.private()?, &*self.loss))
     }
 
     pub fn shape(&self) -> Shape {
-        self.private.shape(self.loss.outputs())
+        self.holder.shape(self.loss.outputs())
+    }
+
+    /// A sum with its noise, in steps of its grid: the sample is drawn here, and the noise after the
+    /// integers are together.
+    pub fn noisy_sum(
+        &mut self,
+        asked: &AskedSum<'_>,
+        entropy: &mut Entropy,
+    ) -> Result<Vec<i64>, Refusal> {
+        let AskedSum { what, sampling, .. } = asked;
+        let mut sum = vec![0; what.len(self.shape())];
+        let mut chosen = Vec::new();
+        let sampled = sampling.draw(self.holder.units(), entropy, &mut chosen)?;
+        self.holder.sum(what, &*self.loss, sampled.then_some(&*chosen), &mut sum)?;
+        add_noise(entropy, asked.noise(&self.terms), &mut sum)?;
+        Ok(sum)
     }
 
     /// Where the descent on a risk of these records ends; of the units, those of `chosen`, or all
@@ -62,8 +81,9 @@ impl GateState {
         clip: f64,
         hidden: &[f64],
         chosen: Option<&[u32]>,
-    ) -> Vec<f64> {
+    ) -> Result<Vec<f64>, Refusal> {
         let population = self.terms.population();
-        descent.run(risk, clip, hidden, (&self.private, population, chosen), &mut self.pass)
+        let TableHolder { private, pass, .. } = self.holder.table_mut().ok_or(Refusal::NoSum)?;
+        Ok(descent.run(risk, clip, hidden, (private, population, chosen), pass))
     }
 }

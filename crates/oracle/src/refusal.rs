@@ -59,6 +59,12 @@ pub enum Refusal {
     /// A step of consensus before its blocks were put anywhere.
     #[error("there are no blocks to move: open_consensus(start) must come before consensus(z, …)")]
     NoConsensus,
+    /// A question that needs the rows themselves, where others hold them.
+    #[error(
+        "this question is no sum over records, and rows that others hold are asked for sums alone: use an algorithm of \
+         gradients, such as auto"
+    )]
+    NoSum,
     /// The caller has stopped the run: no fault of the query's, and no function of the data.
     #[error("the run was stopped before its end")]
     Stopped,

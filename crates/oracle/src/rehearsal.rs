@@ -22,6 +22,8 @@ pub struct Rehearsal {
     books: Books,
     state: u64,
     consensus: bool,
+    /// Whether the rows are others', who are asked for sums alone.
+    held: bool,
     claim: Option<PaperClaim>,
 }
 
@@ -29,7 +31,21 @@ impl Rehearsal {
     /// A rehearsal of what would be asked about a parameter of this shape on these terms.
     pub fn new(shape: Shape, terms: Terms) -> Self {
         let (native, books) = (shape, Books::default());
-        Rehearsal { native, shape, terms, books, state: 0, consensus: false, claim: None }
+        Rehearsal {
+            native,
+            shape,
+            terms,
+            books,
+            state: 0,
+            consensus: false,
+            held: false,
+            claim: None,
+        }
+    }
+
+    /// A rehearsal of what would be asked of rows that others hold: what is no sum is refused.
+    pub fn of_sums(shape: Shape, terms: Terms) -> Self {
+        Rehearsal { held: true, ..Rehearsal::new(shape, terms) }
     }
 
     /// Enters the events of a query, and makes an answer up.
@@ -47,6 +63,9 @@ impl Asked for Rehearsal {
     fn ask_raw(&mut self, query: &dyn Erased) -> Result<Released<Vec<f64>>, Refusal> {
         let claim = self.claim.take();
         query.check(self.shape, &self.terms)?;
+        if self.held && !query.is_of_sums() {
+            return Err(Refusal::NoSum);
+        }
         if query.moves_blocks() && !self.consensus {
             return Err(Refusal::NoConsensus);
         }
@@ -82,6 +101,9 @@ impl Oracle for Rehearsal {
 
     fn open_consensus(&mut self, start: &[f64]) -> Result<(), Refusal> {
         check_point(start, self.shape)?;
+        if self.held {
+            return Err(Refusal::NoSum);
+        }
         self.consensus = true;
         Ok(())
     }

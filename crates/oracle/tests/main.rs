@@ -3,6 +3,7 @@
 mod compile_fail;
 mod exact;
 mod gate;
+mod holders;
 mod keyed;
 mod proofs;
 #[path = "queries/main.rs"]

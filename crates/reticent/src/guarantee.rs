@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reticent_accountant::{Adjacency, Ledger, Unit, View};
 use reticent_oracle::tables::Schema;
-use reticent_oracle::{Entropy, Gate, PrivacyModel, PrivateTable, Refusal, Terms};
+use reticent_oracle::{Entropy, Gate, HeldRows, PrivacyModel, PrivateTable, Refusal, Terms};
 use reticent_problem::Loss;
 use serde::{Deserialize, Serialize};
 
@@ -224,14 +224,22 @@ impl Protection {
                        choose record";
             return Err(Error::value("unit", Unit::Record, why));
         }
-        let entropy = match self.seed {
+        Ok(Gate::open(table, loss, &self.opening, self.entropy(number)?)?)
+    }
+
+    /// The gate on rows that others hold, with the noise that one on a table of them all would have.
+    pub(crate) fn open_held(&self, rows: HeldRows, loss: Arc<dyn Loss>) -> Result<Gate, Error> {
+        Ok(Gate::open_held(rows, loss, &self.opening, self.entropy(0)?)?)
+    }
+
+    fn entropy(&self, number: u64) -> Result<Entropy, Error> {
+        Ok(match self.seed {
             // Multiples of an odd number near 2⁶⁴/φ: runs of different small seeds never meet.
             Some(seed) => {
                 Entropy::seeded(seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
             }
             None => Entropy::secure().map_err(Refusal::from)?,
-        };
-        Ok(Gate::open(table, loss, &self.opening, entropy)?)
+        })
     }
 
     /// Whether jobs with it and with `other` are on the same terms, at the same price.

@@ -9,9 +9,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use reticent_accountant::{Adjacency, Ledger, Taint, gdp_mu};
+use reticent_accountant::{Adjacency, Ledger, Taint, Unit, gdp_mu};
 use reticent_oracle::tables::Schema;
-use reticent_oracle::{Gate, Oracle, PrivateTable, SharedPasses, Terms};
+use reticent_oracle::{Gate, HeldRows, Oracle, PrivateTable, SharedPasses, Terms};
 
 use crate::budget::Budget;
 use crate::certificate::Certificate;
@@ -168,6 +168,22 @@ impl<P: Procedure> Job<P> {
         run.enter(Stage::Calibrating)?;
         let planned = self.planned(*gate.terms())?;
         Ok(Ready { job: self, gate, planned, records })
+    }
+
+    /// The same on rows that others hold; nothing is asked about them yet.
+    pub(crate) fn open_held(
+        &self,
+        rows: HeldRows,
+        run: &mut Run<'_>,
+    ) -> Result<Ready<'_, P>, Error> {
+        let Ground { loss, protection, .. } = self.procedure.ground();
+        let mut gate = protection.open_held(rows, Arc::clone(loss))?;
+        self.procedure.taints().into_iter().for_each(|taint| gate.taint(taint));
+        run.enter(Stage::Calibrating)?;
+        let terms = *gate.terms();
+        let public = (terms.unit(), terms.adjacency()) == (Unit::Record, Adjacency::ReplaceOne);
+        let records = public.then(|| terms.population());
+        Ok(Ready { job: self, gate, planned: self.planned(terms)?, records })
     }
 
     /// The gate on a table: owners, entropy, taints. `number` tells runs with the same seed apart.

@@ -8,6 +8,7 @@ mod defaults;
 mod evaluation;
 mod examples;
 mod fit;
+mod held;
 mod job_flips;
 mod map;
 mod memory;

@@ -13,6 +13,7 @@ mod checkpoint;
 mod client;
 mod coordinator;
 mod endpoint;
+mod entrusted;
 mod error;
 mod failures;
 mod inbox;
@@ -30,6 +31,7 @@ pub mod wire;
 
 pub use algorithms::{CATALOGUE, Protocol, ProtocolEntry, ProtocolRecipe, Start, USUAL, find};
 pub use checkpoint::Checkpoint;
+pub use entrusted::{Post, entrust};
 pub use error::RunError;
 pub use failures::Failures;
 pub use inbox::{Admitted, Inbox};

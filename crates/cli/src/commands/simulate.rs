@@ -33,6 +33,7 @@ use crate::tracing::TraceFlags;
 #[derive(Debug, Args)]
 #[command(
     after_help = "`reticent list protocols|topologies` shows what can be chosen.\n\
+                        With `--trust central` the algorithms of `reticent fit` that ask for sums run too, auto first.\n\
                         `reticent list protocols` says which settings each algorithm has.\n\
                         A job file has the keys of `reticent fit`, and the tables [parties] and [failures].",
     mut_args(of_parties)
@@ -332,12 +333,20 @@ fn described(
 /// Flags that a run between parties has no use for are not in its help; whoever gives one is told.
 fn of_parties(flag: clap::Arg) -> clap::Arg {
     let name = flag.get_id().as_str();
-    let taken = |name: &str| CATALOGUE.iter().any(|entry| entry.takes.contains(&name));
+    let taken = |name: &str| {
+        let mut settings = CATALOGUE.iter().map(|entry| entry.takes).chain(of_one_table());
+        settings.any(|takes| takes.contains(&name))
+    };
     let of_a_job = Spec::augment_args(clap::Command::new(""));
     let of_a_job = of_a_job.get_arguments().any(|own| own.get_id() == flag.get_id());
     let useless = of_a_job && !BETWEEN_PARTIES.contains(&name);
     let hidden = useless || is_setting(name) && !taken(name);
     if hidden { flag.hide(true) } else { flag }
+}
+
+/// The settings of the algorithms of one table, which run between parties who trust the server.
+fn of_one_table() -> impl Iterator<Item = &'static [&'static str]> {
+    reticent::internal::admm::catalogue::CATALOGUE.iter().map(|entry| entry.takes)
 }
 
 fn no_party(party: u32, count: usize) -> CommandFailure {

@@ -95,8 +95,20 @@ pub const CASES: &[Case] = &[
         "trust = network: federated has a guarantee for local, secure-aggregation, central only",
     ),
     case(
+        "simulate --data none.csv GOOD --split 9 --algorithm exact",
+        "algorithm = exact: `reticent fit` runs it on one table; between parties there are federated, …",
+    ),
+    case(
         "simulate --data none.csv GOOD --split 9 --algorithm ssadmm",
-        "algorithm = ssadmm: `reticent fit` runs it on one table; between parties there are federated, …",
+        "trust = none: ssadmm needs a server that is trusted with every party's exact sums: …",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --algorithm auto --trust local",
+        "trust = local: between parties auto is proven for --trust central, …",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --algorithm consensus --trust central",
+        "algorithm = consensus: it asks for more than sums over records, …",
     ),
     case(
         "simulate --data none.csv GOOD --split 9 --public-n 40",

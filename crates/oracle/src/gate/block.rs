@@ -51,7 +51,7 @@ impl Gate<Keyed> {
         check(params)?;
         let shape = self.inside.shape();
         zs.iter().try_for_each(|z| check_point(z, shape))?;
-        let rows_and_loss = self.inside.rows_and_loss();
+        let rows_and_loss = self.inside.rows_and_loss()?;
         if !params.holds(rows_and_loss) {
             return Err(wrong(
                 "this party has fewer records, or another loss, than its block's terms say",

@@ -15,8 +15,10 @@ use serde::Serialize;
 
 use crate::books::Books;
 use crate::claim::{PaperClaim, booked};
+use crate::holder::{Holder, TableHolder};
 use crate::inside::GateState;
 use crate::oracle::{Asked, Oracle};
+use crate::parties::HeldRows;
 use crate::queries::{Erased, Query, check_basis, check_point};
 use crate::refusal::Refusal;
 use crate::released::Released;
@@ -107,12 +109,19 @@ impl Gate {
         entropy: Entropy,
     ) -> Result<Self, Refusal> {
         let seeded = entropy.is_seeded();
-        let stream = Stream {
-            entropy,
-            #[cfg(reticent_seeded_bugs)]
-            reused: None,
-        };
-        Self::new(table, loss.into(), opening, seeded, stream)
+        Self::new(table, loss.into(), opening, seeded, Stream::new(entropy))
+    }
+
+    /// The same on rows that others hold and entrust to this gate: it answers what is a sum over
+    /// records, with the same bits as on one table of them all.
+    pub fn open_held(
+        rows: HeldRows,
+        loss: impl Into<Arc<dyn Loss>>,
+        opening: &PrivacyModel,
+        entropy: Entropy,
+    ) -> Result<Self, Refusal> {
+        let (seeded, drafted) = (entropy.is_seeded(), rows.drafted_the_schema());
+        Self::on(Box::new(rows), (loss.into(), opening), (seeded, drafted), Stream::new(entropy))
     }
 
     /// For what leaves without noise: the data, and the multipliers of a split.
@@ -168,22 +177,28 @@ impl<S: NoiseSource> Gate<S> {
         seeded: bool,
         source: S,
     ) -> Result<Self, Refusal> {
+        let drafted = table.drafted_the_schema();
+        let holder = Box::new(TableHolder::new(private(table, &*loss, opening)?));
+        Self::on(holder, (loss, opening), (seeded, drafted), source)
+    }
+
+    fn on(
+        holder: Box<dyn Holder>,
+        (loss, opening): (Arc<dyn Loss>, &PrivacyModel),
+        (seeded, drafted): (bool, bool),
+        source: S,
+    ) -> Result<Self, Refusal> {
         let mut books = Books::new(seeded);
-        if table.drafted_the_schema() {
+        if drafted {
             books.taint(Taint::UnpaidRead);
         }
-        let PrivacyModel { adjacency, unit, view, public_n, intercept } = *opening;
-        let private = match unit {
-            Unit::Record => Private::by_record(table.into_table(), intercept)?,
-            Unit::User => Private::by_user(table.into_table(), intercept)?,
-        };
-        private.check_targets(&*loss)?;
+        let PrivacyModel { adjacency, unit, view, public_n, .. } = *opening;
         let terms = match adjacency {
-            Adjacency::ReplaceOne => Terms::replace_one(unit, view, private.units() as u64),
+            Adjacency::ReplaceOne => Terms::replace_one(unit, view, holder.units() as u64),
             Adjacency::AddRemove => Terms::add_remove(unit, view, public_n.unwrap_or(0))?,
         };
         Ok(Gate {
-            inside: GateState::new(private, loss, terms),
+            inside: GateState::new(holder, loss, terms),
             source,
             books,
             block: None,
@@ -221,7 +236,8 @@ impl<S: NoiseSource> Gate<S> {
     /// From here on, gradients over all records of a loss with one score are computed together with
     /// those of the other gates on the same table that were told so. Everything else is as it was.
     pub fn share_passes(&mut self, with: &SharedPasses) {
-        let GateState { private, loss, shared, .. } = &mut self.inside;
+        let GateState { holder, loss, .. } = &mut self.inside;
+        let Some(TableHolder { private, shared, .. }) = holder.table_mut() else { return };
         let Some(table) = private.native_table() else { return };
         if loss.outputs() != 1 || private.users().is_some() {
             return;
@@ -292,6 +308,9 @@ impl<S: NoiseSource> Asked for Gate<S> {
         let (shape, terms) = (inside.shape(), inside.terms);
         query.check(shape, &terms)?;
         query.fits(inside)?;
+        if !query.is_of_sums() && inside.holder.table().is_none() {
+            return Err(Refusal::NoSum);
+        }
         if query.moves_blocks() && inside.blocks.is_none() {
             return Err(Refusal::NoConsensus);
         }
@@ -329,7 +348,7 @@ impl<S: NoiseSource> Oracle for Gate<S> {
 
     fn open_consensus(&mut self, start: &[f64]) -> Result<(), Refusal> {
         check_point(start, self.inside.shape())?;
-        let GateState { private, loss, .. } = &self.inside;
+        let (private, loss) = self.inside.rows_and_loss()?;
         self.inside.blocks = Some(Blocks::at(start, private.records(), loss.outputs()));
         let mut hasher = Hasher::new("open consensus");
         if self.inside.basis != [0; 32] {
@@ -341,10 +360,10 @@ impl<S: NoiseSource> Oracle for Gate<S> {
     }
 
     fn set_basis(&mut self, images: Option<&[f64]>) -> Result<(), Refusal> {
-        let GateState { private, blocks, basis, lineage, .. } = &mut self.inside;
+        let GateState { holder, blocks, basis, lineage, .. } = &mut self.inside;
         // Before anything moves: what is refused must leave rows and lineage as they were.
-        check_basis(images, private.native_width())?;
-        private.set_basis(images);
+        check_basis(images, holder.native_width())?;
+        holder.set_basis(images)?;
         // Blocks are of other coordinates. Rows as they came are the state of a gate that is new.
         (*blocks, self.block, self.split) = (None, None, None);
         *basis = images
@@ -353,6 +372,21 @@ impl<S: NoiseSource> Oracle for Gate<S> {
         *lineage = *basis;
         Ok(())
     }
+}
+
+/// The table, opened for sums of this loss.
+pub(crate) fn private(
+    table: PrivateTable,
+    loss: &dyn Loss,
+    opening: &PrivacyModel,
+) -> Result<Private, Refusal> {
+    let PrivacyModel { unit, intercept, .. } = *opening;
+    let private = match unit {
+        Unit::Record => Private::by_record(table.into_table(), intercept)?,
+        Unit::User => Private::by_user(table.into_table(), intercept)?,
+    };
+    private.check_targets(loss)?;
+    Ok(private)
 }
 
 #[cfg(test)]

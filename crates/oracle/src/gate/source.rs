@@ -53,6 +53,16 @@ pub struct Stream {
     pub(crate) reused: Option<u64>,
 }
 
+impl Stream {
+    pub(crate) fn new(entropy: Entropy) -> Self {
+        Stream {
+            entropy,
+            #[cfg(reticent_seeded_bugs)]
+            reused: None,
+        }
+    }
+}
+
 impl NoiseSource for Stream {
     type Context = ();
 

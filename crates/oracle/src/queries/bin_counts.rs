@@ -8,24 +8,22 @@
 //! Event: Gaussian with noise multiplier `z`. Proof: proofs/bin-counts.md,
 //! proofs/sensitivity-clipped-sum.md, proofs/noise-gaussian-grid.md.
 
-use std::f64::consts::FRAC_1_SQRT_2;
-
-use reticent_accountant::{Adjacency, Event};
-use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::{Query, add_noise, check_finite, check_noise, wrong};
-use crate::inside::GateState;
+use super::record_sum::{Over, RecordSum};
+use super::sum_query::{AskedSum, SumQuery};
+use super::{check_finite, check_noise, wrong};
+use crate::holder::TableHolder;
 use crate::refusal::Refusal;
-use crate::sums::{Grid, Private, RecordStatistic, Vectors};
+use crate::sums::{Private, RecordStatistic};
 use crate::terms::Terms;
 
 /// The most bins of one question, over all columns.
 const MOST_BINS: usize = 4096;
 
 /// The bins of one column of a table. Every record is in just one of them, whatever its row is.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Bins {
     /// One for each of `len` features from `first`, of which a record has the first that is above
     /// ½, and one behind them for a record that has none.
@@ -102,76 +100,71 @@ pub struct BinCounts<'a> {
 impl BinCounts<'_> {
     /// The standard deviation of the noise on a count, which is public.
     pub fn deviation(&self, terms: &Terms) -> f64 {
-        self.noise_multiplier * factor(terms) * self.clip()
-    }
-
-    fn clip(&self) -> f64 {
-        (self.of.len() as f64).sqrt()
-    }
-
-    fn len(&self) -> usize {
-        self.of.iter().map(Bins::count).sum()
+        let asked = self.asked(terms);
+        asked.noise(terms) * asked.what.clip()
     }
 }
 
-/// What the noise of `z` clips is multiplied with.
-fn factor(terms: &Terms) -> f64 {
-    match terms.adjacency() {
-        Adjacency::ReplaceOne => FRAC_1_SQRT_2 * (1.0 + f64::EPSILON),
-        Adjacency::AddRemove => 1.0,
-    }
+pub(super) fn clip(of: &[Bins]) -> f64 {
+    (of.len() as f64).sqrt()
 }
 
-impl Query for BinCounts<'_> {
+pub(super) fn len(of: &[Bins]) -> usize {
+    of.iter().map(Bins::count).sum()
+}
+
+impl SumQuery for BinCounts<'_> {
     const NAME: &'static str = "bin counts";
     type Answer = Vec<f64>;
 
-    fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        check_noise(self.noise_multiplier)?;
-        self.of.iter().try_for_each(|bins| bins.check(shape))?;
-        match (1..=MOST_BINS).contains(&self.len()) {
-            true => Ok(()),
-            false => Err(wrong("one question is about 1 to 4096 bins, over all columns")),
-        }
+    fn check(&self, _: Shape, _: &Terms) -> Result<(), Refusal> {
+        check_noise(self.noise_multiplier)
     }
 
-    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![terms.noisy(self.noise_multiplier)?])
+    fn asked(&self, _: &Terms) -> AskedSum<'_> {
+        AskedSum::of_all(RecordSum::BinCounts { of: self.of.into() }, self.noise_multiplier)
+    }
+
+    fn read(&self, sum: &[i64], shape: Shape, terms: &Terms) -> Vec<f64> {
+        let step = self.asked(terms).what.step(shape);
+        sum.iter().map(|&steps| steps as f64 * step).collect()
     }
 
     fn made_up(&self, _: Shape, terms: &Terms, _: &mut dyn FnMut() -> f64) -> Vec<f64> {
-        vec![terms.population() as f64 / self.len() as f64; self.len()]
+        vec![terms.population() as f64 / len(self.of) as f64; len(self.of)]
     }
+}
 
-    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        #[cfg(reticent_seeded_bugs)]
-        let noise = crate::bug::spoiled_noise(inside, self.noise_multiplier);
-        #[cfg(not(reticent_seeded_bugs))]
-        let noise = self.noise_multiplier;
-        let GateState { private, terms, pass, .. } = inside;
-        let mut sum = vec![0; self.len()];
-        let grid = Grid::new(sum.len());
-        let vectors = Vectors { units: private.units(), chosen: None, clip: self.clip(), grid };
-        pass.entry_sum(&vectors, &mut sum, |unit, entries| {
-            let records = private.records_in(unit);
-            let share = 1.0 / records.len() as f64;
-            for &i in records.iter() {
-                let mut before = 0;
-                for bins in self.of {
-                    entries.push((before + bins.of(private, i as usize), share));
-                    before += bins.count();
-                }
-            }
-            // Each bin once, in order, whichever record comes first.
-            entries.sort_unstable_by_key(|(bin, _)| *bin);
-            entries.dedup_by(|next, kept| {
-                let same = next.0 == kept.0;
-                kept.1 += if same { next.1 } else { 0.0 };
-                same
-            });
-        });
-        add_noise(entropy, noise * factor(terms), &mut sum)?;
-        let step = grid.step(self.clip());
-        Ok(sum.iter().map(|&steps| steps as f64 * step).collect())
+pub(super) fn check(of: &[Bins], shape: Shape) -> Result<(), Refusal> {
+    of.iter().try_for_each(|bins| bins.check(shape))?;
+    match (1..=MOST_BINS).contains(&len(of)) {
+        true => Ok(()),
+        false => Err(wrong("one question is about 1 to 4096 bins, over all columns")),
     }
+}
+
+pub(super) fn add_up(
+    TableHolder { private, pass, .. }: &mut TableHolder,
+    of: &[Bins],
+    over: &Over<'_>,
+    out: &mut [i64],
+) {
+    pass.entry_sum(&over.of(private.units()), out, |unit, entries| {
+        let records = private.records_in(unit);
+        let share = 1.0 / records.len() as f64;
+        for &i in records.iter() {
+            let mut before = 0;
+            for bins in of {
+                entries.push((before + bins.of(private, i as usize), share));
+                before += bins.count();
+            }
+        }
+        // Each bin once, in order, whichever record comes first.
+        entries.sort_unstable_by_key(|(bin, _)| *bin);
+        entries.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            kept.1 += if same { next.1 } else { 0.0 };
+            same
+        });
+    });
 }

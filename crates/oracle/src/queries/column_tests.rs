@@ -7,6 +7,7 @@ use reticent_noise::Entropy;
 use reticent_problem::losses;
 
 use super::{BinCounts, Bins, ColumnSums, Query};
+use crate::holder::TableHolder;
 use crate::inside::GateState;
 use crate::sums::Private;
 use crate::terms::Terms;
@@ -52,7 +53,11 @@ fn inside(records: &[Record], adjacency: Adjacency, unit: Unit) -> GateState {
         Adjacency::ReplaceOne => Terms::replace_one(unit, View::Central, records.len() as u64),
         Adjacency::AddRemove => Terms::add_remove(unit, View::Central, 9).unwrap(),
     };
-    GateState::new(private.unwrap(), losses::parse("squared", None).unwrap().into(), terms)
+    GateState::new(
+        Box::new(TableHolder::new(private.unwrap())),
+        losses::parse("squared", None).unwrap().into(),
+        terms,
+    )
 }
 
 /// The answer without noise, and the deviation of each of its numbers at z = 1.

@@ -43,7 +43,9 @@ use reticent_noise::grid::{GaussianGrid, GridNoise};
 use reticent_problem::Shape;
 use serde::Serialize;
 
-use super::{ClippedMean, Query, check_noise, check_point, check_range, noisy_mean, wrong};
+use super::{
+    ClippedMean, Query, add_noise, check_noise, check_point, check_range, gradient, wrong,
+};
 use crate::inside::GateState;
 use crate::refusal::Refusal;
 use crate::sums::{Grid, Move, Slopes, grid};
@@ -130,7 +132,7 @@ impl Query for Consensus<'_> {
 
     fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         let Some(mut blocks) = inside.blocks.take() else { return Err(Refusal::NoConsensus) };
-        let GateState { private, loss, .. } = &*inside;
+        let (private, loss) = inside.rows_and_loss()?;
         let moves = match self.moving {
             Moving::All => None,
             Moving::Only(numbers) => {
@@ -147,11 +149,10 @@ impl Query for Consensus<'_> {
         }
         let ConsensusTerms { clip, step, relaxation, .. } = self.params;
         let params = Move { z: self.z, clip, step, relaxation, moves: moves.as_deref() };
-        blocks.advance(private, &**loss, &params);
+        blocks.advance(private, loss, &params);
         self.perturb_blocks(blocks.moving_centres(moves.as_deref()), entropy)?;
         let centre = blocks.mean_centre(private);
-        let mean =
-            noisy_mean(inside, entropy, Slopes::Stored(blocks.coefficients()), &self.params.sum());
+        let mean = noisy_mean(inside, entropy, blocks.coefficients(), &self.params.sum());
         let mean = mean.map(|mean| mean.iter().zip(&centre).map(|(m, p)| m + p).collect());
         inside.blocks = Some(blocks);
         mean
@@ -192,4 +193,29 @@ impl Consensus<'_> {
         }
         Ok(())
     }
+}
+
+/// The mean over a sample of `aᵢ ⊗ t` with slopes `t` that the gate keeps, clipped, with noise.
+fn noisy_mean(
+    inside: &mut GateState,
+    entropy: &mut Entropy,
+    stored: &[f64],
+    params: &ClippedMean,
+) -> Result<Vec<f64>, Refusal> {
+    #[cfg(reticent_seeded_bugs)]
+    let (params, scale) = &crate::bug::spoiled_blocks(inside, params);
+    let (len, terms) = (inside.shape().len(), inside.terms);
+    let ClippedMean { clip, noise_multiplier, sampling } = *params;
+    let mut chosen = Vec::new();
+    let sampled = sampling.draw(inside.holder.units(), entropy, &mut chosen)?;
+    let chosen = sampled.then_some(&*chosen);
+    let mut sum = vec![0; len];
+    let slopes = Slopes::Stored(stored);
+    let table = inside.holder.table_mut().ok_or(Refusal::NoSum)?;
+    gradient::add_up(table, &*inside.loss, (slopes, clip), chosen, &mut sum);
+    add_noise(entropy, noise_multiplier, &mut sum)?;
+    let mean = params.read(&sum, Grid::new(len).step(clip), &terms);
+    #[cfg(reticent_seeded_bugs)]
+    let mean = mean.iter().map(|mean| mean * scale).collect();
+    Ok(mean)
 }

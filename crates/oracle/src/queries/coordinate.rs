@@ -12,15 +12,15 @@
 //! Event: Gaussian with noise multiplier `z`, under the sampling that was drawn.
 //! Proof: proofs/sensitivity-clipped-sum.md, proofs/noise-gaussian-grid.md, proofs/sampling.md.
 
-use reticent_accountant::Event;
-use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
+use reticent_problem::losses::Loss;
 use serde::Serialize;
 
-use super::{ClippedMean, Query, add_noise, check_point};
-use crate::inside::GateState;
+use super::ClippedMean;
+use super::record_sum::{Over, RecordSum};
+use super::sum_query::{AskedSum, SumQuery};
+use crate::holder::TableHolder;
 use crate::refusal::Refusal;
-use crate::sums::{Grid, Vectors};
 use crate::terms::Terms;
 
 /// One coordinate of the noisy mean gradient, clipped by itself.
@@ -34,46 +34,48 @@ pub struct Coordinate<'a> {
     pub mean: ClippedMean,
 }
 
-impl Query for Coordinate<'_> {
+impl SumQuery for Coordinate<'_> {
     const NAME: &'static str = "coordinate";
     type Answer = f64;
 
-    fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        self.mean.check()?;
-        check_point(self.at, shape)?;
-        if self.index < shape.len() {
-            return Ok(());
+    fn check(&self, _: Shape, _: &Terms) -> Result<(), Refusal> {
+        self.mean.check()
+    }
+
+    fn asked(&self, _: &Terms) -> AskedSum<'_> {
+        let Coordinate { at, index, mean } = *self;
+        mean.of(RecordSum::Coordinate { at: at.into(), index, clip: mean.clip })
+    }
+
+    fn read(&self, sum: &[i64], shape: Shape, terms: &Terms) -> f64 {
+        let normaliser = self.mean.sampling.normaliser(terms.population() as f64);
+        sum[0] as f64 * self.asked(terms).what.step(shape) / normaliser
+    }
+}
+
+pub(super) fn check_index(index: usize, shape: Shape) -> Result<(), Refusal> {
+    if index < shape.len() {
+        return Ok(());
+    }
+    Err(Refusal::BadQuery(format!(
+        "coordinate {index} was asked for, but they are numbered 0 to {}",
+        shape.len().saturating_sub(1)
+    )))
+}
+
+pub(super) fn add_up(
+    TableHolder { private, pass, .. }: &mut TableHolder,
+    loss: &dyn Loss,
+    (at, index): (&[f64], usize),
+    over: &Over<'_>,
+    out: &mut [i64],
+) {
+    pass.vector_sum(&over.of(private.units()), out, |unit, whole, _| {
+        let mut buffer = vec![0.0; 2 * loss.outputs()];
+        let records = private.records_in(unit);
+        for &i in &*records {
+            whole[0] += private.partial(loss, i as usize, at, index, &mut buffer);
         }
-        Err(Refusal::BadQuery(format!(
-            "coordinate {} was asked for, but they are numbered 0 to {}",
-            self.index,
-            shape.len().saturating_sub(1)
-        )))
-    }
-
-    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![self.mean.event(terms)?])
-    }
-
-    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<f64, Refusal> {
-        let GateState { private, loss, terms, pass, .. } = inside;
-        let ClippedMean { clip, noise_multiplier, sampling } = self.mean;
-        let mut chosen = Vec::new();
-        let sampled = sampling.draw(private.units(), entropy, &mut chosen)?;
-        let grid = Grid::new(1);
-        let vectors =
-            Vectors { units: private.units(), chosen: sampled.then_some(&*chosen), clip, grid };
-        let mut sum = [0];
-        pass.vector_sum(&vectors, &mut sum, |unit, whole, _| {
-            let mut buffer = vec![0.0; 2 * loss.outputs()];
-            let records = private.records_in(unit);
-            for &i in &*records {
-                whole[0] += private.partial(&**loss, i as usize, self.at, self.index, &mut buffer);
-            }
-            whole[0] /= records.len() as f64;
-        });
-        add_noise(entropy, noise_multiplier, &mut sum)?;
-        let normaliser = sampling.normaliser(terms.population() as f64);
-        Ok(sum[0] as f64 * grid.step(clip) / normaliser)
-    }
+        whole[0] /= records.len() as f64;
+    });
 }

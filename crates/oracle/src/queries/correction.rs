@@ -12,15 +12,13 @@
 //! Event: Gaussian with noise multiplier `z`, under the sampling that was drawn.
 //! Proof: proofs/sensitivity-clipped-sum.md, proofs/noise-gaussian-grid.md, proofs/sampling.md.
 
-use reticent_accountant::Event;
-use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
 use serde::Serialize;
 
-use super::{ClippedMean, Query, check_point, noisy_mean};
-use crate::inside::GateState;
+use super::ClippedMean;
+use super::record_sum::RecordSum;
+use super::sum_query::{AskedSum, SumQuery};
 use crate::refusal::Refusal;
-use crate::sums::Slopes;
 use crate::terms::Terms;
 
 /// The noisy mean of the clipped differences between the gradients at two points.
@@ -34,21 +32,21 @@ pub struct Correction<'a> {
     pub mean: ClippedMean,
 }
 
-impl Query for Correction<'_> {
+impl SumQuery for Correction<'_> {
     const NAME: &'static str = "correction";
     type Answer = Vec<f64>;
 
-    fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        self.mean.check()?;
-        check_point(self.at, shape)?;
-        check_point(self.from, shape)
+    fn check(&self, _: Shape, _: &Terms) -> Result<(), Refusal> {
+        self.mean.check()
     }
 
-    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![self.mean.event(terms)?])
+    fn asked(&self, _: &Terms) -> AskedSum<'_> {
+        let Correction { at, from, mean } = self;
+        let (at, from) = ((*at).into(), (*from).into());
+        mean.of(RecordSum::Correction { at, from, clip: mean.clip })
     }
 
-    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        noisy_mean(inside, entropy, Slopes::Between(self.at, self.from), &self.mean)
+    fn read(&self, sum: &[i64], shape: Shape, terms: &Terms) -> Vec<f64> {
+        self.mean.read(sum, self.asked(terms).what.step(shape), terms)
     }
 }

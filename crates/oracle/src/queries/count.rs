@@ -7,15 +7,15 @@
 //! Event: Gaussian with noise multiplier `z`. Proof: proofs/count.md,
 //! proofs/noise-gaussian-grid.md.
 
-use reticent_accountant::{Adjacency, Event};
-use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
 use serde::Serialize;
 
-use super::{Query, add_noise, check_noise, wrong};
-use crate::inside::GateState;
+use super::record_sum::{Over, RecordSum};
+use super::sum_query::{AskedSum, SumQuery};
+use super::{check_noise, wrong};
+use crate::holder::TableHolder;
 use crate::refusal::Refusal;
-use crate::sums::{Grid, Private, RecordStatistic, Vectors};
+use crate::sums::{Private, RecordStatistic};
 use crate::terms::Terms;
 
 /// The noisy number of units with a value at or below a threshold.
@@ -29,70 +29,63 @@ pub struct Count {
     pub noise_multiplier: f64,
 }
 
-impl Query for Count {
+impl SumQuery for Count {
     const NAME: &'static str = "count";
     type Answer = f64;
 
-    fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        check_noise(self.noise_multiplier)?;
-        check_statistic(self.of, shape)?;
-        if self.at_most.is_nan() {
-            return Err(wrong("the threshold of a count is not a number"));
-        }
-        Ok(())
+    fn check(&self, _: Shape, _: &Terms) -> Result<(), Refusal> {
+        check_noise(self.noise_multiplier)
     }
 
-    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![terms.noisy(self.noise_multiplier)?])
+    fn asked(&self, _: &Terms) -> AskedSum<'_> {
+        let Count { of, at_most, noise_multiplier } = *self;
+        AskedSum::of_all(RecordSum::Count { of, at_most }, noise_multiplier)
+    }
+
+    fn read(&self, sum: &[i64], shape: Shape, terms: &Terms) -> f64 {
+        sum[0] as f64 * self.asked(terms).what.step(shape)
     }
 
     fn made_up(&self, _: Shape, terms: &Terms, _: &mut dyn FnMut() -> f64) -> f64 {
         0.5 * terms.population() as f64
     }
-
-    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<f64, Refusal> {
-        noisy_count(inside, entropy, self)
-    }
 }
 
-/// The count, one draw of noise included.
-pub(super) fn noisy_count(
-    inside: &mut GateState,
-    entropy: &mut Entropy,
-    &Count { of, at_most, noise_multiplier }: &Count,
-) -> Result<f64, Refusal> {
+/// What the noise of `z` clips is multiplied with where a unit takes another's place.
+pub(super) const REPLACED: f64 = 0.5;
+
+pub(super) fn check(of: RecordStatistic, at_most: f64, shape: Shape) -> Result<(), Refusal> {
+    check_statistic(of, shape)?;
+    if at_most.is_nan() {
+        return Err(wrong("the threshold of a count is not a number"));
+    }
+    Ok(())
+}
+
+pub(super) fn add_up(
+    table: &mut TableHolder,
+    (of, at_most): (RecordStatistic, f64),
+    over: &Over<'_>,
+    out: &mut [i64],
+) {
     let counts = |private: &Private, i: usize| f64::from(of.value(private, i) <= at_most);
-    noisy_share_sum(inside, entropy, noise_multiplier, counts)
+    add_up_shares(table, over, out, counts);
 }
 
 /// The sum over the units of what `share` says of a record, a number in [0, 1]; for a user, of the
-/// mean over its records. Noise of `z` clips included.
-pub(super) fn noisy_share_sum(
-    inside: &mut GateState,
-    entropy: &mut Entropy,
-    noise_multiplier: f64,
+/// mean over its records.
+pub(super) fn add_up_shares(
+    TableHolder { private, pass, .. }: &mut TableHolder,
+    over: &Over<'_>,
+    out: &mut [i64],
     share: impl Fn(&Private, usize) -> f64 + Sync,
-) -> Result<f64, Refusal> {
-    let GateState { private, terms, pass, .. } = inside;
-    let grid = Grid::new(1);
-    let vectors = Vectors { units: private.units(), chosen: None, clip: 1.0, grid };
-    let mut sum = [0];
-    pass.vector_sum(&vectors, &mut sum, |unit, whole, _| {
+) {
+    pass.vector_sum(&over.of(private.units()), out, |unit, whole, _| {
         let records = private.records_in(unit);
         let total: f64 = records.iter().map(|&i| share(private, i as usize)).sum();
         // Whatever `share` says: a negative number would double what a replacement can do.
         whole[0] = (total / records.len() as f64).clamp(0.0, 1.0);
     });
-    add_noise(entropy, noise_multiplier * half(terms), &mut sum)?;
-    Ok(sum[0] as f64 * grid.step(1.0))
-}
-
-/// What the noise of `z` clips is multiplied with.
-pub(super) fn half(terms: &Terms) -> f64 {
-    match terms.adjacency() {
-        Adjacency::ReplaceOne => 0.5,
-        Adjacency::AddRemove => 1.0,
-    }
 }
 
 pub(super) fn check_statistic(of: RecordStatistic, shape: Shape) -> Result<(), Refusal> {

@@ -12,16 +12,17 @@
 //! Event: Gaussian with noise multiplier `z`. Proof: proofs/curvature.md, proofs/second-moment.md,
 //! proofs/noise-gaussian-grid.md.
 
-use reticent_accountant::Event;
-use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
+use reticent_problem::losses::Loss;
 use serde::Serialize;
 
-use super::second_moment::{SecondMoment, factor};
-use super::{Query, add_noise, check_noise, check_point, check_range, wrong};
-use crate::inside::GateState;
+use super::record_sum::{Over, RecordSum};
+use super::second_moment::SecondMoment;
+use super::sum_query::{AskedSum, SumQuery};
+use super::{check_noise, check_range, wrong};
+use crate::holder::TableHolder;
 use crate::refusal::Refusal;
-use crate::sums::{Grid, Vectors, symmetric, with_rows};
+use crate::sums::{symmetric, with_rows};
 use crate::terms::Terms;
 
 /// The noisy mean of `φ''·aaᵀ` at a parameter, row-major, symmetric but perhaps not positive
@@ -42,70 +43,67 @@ impl Curvature<'_> {
     /// The standard deviation of the noise on a diagonal entry of the answer, which is public; off
     /// the diagonal it is `√2` smaller.
     pub fn deviation(&self, terms: &Terms) -> f64 {
-        self.noise_multiplier * factor(terms) * self.clip() / terms.population() as f64
-    }
-
-    /// The longest that the matrix of a unit can be.
-    fn clip(&self) -> f64 {
-        self.most * self.row_norm * self.row_norm
+        let asked = self.asked(terms);
+        asked.noise(terms) * asked.what.clip() / terms.population() as f64
     }
 }
 
-impl Query for Curvature<'_> {
+impl SumQuery for Curvature<'_> {
     const NAME: &'static str = "curvature";
     type Answer = Vec<f64>;
 
-    fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        check_noise(self.noise_multiplier)?;
-        check_point(self.at, shape)?;
-        check_range("row norm", self.row_norm, 1e-30, 1e30)?;
-        check_range("curvature", self.most, 1e-30, 1e30)?;
-        if shape.outputs != 1 {
-            return Err(wrong("the curvature is that of a loss of one score"));
-        }
-        let most = SecondMoment::MOST_COLUMNS;
-        if shape.len() > most {
-            return Err(Refusal::BadQuery(format!(
-                "the curvature of {} coordinates is too large: at most {most}",
-                shape.len()
-            )));
-        }
-        Ok(())
+    fn check(&self, _: Shape, _: &Terms) -> Result<(), Refusal> {
+        check_noise(self.noise_multiplier)
     }
 
-    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![terms.noisy(self.noise_multiplier)?])
+    fn asked(&self, _: &Terms) -> AskedSum<'_> {
+        let Curvature { at, row_norm, most, noise_multiplier } = *self;
+        AskedSum::of_all(RecordSum::Curvature { at: at.into(), row_norm, most }, noise_multiplier)
+    }
+
+    fn read(&self, sum: &[i64], shape: Shape, terms: &Terms) -> Vec<f64> {
+        let step = self.asked(terms).what.step(shape) / terms.population() as f64;
+        symmetric(shape.len(), sum, step)
     }
 
     fn made_up(&self, shape: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64> {
         (0..shape.len().pow(2)).map(|_| next()).collect()
     }
+}
 
-    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        #[cfg(reticent_seeded_bugs)]
-        let noise = crate::bug::spoiled_noise(inside, self.noise_multiplier);
-        #[cfg(not(reticent_seeded_bugs))]
-        let noise = self.noise_multiplier;
-        let len = inside.shape().len();
-        let GateState { private, terms, pass, loss, .. } = inside;
-        let mut sum = vec![0; len * (len + 1) / 2];
-        // A grid for twice the coordinates: see the note.
-        let grid = Grid::new(2 * sum.len());
-        let vectors = Vectors { units: private.units(), chosen: None, clip: self.clip(), grid };
-        pass.vector_sum(&vectors, &mut sum, |unit, sum, _| {
-            let records = private.records_in(unit);
-            let share = 1.0 / records.len() as f64;
-            for i in records.iter().map(|&i| i as usize) {
-                let (mut score, mut bend) = ([0.0], [0.0]);
-                with_rows!(private.rows(), rows => private.scores(rows, i, self.at, &mut score));
-                loss.curvature(&score, private.target(i), &mut bend);
-                // A score that overflowed bends nothing.
-                let bend = if bend[0].is_nan() { 0.0 } else { bend[0].clamp(0.0, self.most) };
-                private.add_square(i, (self.row_norm, true), share * bend, sum);
-            }
-        });
-        add_noise(entropy, noise * factor(terms), &mut sum)?;
-        let step = grid.step(self.clip()) / terms.population() as f64;
-        Ok(symmetric(len, &sum, step))
+pub(super) fn check(row_norm: f64, most: f64, shape: Shape) -> Result<(), Refusal> {
+    check_range("row norm", row_norm, 1e-30, 1e30)?;
+    check_range("curvature", most, 1e-30, 1e30)?;
+    if shape.outputs != 1 {
+        return Err(wrong("the curvature is that of a loss of one score"));
     }
+    let most = SecondMoment::MOST_COLUMNS;
+    if shape.len() > most {
+        return Err(Refusal::BadQuery(format!(
+            "the curvature of {} coordinates is too large: at most {most}",
+            shape.len()
+        )));
+    }
+    Ok(())
+}
+
+pub(super) fn add_up(
+    TableHolder { private, pass, .. }: &mut TableHolder,
+    loss: &dyn Loss,
+    (at, row_norm, most): (&[f64], f64, f64),
+    over: &Over<'_>,
+    out: &mut [i64],
+) {
+    pass.vector_sum(&over.of(private.units()), out, |unit, sum, _| {
+        let records = private.records_in(unit);
+        let share = 1.0 / records.len() as f64;
+        for i in records.iter().map(|&i| i as usize) {
+            let (mut score, mut bend) = ([0.0], [0.0]);
+            with_rows!(private.rows(), rows => private.scores(rows, i, at, &mut score));
+            loss.curvature(&score, private.target(i), &mut bend);
+            // A score that overflowed bends nothing.
+            let bend = if bend[0].is_nan() { 0.0 } else { bend[0].clamp(0.0, most) };
+            private.add_square(i, (row_norm, true), share * bend, sum);
+        }
+    });
 }

@@ -7,7 +7,6 @@ use reticent_problem::Shape;
 use super::Query;
 use crate::inside::GateState;
 use crate::refusal::Refusal;
-use crate::sums::PassMember;
 use crate::terms::Terms;
 
 /// What a query may be answered with: a parameter or a number. Outside this crate it has no name.
@@ -52,6 +51,7 @@ pub trait Erased {
     fn check(&self, shape: Shape, terms: &Terms) -> Result<(), Refusal>;
     fn events(&self, shape: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal>;
     fn fits(&self, inside: &GateState) -> Result<(), Refusal>;
+    fn is_of_sums(&self) -> bool;
     fn moves_blocks(&self) -> bool;
     fn made_up(&self, shape: Shape, terms: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64>;
     fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal>;
@@ -74,6 +74,10 @@ impl<Q: Query> Erased for Q {
         Query::fits(self, inside)
     }
 
+    fn is_of_sums(&self) -> bool {
+        Query::is_of_sums(self)
+    }
+
     fn moves_blocks(&self) -> bool {
         Query::moves_blocks(self)
     }
@@ -84,7 +88,7 @@ impl<Q: Query> Erased for Q {
 
     fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         if !Q::SHARES_PASS {
-            inside.shared.iter_mut().for_each(PassMember::leave);
+            inside.holder.leave();
         }
         Query::answer(self, inside, entropy).map(QueryAnswer::into_values)
     }

@@ -12,15 +12,16 @@
 //! Event: Gaussian with noise multiplier `z`. Proof: proofs/evaluation.md,
 //! proofs/noise-gaussian-grid.md.
 
-use reticent_accountant::{Adjacency, Event};
-use reticent_noise::entropy::Entropy;
-use reticent_problem::{LossTarget, Shape};
+use reticent_accountant::Adjacency;
+use reticent_problem::Shape;
 use serde::Serialize;
 
-use super::{Query, add_noise, check_noise, check_point, wrong};
-use crate::inside::GateState;
+use super::check_noise;
+use super::record_sum::{Over, RecordSum};
+use super::sum_query::{AskedSum, SumQuery};
+use crate::holder::TableHolder;
 use crate::refusal::Refusal;
-use crate::sums::{Grid, Vectors, with_rows};
+use crate::sums::with_rows;
 use crate::terms::Terms;
 
 /// The noisy sums of a model of a number: the units where their number is private, then `Σ b`,
@@ -36,92 +37,84 @@ pub struct Errors<'a> {
 impl Errors<'_> {
     /// The standard deviations of the noise on the sums, which are public.
     pub fn deviations(&self, terms: &Terms) -> Vec<f64> {
-        let noise = self.noise_multiplier * factor(terms) * clip(terms);
-        weights(terms).iter().map(|weight| noise / weight).collect()
+        let asked = self.asked(terms);
+        let noise = asked.noise(terms) * asked.what.clip();
+        weights(counted(terms)).iter().map(|weight| noise / weight).collect()
     }
 }
 
 /// What the entries of a vector are multiplied with, that of the count first where there is one.
-fn weights(terms: &Terms) -> &'static [f64] {
-    match terms.adjacency() {
-        Adjacency::ReplaceOne => &[0.5, 0.5, 2.0, 1.0],
-        Adjacency::AddRemove => &[0.5, 0.5, 0.5, 2.0, 1.0],
+pub(super) fn weights(counted: bool) -> &'static [f64] {
+    match counted {
+        false => &[0.5, 0.5, 2.0, 1.0],
+        true => &[0.5, 0.5, 0.5, 2.0, 1.0],
     }
 }
 
 /// No vector is longer: 5/4, or √29/4 with the count.
-fn clip(terms: &Terms) -> f64 {
-    match terms.adjacency() {
-        Adjacency::ReplaceOne => 1.25,
-        Adjacency::AddRemove => 29.0_f64.sqrt() / 4.0,
+pub(super) fn clip(counted: bool) -> f64 {
+    match counted {
+        false => 1.25,
+        true => 29.0_f64.sqrt() / 4.0,
     }
 }
 
-/// What the noise of `z` clips is multiplied with: (√6/2)/(5/4), rounded up, where a vector takes
-/// the place of another.
-fn factor(terms: &Terms) -> f64 {
-    match terms.adjacency() {
-        Adjacency::ReplaceOne => 0.4 * 6.0_f64.sqrt() * (1.0 + 4.0 * f64::EPSILON),
-        Adjacency::AddRemove => 1.0,
-    }
+/// What the noise of `z` clips is multiplied with where a vector takes the place of another:
+/// (√6/2)/(5/4), rounded up.
+pub(super) fn replaced() -> f64 {
+    0.4 * 6.0_f64.sqrt() * (1.0 + 4.0 * f64::EPSILON)
 }
 
-impl Query for Errors<'_> {
+/// Whether units are counted: where their number is private.
+fn counted(terms: &Terms) -> bool {
+    terms.adjacency() == Adjacency::AddRemove
+}
+
+impl SumQuery for Errors<'_> {
     const NAME: &'static str = "errors";
     type Answer = Vec<f64>;
 
-    fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        check_noise(self.noise_multiplier)?;
-        check_point(self.at, shape)
+    fn check(&self, _: Shape, _: &Terms) -> Result<(), Refusal> {
+        check_noise(self.noise_multiplier)
     }
 
-    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![terms.noisy(self.noise_multiplier)?])
+    fn asked(&self, terms: &Terms) -> AskedSum<'_> {
+        let what = RecordSum::Errors { at: self.at.into(), counted: counted(terms) };
+        AskedSum::of_all(what, self.noise_multiplier)
     }
 
-    fn fits(&self, inside: &GateState) -> Result<(), Refusal> {
-        match inside.loss.target() {
-            LossTarget::Real => Ok(()),
-            LossTarget::Binary | LossTarget::Classes(_) => {
-                Err(wrong("a model of classes is not off by a number"))
-            }
-        }
+    fn read(&self, sum: &[i64], shape: Shape, terms: &Terms) -> Vec<f64> {
+        let step = self.asked(terms).what.step(shape);
+        let weights = weights(counted(terms));
+        sum.iter().zip(weights).map(|(&steps, weight)| steps as f64 * step / weight).collect()
     }
 
     fn made_up(&self, _: Shape, terms: &Terms, _: &mut dyn FnMut() -> f64) -> Vec<f64> {
-        vec![0.1 * terms.population() as f64; weights(terms).len()]
+        vec![0.1 * terms.population() as f64; weights(counted(terms)).len()]
     }
+}
 
-    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        #[cfg(reticent_seeded_bugs)]
-        let noise = crate::bug::spoiled_noise(inside, self.noise_multiplier);
-        #[cfg(not(reticent_seeded_bugs))]
-        let noise = self.noise_multiplier;
-        let GateState { private, terms, pass, .. } = inside;
-        let (weights, clip) = (weights(terms), clip(terms));
-        let len = weights.len();
-        let mut sum = vec![0; len];
-        // A grid for twice the coordinates: see the note.
-        let grid = Grid::new(2 * len);
-        let vectors = Vectors { units: private.units(), chosen: None, clip, grid };
-        pass.vector_sum(&vectors, &mut sum, |unit, whole, _| {
-            let records = private.records_in(unit);
-            let share = 1.0 / records.len() as f64;
-            for &i in records.iter() {
-                let mut score = [0.0];
-                let i = i as usize;
-                with_rows!(private.rows(), rows => private.scores(rows, i, self.at, &mut score));
-                let of = errors(score[0], private.target(i));
-                let of = &of[of.len() - len..];
-                for ((sum, of), weight) in whole.iter_mut().zip(of).zip(weights) {
-                    *sum += share * weight * of;
-                }
+pub(super) fn add_up(
+    TableHolder { private, pass, .. }: &mut TableHolder,
+    (at, counted): (&[f64], bool),
+    over: &Over<'_>,
+    out: &mut [i64],
+) {
+    let (weights, len) = (weights(counted), out.len());
+    pass.vector_sum(&over.of(private.units()), out, |unit, whole, _| {
+        let records = private.records_in(unit);
+        let share = 1.0 / records.len() as f64;
+        for &i in records.iter() {
+            let mut score = [0.0];
+            let i = i as usize;
+            with_rows!(private.rows(), rows => private.scores(rows, i, at, &mut score));
+            let of = errors(score[0], private.target(i));
+            let of = &of[of.len() - len..];
+            for ((sum, of), weight) in whole.iter_mut().zip(of).zip(weights) {
+                *sum += share * weight * of;
             }
-        });
-        add_noise(entropy, noise * factor(terms), &mut sum)?;
-        let step = grid.step(clip);
-        Ok(sum.iter().zip(weights).map(|(&steps, weight)| steps as f64 * step / weight).collect())
-    }
+        }
+    });
 }
 
 /// What a record adds, but for the weights.

@@ -7,6 +7,7 @@ use reticent_noise::{Entropy, Sampling};
 use reticent_problem::losses;
 
 use super::{ClippedMean, Errors, Gradient, Histogram, Query};
+use crate::holder::TableHolder;
 use crate::inside::GateState;
 use crate::sums::{Meeting, Private};
 use crate::terms::Terms;
@@ -56,7 +57,7 @@ fn inside(records: &[Record], loss: &str, adjacency: Adjacency, unit: Unit) -> G
     };
     let private = private.unwrap();
     private.check_targets(&*loss).unwrap();
-    GateState::new(private, loss.into(), terms)
+    GateState::new(Box::new(TableHolder::new(private)), loss.into(), terms)
 }
 
 /// What the answers to a question differ by, squared, in standard deviations of its noise at z = 1.
@@ -144,7 +145,7 @@ fn whoever_asks_for_anything_but_a_gradient_is_not_waited_for() {
     let records = [(0.5, 1.0, 0), (-0.5, -1.0, 1)];
     let mut inside = inside(&records, "squared", Adjacency::ReplaceOne, Unit::Record);
     let meeting = std::sync::Arc::<Meeting>::default();
-    inside.shared = Some(meeting.join());
+    inside.holder.table_mut().unwrap().shared = Some(meeting.join());
     let (at, entropy) = ([0.7, -0.2], &mut Entropy::seeded(1));
     let mean = ClippedMean { clip: 1.0, noise_multiplier: 0.0, sampling: Sampling::Full };
     super::Erased::answer(&Gradient { at: &at, mean }, &mut inside, entropy).unwrap();

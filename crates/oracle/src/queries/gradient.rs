@@ -12,14 +12,16 @@
 
 use reticent_accountant::Event;
 use reticent_noise::Sampling;
-use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
+use reticent_problem::losses::Loss;
 use serde::Serialize;
 
-use super::{Query, check_clip, check_noise, check_point, noisy_mean};
-use crate::inside::GateState;
+use super::record_sum::RecordSum;
+use super::sum_query::{AskedSum, SumQuery};
+use super::{check_clip, check_noise};
+use crate::holder::TableHolder;
 use crate::refusal::Refusal;
-use crate::sums::Slopes;
+use crate::sums::{Ask, PassMember, Slopes};
 use crate::terms::Terms;
 
 /// How a mean over the units is asked for: all that its event depends on, and the clip.
@@ -42,6 +44,17 @@ impl ClippedMean {
     pub(crate) fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
         Ok(terms.event(terms.mechanism(self.sampling, self.noise_multiplier)?)?)
     }
+
+    pub(super) fn of<'a>(&self, what: RecordSum<'a>) -> AskedSum<'a> {
+        AskedSum { what, sampling: self.sampling, noise_multiplier: self.noise_multiplier }
+    }
+
+    /// The mean that a sum in steps of this size is: exact integers until the noise is in, and after
+    /// it arithmetic on the released value.
+    pub(super) fn read(&self, sum: &[i64], step: f64, terms: &Terms) -> Vec<f64> {
+        let step = step / self.sampling.normaliser(terms.population() as f64);
+        sum.iter().map(|&steps| steps as f64 * step).collect()
+    }
 }
 
 /// The noisy mean of the clipped gradients.
@@ -53,21 +66,41 @@ pub struct Gradient<'a> {
     pub mean: ClippedMean,
 }
 
-impl Query for Gradient<'_> {
+impl SumQuery for Gradient<'_> {
     const NAME: &'static str = "gradient";
     const SHARES_PASS: bool = true;
     type Answer = Vec<f64>;
 
-    fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        self.mean.check()?;
-        check_point(self.at, shape)
+    fn check(&self, _: Shape, _: &Terms) -> Result<(), Refusal> {
+        self.mean.check()
     }
 
-    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![self.mean.event(terms)?])
+    fn asked(&self, _: &Terms) -> AskedSum<'_> {
+        self.mean.of(RecordSum::Gradient { at: self.at.into(), clip: self.mean.clip })
     }
 
-    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        noisy_mean(inside, entropy, Slopes::At(self.at), &self.mean)
+    fn read(&self, sum: &[i64], shape: Shape, terms: &Terms) -> Vec<f64> {
+        self.mean.read(sum, self.asked(terms).what.step(shape), terms)
+    }
+}
+
+/// Adds up `aᵢ ⊗ t` with these slopes, clipped.
+pub(super) fn add_up(
+    table: &mut TableHolder,
+    loss: &dyn Loss,
+    (slopes, clip): (Slopes<'_>, f64),
+    chosen: Option<&[u32]>,
+    out: &mut [i64],
+) {
+    let TableHolder { private, pass, shared } = table;
+    match (shared, slopes) {
+        // The same integers as from a pass of its own, in one pass with others' (sums/shared.rs).
+        (Some(shared), Slopes::At(at)) if chosen.is_none() && private.native_table().is_some() => {
+            out.copy_from_slice(&shared.sum(private, loss, at, clip));
+        }
+        (shared, slopes) => {
+            shared.iter_mut().for_each(PassMember::leave);
+            pass.clipped_sum(&Ask { private, loss, slopes, clip, chosen }, out);
+        }
     }
 }

@@ -15,15 +15,16 @@
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
-use reticent_accountant::{Adjacency, Event};
-use reticent_noise::entropy::Entropy;
-use reticent_problem::{LossTarget, Shape};
+use reticent_problem::Shape;
+use reticent_problem::losses::Loss;
 use serde::Serialize;
 
-use super::{Query, add_noise, check_finite, check_noise, check_point, wrong};
-use crate::inside::GateState;
+use super::record_sum::{Over, RecordSum};
+use super::sum_query::{AskedSum, SumQuery};
+use super::{check_finite, check_noise, wrong};
+use crate::holder::TableHolder;
 use crate::refusal::Refusal;
-use crate::sums::{Grid, Vectors, with_rows};
+use crate::sums::with_rows;
 use crate::terms::Terms;
 
 /// The most edges between bins.
@@ -109,7 +110,7 @@ impl Histogram<'_> {
     /// The standard deviations of the noise on a count of the confusion and on one of a block,
     /// which are public.
     pub fn deviations(&self, shape: Shape, terms: &Terms) -> (f64, f64) {
-        let noise = self.noise_multiplier * factor(terms);
+        let noise = self.asked(terms).noise(terms);
         (noise / FRAC_1_SQRT_2, noise / self.cells(shape).share())
     }
 
@@ -147,81 +148,79 @@ fn against_the_rest(scores: &[f64], k: usize) -> f64 {
     scores[k] - top - others().map(|s| (s - top).exp()).sum::<f64>().ln()
 }
 
-/// What the noise of `z` clips is multiplied with.
-fn factor(terms: &Terms) -> f64 {
-    match terms.adjacency() {
-        Adjacency::ReplaceOne => FRAC_1_SQRT_2 * (1.0 + f64::EPSILON),
-        Adjacency::AddRemove => 1.0,
-    }
-}
+/// What the noise of `z` clips is multiplied with where a unit takes another's place.
+pub(super) const REPLACED: f64 = FRAC_1_SQRT_2 * (1.0 + f64::EPSILON);
 
-impl Query for Histogram<'_> {
+impl SumQuery for Histogram<'_> {
     const NAME: &'static str = "histogram";
     type Answer = Vec<f64>;
 
-    fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        check_noise(self.noise_multiplier)?;
-        check_point(self.at, shape)?;
-        check_finite(self.edges)?;
-        if self.edges.len() > MOST_EDGES || self.edges.windows(2).any(|pair| pair[0] >= pair[1]) {
-            return Err(wrong("the edges of the bins must increase, and be at most 255"));
-        }
-        if self.cut.is_nan() {
-            return Err(wrong("the cut between two classes is not a number"));
-        }
-        if shape.outputs > MOST_CLASSES {
-            return Err(Refusal::BadQuery(format!(
-                "{} classes are too many to count who is taken for whom: at most {MOST_CLASSES}",
-                shape.outputs
-            )));
-        }
-        Ok(())
+    fn check(&self, _: Shape, _: &Terms) -> Result<(), Refusal> {
+        check_noise(self.noise_multiplier)
     }
 
-    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![terms.noisy(self.noise_multiplier)?])
+    fn asked(&self, _: &Terms) -> AskedSum<'_> {
+        let Histogram { at, cut, edges, noise_multiplier } = *self;
+        let what = RecordSum::Histogram { at: at.into(), cut, edges: edges.into() };
+        AskedSum::of_all(what, noise_multiplier)
     }
 
-    fn fits(&self, inside: &GateState) -> Result<(), Refusal> {
-        match inside.loss.target() {
-            LossTarget::Real => Err(wrong("a model of a number has no classes to count")),
-            LossTarget::Binary | LossTarget::Classes(_) => Ok(()),
-        }
+    fn read(&self, sum: &[i64], shape: Shape, terms: &Terms) -> Vec<f64> {
+        let cells = self.cells(shape);
+        let step = self.asked(terms).what.step(shape);
+        let (confusion, blocks) = sum.split_at(cells.classes() * cells.classes());
+        let counts = |steps: &i64, share: f64| *steps as f64 * step / share;
+        let confusion = confusion.iter().map(|steps| counts(steps, FRAC_1_SQRT_2));
+        confusion.chain(blocks.iter().map(|steps| counts(steps, cells.share()))).collect()
     }
 
     fn made_up(&self, shape: Shape, terms: &Terms, _: &mut dyn FnMut() -> f64) -> Vec<f64> {
         let cells = self.cells(shape);
         vec![terms.population() as f64 / cells.count() as f64; cells.count()]
     }
+}
 
-    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        let cells = self.cells(inside.shape());
-        let outputs = inside.loss.outputs();
-        #[cfg(reticent_seeded_bugs)]
-        let noise = crate::bug::spoiled_noise(inside, self.noise_multiplier);
-        #[cfg(not(reticent_seeded_bugs))]
-        let noise = self.noise_multiplier;
-        let GateState { private, terms, pass, .. } = inside;
-        let mut sum = vec![0; cells.count()];
-        // A grid for twice the coordinates: see the note.
-        let grid = Grid::new(2 * sum.len());
-        let vectors = Vectors { units: private.units(), chosen: None, clip: 1.0, grid };
-        pass.vector_sum(&vectors, &mut sum, |unit, whole, _| {
-            let records = private.records_in(unit);
-            let mut scores = vec![0.0; outputs];
-            for &i in records.iter() {
-                let i = i as usize;
-                with_rows!(private.rows(), rows => private.scores(rows, i, self.at, &mut scores));
-                let target = private.target(i);
-                let class = if outputs == 1 { usize::from(target > 0.0) } else { target as usize };
-                self.add(&cells, &scores, class, records.len() as f64, whole);
-            }
-        });
-        add_noise(entropy, noise * factor(terms), &mut sum)?;
-        let step = grid.step(1.0);
-        let (confusion, blocks) = sum.split_at(cells.classes() * cells.classes());
-        let counts = |steps: &i64, share: f64| *steps as f64 * step / share;
-        let confusion = confusion.iter().map(|steps| counts(steps, FRAC_1_SQRT_2));
-        Ok(confusion.chain(blocks.iter().map(|steps| counts(steps, cells.share()))).collect())
+/// Where each count stands.
+pub(super) fn cells(shape: Shape, edges: &[f64]) -> HistogramCells {
+    HistogramCells::new(shape, edges.len())
+}
+
+pub(super) fn check(cut: f64, edges: &[f64], shape: Shape) -> Result<(), Refusal> {
+    check_finite(edges)?;
+    if edges.len() > MOST_EDGES || edges.windows(2).any(|pair| pair[0] >= pair[1]) {
+        return Err(wrong("the edges of the bins must increase, and be at most 255"));
     }
+    if cut.is_nan() {
+        return Err(wrong("the cut between two classes is not a number"));
+    }
+    if shape.outputs > MOST_CLASSES {
+        return Err(Refusal::BadQuery(format!(
+            "{} classes are too many to count who is taken for whom: at most {MOST_CLASSES}",
+            shape.outputs
+        )));
+    }
+    Ok(())
+}
+
+pub(super) fn add_up(
+    TableHolder { private, pass, .. }: &mut TableHolder,
+    loss: &dyn Loss,
+    (at, cut, edges): (&[f64], f64, &[f64]),
+    over: &Over<'_>,
+    out: &mut [i64],
+) {
+    let histogram = Histogram { at, cut, edges, noise_multiplier: 0.0 };
+    let outputs = loss.outputs();
+    let cells = histogram.cells(private.shape(outputs));
+    pass.vector_sum(&over.of(private.units()), out, |unit, whole, _| {
+        let records = private.records_in(unit);
+        let mut scores = vec![0.0; outputs];
+        for &i in records.iter() {
+            let i = i as usize;
+            with_rows!(private.rows(), rows => private.scores(rows, i, at, &mut scores));
+            let target = private.target(i);
+            let class = if outputs == 1 { usize::from(target > 0.0) } else { target as usize };
+            histogram.add(&cells, &scores, class, records.len() as f64, whole);
+        }
+    });
 }

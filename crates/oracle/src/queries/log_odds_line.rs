@@ -14,22 +14,22 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
-use reticent_accountant::Event;
-use reticent_noise::entropy::Entropy;
-use reticent_problem::{LossTarget, Shape};
+use reticent_problem::Shape;
 use serde::Serialize;
 
-use super::{Query, add_noise, check_finite, check_noise, check_point, check_range, wrong};
-use crate::inside::GateState;
+use super::record_sum::{Over, RecordSum};
+use super::sum_query::{AskedSum, SumQuery};
+use super::{check_finite, check_noise, check_range, wrong};
+use crate::holder::TableHolder;
 use crate::refusal::Refusal;
-use crate::sums::{Grid, Vectors, with_rows};
+use crate::sums::with_rows;
 use crate::terms::Terms;
 
 /// How much second derivatives weigh beside the gradient: so much that no record gets longer.
 const KAPPA: f64 = 0.4;
 
 /// Numbers of an answer.
-const LEN: usize = 5;
+pub(super) const LEN: usize = 5;
 
 /// The noisy mean gradient and second derivatives of the log-likelihood of two classes in the slope
 /// and the shift of a line through a model's log-odds: `[g_a, g_c, h_aa, h_ac, h_cc]`.
@@ -56,71 +56,67 @@ impl LogOddsLine<'_> {
         let (b, bend) = (self.most, SQRT_2 / (4.0 * KAPPA));
         [SQRT_2 * b, SQRT_2, bend * b * b, bend * b, bend]
     }
-
-    /// The vector of a record.
-    fn vector(&self, score: f64, second: bool) -> [f64; LEN] {
-        // A score that overflowed says nothing.
-        let s = if score.is_nan() { 0.0 } else { score.clamp(-self.most, self.most) };
-        let p = 1.0 / (1.0 + (-(self.line[0] * s + self.line[1])).exp());
-        let p = if p.is_nan() { 0.5 } else { p };
-        let (u, r) = (s / self.most, f64::from(u8::from(second)) - p);
-        let h = KAPPA * 4.0 * p * (1.0 - p);
-        [r * u, r, h * u * u, h * u, h].map(|x| FRAC_1_SQRT_2 * x)
-    }
 }
 
-impl Query for LogOddsLine<'_> {
+impl SumQuery for LogOddsLine<'_> {
     const NAME: &'static str = "log-odds line";
     type Answer = Vec<f64>;
 
-    fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        check_noise(self.noise_multiplier)?;
-        check_point(self.at, shape)?;
-        check_finite(&self.line)?;
-        check_range("most log-odds", self.most, 1e-3, 1e3)?;
-        match shape.outputs {
-            1 => Ok(()),
-            _ => Err(wrong("a line through log-odds is for two classes")),
-        }
+    fn check(&self, _: Shape, _: &Terms) -> Result<(), Refusal> {
+        check_noise(self.noise_multiplier)
     }
 
-    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![terms.noisy(self.noise_multiplier)?])
+    fn asked(&self, _: &Terms) -> AskedSum<'_> {
+        let what = RecordSum::LogOddsLine { at: self.at.into(), line: self.line, most: self.most };
+        AskedSum::of_all(what, self.noise_multiplier)
     }
 
-    fn fits(&self, inside: &GateState) -> Result<(), Refusal> {
-        match inside.loss.target() {
-            LossTarget::Binary => Ok(()),
-            _ => Err(wrong("a line through log-odds is for two classes")),
-        }
+    fn read(&self, sum: &[i64], shape: Shape, terms: &Terms) -> Vec<f64> {
+        let step = self.asked(terms).what.step(shape) / terms.population() as f64;
+        sum.iter().zip(self.units()).map(|(&n, unit)| n as f64 * step * unit).collect()
     }
 
     fn made_up(&self, _: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64> {
         (0..LEN).map(|_| next()).collect()
     }
+}
 
-    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        #[cfg(reticent_seeded_bugs)]
-        let noise = crate::bug::spoiled_noise(inside, self.noise_multiplier);
-        #[cfg(not(reticent_seeded_bugs))]
-        let noise = self.noise_multiplier;
-        let GateState { private, terms, pass, .. } = inside;
-        let mut sum = vec![0; LEN];
-        let grid = Grid::new(LEN);
-        let vectors = Vectors { units: private.units(), chosen: None, clip: 1.0, grid };
-        pass.vector_sum(&vectors, &mut sum, |unit, whole, _| {
-            let records = private.records_in(unit);
-            for i in records.iter().map(|&i| i as usize) {
-                let mut score = [0.0];
-                with_rows!(private.rows(), rows => private.scores(rows, i, self.at, &mut score));
-                let own = self.vector(score[0], private.target(i) > 0.0);
-                whole.iter_mut().zip(own).for_each(|(sum, x)| *sum += x / records.len() as f64);
-            }
-        });
-        add_noise(entropy, noise, &mut sum)?;
-        let step = grid.step(1.0) / terms.population() as f64;
-        Ok(sum.iter().zip(self.units()).map(|(&n, unit)| n as f64 * step * unit).collect())
+/// Refuses a line or a bound of log-odds that cannot be.
+pub(super) fn check(line: &[f64; 2], most: f64, shape: Shape) -> Result<(), Refusal> {
+    check_finite(line)?;
+    check_range("most log-odds", most, 1e-3, 1e3)?;
+    match shape.outputs {
+        1 => Ok(()),
+        _ => Err(wrong("a line through log-odds is for two classes")),
     }
+}
+
+pub(super) fn add_up(
+    TableHolder { private, pass, .. }: &mut TableHolder,
+    (at, line, most): (&[f64], &[f64; 2], f64),
+    over: &Over<'_>,
+    out: &mut [i64],
+) {
+    pass.vector_sum(&over.of(private.units()), out, |unit, whole, _| {
+        let records = private.records_in(unit);
+        for i in records.iter().map(|&i| i as usize) {
+            let mut score = [0.0];
+            with_rows!(private.rows(), rows => private.scores(rows, i, at, &mut score));
+            let own = vector((line, most), score[0], private.target(i) > 0.0);
+            whole.iter_mut().zip(own).for_each(|(sum, x)| *sum += x / records.len() as f64);
+        }
+    });
+}
+
+/// The vector of a record.
+fn vector((line, most): (&[f64; 2], f64), score: f64, second: bool) -> [f64; LEN] {
+    // A score that overflowed says nothing.
+    let s = if score.is_nan() { 0.0 } else { score.clamp(-most, most) };
+    let p = 1.0 / (1.0 + (-(line[0] * s + line[1])).exp());
+    let p = if p.is_nan() { 0.5 } else { p };
+    let (u, r) = (s / most, f64::from(u8::from(second)) - p);
+    let h = KAPPA * 4.0 * p * (1.0 - p);
+    [r * u, r, h * u * u, h * u, h].map(|x| FRAC_1_SQRT_2 * x)
 }
 
 #[cfg(test)]
@@ -136,10 +132,9 @@ mod tests {
             for shift in [-1e300, -20.0, -2.0, 0.0, 0.7, 20.0] {
                 for k in -400..=400 {
                     let line = [slope, shift];
-                    let ask = LogOddsLine { at: &[], line, most: 5.0, noise_multiplier: 1.0 };
                     for second in [false, true] {
                         for score in [0.02 * f64::from(k), f64::INFINITY, f64::NAN] {
-                            longest = longest.max(norm(ask.vector(score, second)));
+                            longest = longest.max(norm(vector((&line, 5.0), score, second)));
                         }
                     }
                 }

@@ -133,7 +133,7 @@ impl Query for Minimiser<'_> {
 
     fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         let proven = self.prove(inside)?;
-        let x = self.solve(&proven, inside);
+        let x = self.solve(&proven, inside)?;
         let shape = inside.shape();
         let point = match self.public.penalty {
             Some((a, _, v)) if self.image => {
@@ -162,7 +162,7 @@ pub(super) fn noisy_point(
 }
 
 impl Minimiser<'_> {
-    fn solve(&self, proven: &Proven, inside: &mut GateState) -> Vec<f64> {
+    fn solve(&self, proven: &Proven, inside: &mut GateState) -> Result<Vec<f64>, Refusal> {
         let loss = inside.loss.clone();
         let risk = self.risk(inside.shape(), &*loss);
         let nothing = vec![0.0; self.start.len()];

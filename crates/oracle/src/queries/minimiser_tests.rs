@@ -1,3 +1,4 @@
+use crate::holder::TableHolder;
 use crate::sums::Private;
 use proptest::prelude::*;
 use reticent_accountant::{Unit, View};
@@ -21,7 +22,8 @@ fn inside(rows: &[(Vec<f64>, bool)]) -> GateState {
     };
     let loss = losses::parse("logistic", None).unwrap();
     let terms = Terms::replace_one(Unit::Record, View::Central, rows.len() as u64);
-    GateState::new(Private::by_record(table, 0.0).unwrap(), loss.into(), terms)
+    let holder = TableHolder::new(Private::by_record(table, 0.0).unwrap());
+    GateState::new(Box::new(holder), loss.into(), terms)
 }
 
 fn distance(a: &[f64], b: &[f64]) -> f64 {
@@ -32,7 +34,7 @@ fn solution(params: &Minimiser<'_>, rows: &[(Vec<f64>, bool)], longer: u64) -> (
     let mut inside = inside(rows);
     let proven = params.prove(&inside).unwrap();
     let more = Proven { descent: proven.descent.longer(longer), ..proven };
-    (params.solve(&more, &mut inside), proven)
+    (params.solve(&more, &mut inside).unwrap(), proven)
 }
 
 fn row() -> impl Strategy<Value = (Vec<f64>, bool)> {

@@ -20,9 +20,11 @@ mod minimiser;
 mod objective;
 mod perturbed;
 mod quantile;
+mod record_sum;
 mod residual;
 mod score;
 mod second_moment;
+mod sum_query;
 
 pub use bin_counts::{BinCounts, Bins};
 pub use column_sums::ColumnSums;
@@ -44,6 +46,8 @@ pub use score::Score;
 pub use second_moment::SecondMoment;
 
 pub(crate) use erased::{Erased, QueryAnswer};
+pub(crate) use record_sum::RecordSum;
+pub(crate) use sum_query::AskedSum;
 
 use reticent_accountant::Event;
 use reticent_noise::entropy::Entropy;
@@ -53,7 +57,7 @@ use serde::Serialize;
 
 use crate::inside::GateState;
 use crate::refusal::Refusal;
-use crate::sums::{Ask, Grid, PassMember, Slopes, grid};
+use crate::sums::grid;
 use crate::terms::Terms;
 
 /// Noise of so many clips, or more, is none that the grid has: what is refused is refused before it
@@ -89,6 +93,11 @@ pub trait Query: Serialize {
         Ok(())
     }
 
+    /// Whether nothing but sums over records is asked: it can then be asked of rows that others hold.
+    fn is_of_sums(&self) -> bool {
+        false
+    }
+
     /// Whether the answer moves the blocks of a consensus, on which later answers depend.
     fn moves_blocks(&self) -> bool {
         false
@@ -105,39 +114,6 @@ pub trait Query: Serialize {
         inside: &mut GateState,
         entropy: &mut Entropy,
     ) -> Result<Self::Answer, Refusal>;
-}
-
-/// The mean over a sample of `aᵢ ⊗ t`, clipped, with noise: exact integers until the noise is in,
-/// and after it arithmetic on the released value.
-fn noisy_mean(
-    inside: &mut GateState,
-    entropy: &mut Entropy,
-    slopes: Slopes<'_>,
-    params: &ClippedMean,
-) -> Result<Vec<f64>, Refusal> {
-    let mut sum = vec![0; inside.shape().len()];
-    let normaliser = params.sampling.normaliser(inside.terms.population() as f64);
-    #[cfg(reticent_seeded_bugs)]
-    let (params, normaliser) = &crate::bug::spoiled(inside, &slopes, params, normaliser);
-    let ClippedMean { clip, noise_multiplier, sampling } = *params;
-    let GateState { private, loss, pass, shared, .. } = inside;
-    let mut chosen = Vec::new();
-    let sampled = sampling.draw(private.units(), entropy, &mut chosen)?;
-    match (shared, slopes) {
-        // The same integers as from a pass of its own, in one pass with others' (sums/shared.rs).
-        (Some(shared), Slopes::At(at)) if !sampled && private.native_table().is_some() => {
-            sum = shared.sum(private, &**loss, at, clip);
-        }
-        (shared, slopes) => {
-            shared.iter_mut().for_each(PassMember::leave);
-            let chosen = sampled.then_some(&*chosen);
-            let ask = Ask { private, loss: &**loss, slopes, clip, chosen };
-            pass.clipped_sum(&ask, &mut sum);
-        }
-    }
-    add_noise(entropy, noise_multiplier, &mut sum)?;
-    let step = Grid::new(sum.len()).step(clip) / normaliser;
-    Ok(sum.iter().map(|&steps| steps as f64 * step).collect())
 }
 
 /// Noise of `noise_multiplier` clips on sums in steps of the grid.

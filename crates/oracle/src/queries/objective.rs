@@ -175,7 +175,7 @@ impl PerturbedObjective<'_> {
         entropy: &mut Entropy,
     ) -> Result<Option<Vec<u32>>, Refusal> {
         let most = inside.terms.population().saturating_mul(CROWD);
-        let units = inside.private.units();
+        let units = inside.holder.units();
         if inside.terms.adjacency() == Adjacency::ReplaceOne || units as u64 <= most {
             return Ok(None);
         }
@@ -261,7 +261,7 @@ impl Query for PerturbedObjective<'_> {
         let loss = inside.loss.clone();
         let risk = self.risk(inside, &*loss, scale);
         let taken = self.taken(inside, entropy)?;
-        let x = inside.minimise(&descent, &risk, bounds.clip, &b, taken.as_deref());
+        let x = inside.minimise(&descent, &risk, bounds.clip, &b, taken.as_deref())?;
         match self.law {
             Law::SphericalLaplace if z > 0.0 => laplace_point(&x, radius, z / COVER_PURE, entropy),
             _ => noisy_point(&x, radius, COVER * z * self.moves(&inside.terms), entropy),

@@ -3,6 +3,7 @@ use reticent_data::{Dense, Rows, Table};
 use reticent_problem::losses;
 
 use super::*;
+use crate::holder::TableHolder;
 use crate::sums::Private;
 
 const START: [f64; 4] = [0.0; 4];
@@ -20,7 +21,8 @@ fn inside() -> GateState {
     };
     let terms = Terms::replace_one(Unit::Record, View::Central, RECORDS as u64);
     let loss = losses::parse("logistic", None).unwrap();
-    GateState::new(Private::by_record(table, 0.0).unwrap(), loss.into(), terms)
+    let holder = TableHolder::new(Private::by_record(table, 0.0).unwrap());
+    GateState::new(Box::new(holder), loss.into(), terms)
 }
 
 fn objective(law: Law) -> PerturbedObjective<'static> {
@@ -78,7 +80,7 @@ fn a_pure_objective_is_covered_by_as_much_noise_as_is_entered() {
         let mut b = objective.draw(&mut Entropy::seeded(seed)).unwrap();
         b.iter_mut().for_each(|b| *b *= scale);
         let risk = objective.risk(&inside, &*loss, scale);
-        let x = inside.minimise(&descent, &risk, bounds.clip, &b, None);
+        let x = inside.minimise(&descent, &risk, bounds.clip, &b, None).unwrap();
         sum += said.iter().zip(&x).map(|(said, x)| (said - x).abs()).sum::<f64>();
     }
     let entered = 64.0 * objective.noise_multiplier * radius * (START.len() as f64).sqrt();

@@ -16,7 +16,8 @@ use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
 use serde::Serialize;
 
-use super::count::{Count, check_statistic, half, noisy_count};
+use super::count::{Count, check_statistic};
+use super::sum_query::SumQuery;
 use super::{Query, check_noise, check_range, wrong};
 use crate::inside::GateState;
 use crate::refusal::Refusal;
@@ -48,7 +49,8 @@ impl Quantile<'_> {
 
     /// The standard deviation of the noise on each of its counts, which is public.
     pub fn deviation(&self, terms: &Terms) -> f64 {
-        self.each() * half(terms)
+        let count = Count { of: self.of, at_most: 0.0, noise_multiplier: self.each() };
+        count.asked(terms).noise(terms)
     }
 
     /// The noise multiplier of one count, rounded up so that the sum of the costs is not above that
@@ -78,6 +80,10 @@ impl Query for Quantile<'_> {
         Ok(vec![terms.noisy(self.noise_multiplier)?])
     }
 
+    fn is_of_sums(&self) -> bool {
+        true
+    }
+
     fn made_up(&self, _: Shape, _: &Terms, _: &mut dyn FnMut() -> f64) -> f64 {
         self.candidates[self.candidates.len() / 2]
     }
@@ -90,7 +96,7 @@ impl Query for Quantile<'_> {
         for _ in 0..rounds {
             let middle = low + (high - low) / 2;
             let count = Count { of, at_most: candidates[middle], noise_multiplier: each };
-            if noisy_count(inside, entropy, &count)? + SLACK >= wanted {
+            if Query::answer(&count, inside, entropy)? + SLACK >= wanted {
                 high = middle;
             } else {
                 low = (middle + 1).min(high);

@@ -152,7 +152,7 @@ impl Query for Residual<'_> {
         let params = crate::bug::spoiled_residual(inside.bug, params);
         let ResidualTerms { clip, noise_multiplier, .. } = params;
         let prox = params.prox();
-        let mut residual = prox.point(inside.rows_and_loss(), self.v, self.z);
+        let mut residual = prox.point(inside.rows_and_loss()?, self.v, self.z);
         residual.iter_mut().zip(self.z).for_each(|(x, z)| *x -= z);
         residual.iter_mut().for_each(finite);
         let len = residual.len();
@@ -163,7 +163,7 @@ impl Query for Residual<'_> {
         let one_record = (inside.terms.unit(), inside.terms.adjacency())
             == (Unit::Record, Adjacency::ReplaceOne);
         let moves = match one_record {
-            true => prox.moves_at_most(inside.rows_and_loss(), self.v, self.z),
+            true => prox.moves_at_most(inside.rows_and_loss()?, self.v, self.z),
             false => f64::INFINITY,
         };
         let steps = 0.5 * moves / grid.step(clip) + (len as f64).sqrt() + 1.0;

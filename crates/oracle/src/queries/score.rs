@@ -10,14 +10,15 @@
 //! Event: Gaussian with noise multiplier `z`. Proof: proofs/count.md,
 //! proofs/noise-gaussian-grid.md.
 
-use reticent_accountant::Event;
-use reticent_noise::entropy::Entropy;
+use reticent_problem::losses::Loss;
 use reticent_problem::{Shape, prediction_error};
 use serde::Serialize;
 
-use super::count::noisy_share_sum;
-use super::{Query, check_noise, check_point};
-use crate::inside::GateState;
+use super::check_noise;
+use super::count::add_up_shares;
+use super::record_sum::{Over, RecordSum};
+use super::sum_query::{AskedSum, SumQuery};
+use crate::holder::TableHolder;
 use crate::refusal::Refusal;
 use crate::sums::{Private, with_rows};
 use crate::terms::Terms;
@@ -31,31 +32,38 @@ pub struct Score<'a> {
     pub noise_multiplier: f64,
 }
 
-impl Query for Score<'_> {
+impl SumQuery for Score<'_> {
     const NAME: &'static str = "score";
     type Answer = f64;
 
-    fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        check_noise(self.noise_multiplier)?;
-        check_point(self.at, shape)
+    fn check(&self, _: Shape, _: &Terms) -> Result<(), Refusal> {
+        check_noise(self.noise_multiplier)
     }
 
-    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![terms.noisy(self.noise_multiplier)?])
+    fn asked(&self, _: &Terms) -> AskedSum<'_> {
+        AskedSum::of_all(RecordSum::Score { at: self.at.into() }, self.noise_multiplier)
+    }
+
+    fn read(&self, sum: &[i64], shape: Shape, terms: &Terms) -> f64 {
+        sum[0] as f64 * self.asked(terms).what.step(shape) / terms.population() as f64
     }
 
     fn made_up(&self, _: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> f64 {
         0.25 + next()
     }
+}
 
-    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<f64, Refusal> {
-        let population = inside.terms.population() as f64;
-        let (kind, outputs) = (inside.loss.target(), inside.loss.outputs());
-        let error = |private: &Private, i: usize| {
-            let mut scores = vec![0.0; outputs];
-            with_rows!(private.rows(), rows => private.scores(rows, i, self.at, &mut scores));
-            prediction_error(kind, &scores, private.target(i))
-        };
-        Ok(noisy_share_sum(inside, entropy, self.noise_multiplier, error)? / population)
-    }
+pub(super) fn add_up(
+    table: &mut TableHolder,
+    loss: &dyn Loss,
+    at: &[f64],
+    over: &Over<'_>,
+    out: &mut [i64],
+) {
+    let (kind, outputs) = (loss.target(), loss.outputs());
+    add_up_shares(table, over, out, |private: &Private, i: usize| {
+        let mut scores = vec![0.0; outputs];
+        with_rows!(private.rows(), rows => private.scores(rows, i, at, &mut scores));
+        prediction_error(kind, &scores, private.target(i))
+    });
 }

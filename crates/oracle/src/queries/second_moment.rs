@@ -16,15 +16,15 @@
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::ops::RangeInclusive;
 
-use reticent_accountant::{Adjacency, Event};
-use reticent_noise::entropy::Entropy;
 use reticent_problem::Shape;
 use serde::Serialize;
 
-use super::{Query, add_noise, check_noise, check_range};
-use crate::inside::GateState;
+use super::record_sum::{Over, RecordSum};
+use super::sum_query::{AskedSum, SumQuery};
+use super::{check_noise, check_range};
+use crate::holder::TableHolder;
 use crate::refusal::Refusal;
-use crate::sums::{Grid, Vectors, symmetric};
+use crate::sums::symmetric;
 use crate::terms::Terms;
 
 /// The noisy mean of `aaᵀ`, row-major, symmetric but perhaps not positive semidefinite.
@@ -46,76 +46,74 @@ impl SecondMoment {
     /// Row norms whose squares neither underflow nor overflow.
     pub const ROW_NORMS: RangeInclusive<f64> = 1e-50..=1e50;
 
-    /// How many coordinates a row has.
-    fn width(&self, shape: Shape) -> usize {
-        shape.features + usize::from(self.whole && shape.intercept)
-    }
-
     /// The standard deviation of the noise on a diagonal entry of the answer, which is public; off
     /// the diagonal it is `√2` smaller.
     pub fn deviation(&self, terms: &Terms) -> f64 {
-        self.noise_multiplier * factor(terms) * self.row_norm * self.row_norm
-            / terms.population() as f64
+        let asked = self.asked(terms);
+        asked.noise(terms) * self.row_norm * self.row_norm / terms.population() as f64
     }
 }
 
-/// What the noise of `z` clips is multiplied with.
-pub(super) fn factor(terms: &Terms) -> f64 {
-    match terms.adjacency() {
-        // Rounding may turn two matrices a little more than at right angles: see the note.
-        Adjacency::ReplaceOne => FRAC_1_SQRT_2 * (1.0 + 1e-6),
-        Adjacency::AddRemove => 1.0,
-    }
-}
+/// What the noise of `z` clips is multiplied with where a unit takes another's place. Rounding may
+/// turn two matrices a little more than at right angles: see the note.
+pub(super) const REPLACED: f64 = FRAC_1_SQRT_2 * (1.0 + 1e-6);
 
-impl Query for SecondMoment {
+impl SumQuery for SecondMoment {
     const NAME: &'static str = "second-moment";
     type Answer = Vec<f64>;
 
-    fn check(&self, shape: Shape, _: &Terms) -> Result<(), Refusal> {
-        check_noise(self.noise_multiplier)?;
-        let (least, most) = (Self::ROW_NORMS.start(), Self::ROW_NORMS.end());
-        check_range("row norm", self.row_norm, *least, *most)?;
-        let (width, most) = (self.width(shape), Self::MOST_COLUMNS);
-        if width > most {
-            return Err(Refusal::BadQuery(format!(
-                "the second-moment matrix of {width} features is too large: at most {most}"
-            )));
-        }
-        Ok(())
+    fn check(&self, _: Shape, _: &Terms) -> Result<(), Refusal> {
+        check_noise(self.noise_multiplier)
     }
 
-    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
-        Ok(vec![terms.noisy(self.noise_multiplier)?])
+    fn asked(&self, _: &Terms) -> AskedSum<'_> {
+        let SecondMoment { row_norm, whole, noise_multiplier } = *self;
+        AskedSum::of_all(RecordSum::SecondMoment { row_norm, whole }, noise_multiplier)
+    }
+
+    fn read(&self, sum: &[i64], shape: Shape, terms: &Terms) -> Vec<f64> {
+        let step = self.asked(terms).what.step(shape) / terms.population() as f64;
+        symmetric(width(self.whole, shape), sum, step)
     }
 
     fn made_up(&self, shape: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64> {
-        (0..self.width(shape).pow(2)).map(|_| next()).collect()
+        (0..width(self.whole, shape).pow(2)).map(|_| next()).collect()
     }
+}
 
-    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        let SecondMoment { row_norm, whole, noise_multiplier } = *self;
-        let features = self.width(inside.shape());
-        let GateState { private, terms, pass, .. } = inside;
-        let clip = row_norm * row_norm;
-        let mut sum = vec![0; features * (features + 1) / 2];
-        // A grid for twice the coordinates: see the note.
-        let grid = Grid::new(2 * sum.len());
-        let vectors = Vectors { units: private.units(), chosen: None, clip, grid };
-        if private.users().is_none() {
-            pass.entry_sum(&vectors, &mut sum, |record, entries| {
-                private.push_square(record, (row_norm, whole), entries);
-            });
-        } else {
-            pass.vector_sum(&vectors, &mut sum, |unit, sum, _| {
-                let share = 1.0 / private.records_in(unit).len() as f64;
-                for &i in private.records_in(unit).iter() {
-                    private.add_square(i as usize, (row_norm, whole), share, sum);
-                }
-            });
-        }
-        add_noise(entropy, noise_multiplier * factor(terms), &mut sum)?;
-        let step = grid.step(clip) / terms.population() as f64;
-        Ok(symmetric(features, &sum, step))
+/// How many coordinates a row has.
+pub(super) fn width(whole: bool, shape: Shape) -> usize {
+    shape.features + usize::from(whole && shape.intercept)
+}
+
+pub(super) fn check(row_norm: f64, whole: bool, shape: Shape) -> Result<(), Refusal> {
+    let norms = SecondMoment::ROW_NORMS;
+    check_range("row norm", row_norm, *norms.start(), *norms.end())?;
+    let (width, most) = (width(whole, shape), SecondMoment::MOST_COLUMNS);
+    if width > most {
+        return Err(Refusal::BadQuery(format!(
+            "the second-moment matrix of {width} features is too large: at most {most}"
+        )));
     }
+    Ok(())
+}
+
+pub(super) fn add_up(
+    TableHolder { private, pass, .. }: &mut TableHolder,
+    squares: (f64, bool),
+    over: &Over<'_>,
+    out: &mut [i64],
+) {
+    let vectors = over.of(private.units());
+    if private.users().is_none() {
+        return pass.entry_sum(&vectors, out, |record, entries| {
+            private.push_square(record, squares, entries);
+        });
+    }
+    pass.vector_sum(&vectors, out, |unit, sum, _| {
+        let share = 1.0 / private.records_in(unit).len() as f64;
+        for &i in private.records_in(unit).iter() {
+            private.add_square(i as usize, squares, share, sum);
+        }
+    });
 }

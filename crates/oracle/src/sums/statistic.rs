@@ -1,13 +1,13 @@
 //! Single numbers of a record: an entry, its norm, one partial derivative.
 
 use reticent_problem::losses::Loss;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::private::Private;
 use super::rows::{RowAccess, with_rows};
 
 /// A number that every record has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RecordStatistic {
     /// The encoded feature with this index.
     Feature(usize),

@@ -70,7 +70,7 @@ impl ExactOracle for Gate {
 
     fn loss(&mut self, at: &[f64]) -> Result<f64, Refusal> {
         let (inside, _) = behind(self, &[at])?;
-        Ok(unclipped_sum(inside.rows_and_loss(), None, at, Want::Value, &mut [], None))
+        Ok(unclipped_sum(inside.rows_and_loss()?, None, at, Want::Value, &mut [], None))
     }
 
     fn evaluate(
@@ -81,7 +81,7 @@ impl ExactOracle for Gate {
     ) -> Result<f64, Refusal> {
         let (inside, split) = behind(self, &[at])?;
         Ok(unclipped_sum(
-            inside.rows_and_loss(),
+            inside.rows_and_loss()?,
             split.as_ref(),
             at,
             Want::Gradient,
@@ -92,13 +92,20 @@ impl ExactOracle for Gate {
 
     fn hessian_times(&mut self, at: &[f64], v: &[f64], out: &mut [f64]) -> Result<(), Refusal> {
         let (inside, split) = behind(self, &[at, v])?;
-        unclipped_sum(inside.rows_and_loss(), split.as_ref(), at, Want::HessianTimes(v), out, None);
+        unclipped_sum(
+            inside.rows_and_loss()?,
+            split.as_ref(),
+            at,
+            Want::HessianTimes(v),
+            out,
+            None,
+        );
         Ok(())
     }
 
     fn split(&mut self, step: f64) -> Result<(), Refusal> {
         let (inside, split) = behind(self, &[])?;
-        let len = inside.private.records() * inside.loss.outputs();
+        let len = inside.private()?.records() * inside.loss.outputs();
         match split {
             Some(split) => split.rescale(step),
             None => *split = Some(Split::new(step, len)),
@@ -108,6 +115,7 @@ impl ExactOracle for Gate {
 
     fn raise_multipliers(&mut self, at: &[f64], relaxation: f64) -> Result<f64, Refusal> {
         let (inside, split) = behind(self, &[at])?;
-        Ok(split.as_mut().map_or(0.0, |split| split.raise(inside.rows_and_loss(), at, relaxation)))
+        let rows_and_loss = inside.rows_and_loss()?;
+        Ok(split.as_mut().map_or(0.0, |split| split.raise(rows_and_loss, at, relaxation)))
     }
 }

@@ -14,8 +14,8 @@ use crate::sums::with_rows;
 /// If the parameter is none of this gate's shape, or the gate is bound to a plan.
 pub fn known_scores(gate: &mut Gate, at: &[f64]) -> Result<Scored, Refusal> {
     let (inside, _) = behind(gate, &[at])?;
-    let (private, outputs, records) =
-        (&inside.private, inside.loss.outputs(), inside.private.records());
+    let (private, loss) = inside.rows_and_loss()?;
+    let (outputs, records) = (loss.outputs(), private.records());
     let mut scores = vec![0.0; records * outputs];
     with_rows!(private.rows(), rows => {
         for (i, scores) in scores.chunks_exact_mut(outputs).enumerate() {

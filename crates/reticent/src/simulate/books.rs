@@ -76,6 +76,11 @@ impl PartyBooks {
         Ok(PartyBooks { certificates, of, worst })
     }
 
+    /// So many parties with the same certificate.
+    pub(super) fn alike(certificate: Certificate, parties: usize) -> Self {
+        PartyBooks { certificates: vec![certificate], of: vec![0; parties], worst: 0 }
+    }
+
     /// How many parties there are.
     pub fn len(&self) -> usize {
         self.of.len()

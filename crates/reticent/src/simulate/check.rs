@@ -9,10 +9,12 @@ use reticent_oracle::tables::Schema;
 use reticent_oracle::{Digest, PrivacyModel, Skew};
 use reticent_runtime::{self as runtime, Failures, ProtocolEntry, ProtocolRecipe, Topology};
 
+use super::held;
 use super::simulation::Simulation;
 use crate::budget::Budget;
 use crate::error::Error;
 use crate::guarantee::Guarantee;
+use crate::job::Job;
 use crate::map::{self, MapCell, MapProcedure};
 use crate::objective::Objective;
 
@@ -57,11 +59,13 @@ pub struct SimulationJob {
     pub(super) delta: Option<f64>,
     /// Stands for all that was asked for.
     pub(super) digest: Digest,
+    /// The fit, for an algorithm of one table on sums that are entrusted to a server.
+    pub(super) held: Option<Job>,
 }
 
 impl Simulation {
     /// Refuses a way to deal records where none are dealt.
-    fn check_skew(&self) -> Result<(), Error> {
+    pub(super) fn check_skew(&self) -> Result<(), Error> {
         match (self.split, self.skew) {
             (None, Some(skew)) => {
                 let why = "it says how records are dealt to the parties of `split = N`; a party for each user has its own";
@@ -77,7 +81,14 @@ impl Simulation {
     /// If something is missing, cannot be, or is not proven to be private in this combination.
     pub fn check(self) -> Result<SimulationJob, Error> {
         let digest = self.digest()?;
+        if held::is_held(self.entry) {
+            return self.check_held(digest);
+        }
         self.check_noise()?;
+        if let Some(share) = self.standard_errors {
+            let why = "they are asked for of an algorithm of one table, such as auto; leave it out";
+            return Err(Error::value("standard_errors", share, why));
+        }
         self.check_skew()?;
         self.check_neighbours()?;
         let Guarantee { unit, seed, delta, .. } = self.guarantee;
@@ -120,6 +131,7 @@ impl Simulation {
             seed,
             delta,
             digest,
+            held: None,
         };
         job.failures.check()?;
         job.names_nobody_by_number()?;
@@ -159,7 +171,10 @@ impl Simulation {
     }
 }
 
-fn no_needless_graph(entry: &ProtocolEntry, topology: Option<&str>) -> Result<(), Error> {
+pub(super) fn no_needless_graph(
+    entry: &ProtocolEntry,
+    topology: Option<&str>,
+) -> Result<(), Error> {
     match topology {
         Some(graph) if !entry.along_graph && graph != COMPLETE => {
             let why =
@@ -172,7 +187,11 @@ fn no_needless_graph(entry: &ProtocolEntry, topology: Option<&str>) -> Result<()
 
 /// Refuses to deal persons by the place of their rows: one row less would move everybody behind it
 /// to another party.
-fn keeps_persons_whole(split: Option<u32>, schema: &Schema, unit: Unit) -> Result<(), Error> {
+pub(super) fn keeps_persons_whole(
+    split: Option<u32>,
+    schema: &Schema,
+    unit: Unit,
+) -> Result<(), Error> {
     let why = match (split, unit) {
         (Some(_), Unit::User) if schema.user().is_some() => {
             "a person's records would be dealt to several parties, and each would count them as another's; make every \
@@ -232,13 +251,8 @@ impl SimulationJob {
     /// refuses then, it refuses for its settings. How many users a table has is not known yet; only
     /// what it takes is looked at then.
     fn try_out(&self) -> Result<(), Error> {
+        self.has_parties()?;
         match self.split {
-            Some(0) => Err(Error::value("split", 0, "at least one party is needed")),
-            Some(parties) if parties > MOST_PARTIES => {
-                let why =
-                    format!("at most {MOST_PARTIES} parties are run in one process; give fewer");
-                Err(Error::value("split", parties, why))
-            }
             Some(parties) => {
                 let records = vec![MANY; parties as usize];
                 let topology = self.topology(parties)?;
@@ -246,8 +260,21 @@ impl SimulationJob {
                 (self.entry.build)(&self.recipe(&public, &records, &topology))?;
                 Ok(())
             }
-            None if !self.owners && self.objective.schema.user().is_none() => Err(NOBODY),
             None => Ok(self.settings.only(self.entry.name, self.entry.takes)?),
+        }
+    }
+
+    /// Refuses a run between nobody, or between too many.
+    pub(super) fn has_parties(&self) -> Result<(), Error> {
+        match self.split {
+            Some(0) => Err(Error::value("split", 0, "at least one party is needed")),
+            Some(parties) if parties > MOST_PARTIES => {
+                let why =
+                    format!("at most {MOST_PARTIES} parties are run in one process; give fewer");
+                Err(Error::value("split", parties, why))
+            }
+            None if !self.owners && self.objective.schema.user().is_none() => Err(NOBODY),
+            _ => Ok(()),
         }
     }
 
@@ -290,14 +317,17 @@ impl SimulationJob {
 
 /// The algorithm of this name.
 pub(super) fn find(name: &str) -> Result<&'static ProtocolEntry, Error> {
-    runtime::find(name).ok_or_else(|| {
+    runtime::find(name).or_else(|| held::find(name)).ok_or_else(|| {
         let names: Vec<_> = runtime::CATALOGUE.iter().map(|entry| entry.name).collect();
         let fit = reticent_admm::catalogue::find(name)
             .map_or("", |_| "`reticent fit` runs it on one table; ");
         Error::value(
             "algorithm",
             name,
-            format!("{fit}between parties there are {}", names.join(", ")),
+            format!(
+                "{fit}between parties there are {}, and with `trust = central` those of `reticent fit` that ask for sums",
+                names.join(", ")
+            ),
         )
     })
 }

@@ -2,6 +2,7 @@
 
 mod books;
 mod check;
+mod held;
 mod nodes;
 mod run;
 mod seating;

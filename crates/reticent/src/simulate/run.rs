@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use reticent_accountant::{Ledger, Taint, Unit};
+use reticent_accountant::{Adjacency, Ledger, Taint, Unit};
 use reticent_admm::Progress;
 use reticent_oracle::{NoiseKey, PrivacyModel, PrivateTable, Refusal};
 use reticent_runtime::{self as runtime, Checkpoint, NoisePrice, RunError, Setup, Traffic};
 
 use super::check::{NOBODY, SimulationJob};
+use super::held::HeldRun;
 use super::seating::{ASSUMED, seated};
 use super::{NodeModels, PartyBooks};
 use crate::budget::Budget;
@@ -22,7 +23,7 @@ use crate::task::{no_pure, whole_budget};
 use crate::trace::{Rounds, Trace};
 
 /// What every guarantee between parties relies on: proofs/derived-noise.md and proofs/trust.md.
-const BETWEEN_PARTIES: [&str; 2] = [
+pub(super) const BETWEEN_PARTIES: [&str; 2] = [
     "HKDF and HMAC with SHA-256 and ChaCha20, by which parties draw noise from their keys, are as hard to break as they are \
      believed to be",
     "whether and when a party answers does not depend on its records",
@@ -71,10 +72,17 @@ pub struct Simulated {
 /// settles.
 pub struct ReadySimulation<'j> {
     job: &'j SimulationJob,
-    run: runtime::SimulatedRun,
+    run: Prepared<'j>,
     keep: CheckpointOptions<'j>,
-    checkpoint: Option<Checkpoint>,
     unpaid: bool,
+}
+
+/// What is ready to begin.
+enum Prepared<'j> {
+    /// Nodes of a protocol, and the checkpoint that they go on from.
+    Nodes(Box<runtime::SimulatedRun>, Option<Checkpoint>),
+    /// A fit on sums that are entrusted to the server.
+    Held(Box<HeldRun<'j>>),
 }
 
 impl std::fmt::Debug for ReadySimulation<'_> {
@@ -92,7 +100,9 @@ impl ReadySimulation<'_> {
     /// If a neighbour of the table may differ in two parties' (proofs/parallel.md): then nobody pays
     /// for one plan alone.
     pub fn plans(&self) -> Result<Vec<Ledger>, Error> {
-        if !self.job.neighbours_are_one_party() {
+        // What is released of entrusted sums is of all rows, whoever has them.
+        let pooled = matches!(self.run, Prepared::Held(_));
+        if !pooled && !self.job.neighbours_are_one_party() {
             let why = "a record that is replaced may be another party's, and then two parties change, which no budget of \
                        records counts; protect users, or deal the records to a number of parties";
             return Err(Error::value("unit", Unit::Record, why));
@@ -103,8 +113,13 @@ impl ReadySimulation<'_> {
     /// The same, whatever a neighbour is: what each party says of itself.
     pub(crate) fn party_plans(&self) -> Vec<Ledger> {
         let mut plans: Vec<Ledger> = Vec::new();
-        for party in self.run.reports() {
-            let mut plan = party.ledger;
+        let ledgers = match &self.run {
+            Prepared::Nodes(run, _) => {
+                run.reports().into_iter().map(|party| party.ledger).collect()
+            }
+            Prepared::Held(held) => vec![held.plan()],
+        };
+        for mut plan in ledgers {
             if self.unpaid {
                 plan.taint(Taint::UnpaidRead);
             }
@@ -119,6 +134,9 @@ impl ReadySimulation<'_> {
     /// covers what comes of that.
     pub(crate) fn read_freely(&mut self) {
         self.unpaid = true;
+        if let Prepared::Held(held) = &mut self.run {
+            held.read_freely();
+        }
     }
 
     /// Runs it.
@@ -145,12 +163,17 @@ impl ReadySimulation<'_> {
         mut run: Run<'_>,
         mut show: Option<&mut Show<'_>>,
     ) -> Result<Simulated, Error> {
-        let job = self.job;
+        let (job, plans) = (self.job, self.party_plans());
+        let (parties, checkpoint) = match self.run {
+            Prepared::Held(held) => return held.run(job, run),
+            Prepared::Nodes(parties, checkpoint) => (parties, checkpoint),
+        };
         let mut traced = run.trace.take().map(|tracing| {
             let rounds = Rounds::new(tracing, job.certificate_delta(), job.opening.view);
-            (rounds, self.party_plans())
+            (rounds, plans)
         });
-        let mut simulated = self.perform(&mut run, &mut |run| {
+        let begun = (parties, checkpoint, self.keep, self.unpaid);
+        let mut simulated = job.perform(begun, &mut run, &mut |run| {
             let (done, _) = run.progress();
             if let Some(show) = show.as_mut().filter(|_| done > 0) {
                 show(done, &run.protocol().node_models(run.nodes()));
@@ -163,20 +186,11 @@ impl ReadySimulation<'_> {
         simulated.trace = traced.map(|(rounds, plans)| rounds.finish(&plans, certified));
         Ok(simulated)
     }
-
-    fn perform(self, run: &mut Run<'_>, after: &mut After<'_>) -> Result<Simulated, Error> {
-        let ReadySimulation { job, run: mut parties, keep, checkpoint, unpaid } = self;
-        run.enter(Stage::Running)?;
-        parties.fail(job.failures)?;
-        if let Some(checkpoint) = checkpoint {
-            parties.resume(&checkpoint)?;
-        }
-        // From here on parties release: whatever ends the run, the budget is spent.
-        job.rounds(&mut parties, keep, run, after)
-            .and_then(|()| job.close(parties, unpaid, after))
-            .map_err(|why| job.stopped(why))
-    }
 }
+
+/// Nodes that are ready to begin, what they go on from, where they are kept, and whether somebody has
+/// read without paying.
+type Begun<'a> = (Box<runtime::SimulatedRun>, Option<Checkpoint>, CheckpointOptions<'a>, bool);
 
 impl SimulationJob {
     /// Does it, in this process.
@@ -211,18 +225,32 @@ impl SimulationJob {
         keep: CheckpointOptions<'j>,
         run: &mut Run<'_>,
     ) -> Result<ReadySimulation<'j>, Error> {
+        if self.held.is_some() {
+            self.keeps_nothing(keep)?;
+        }
         let (checkpoint, key) = self.key(keep)?;
         run.enter(Stage::Reading)?;
         let table = run.load(source.into(), &self.objective.schema)?;
         let unpaid = table.drafted_the_schema();
         let tables = self.deal(table, &key)?;
-        run.enter(Stage::Calibrating)?;
-        let run = self.prepare(tables, key)?;
         // Books that somebody else keeps for a party do not know its table; and whoever is dealt
         // records by their labels has as many as the labels say. Nobody has paid for reading
         // either.
         let unpaid = unpaid || self.skew.reads_labels();
-        Ok(ReadySimulation { job: self, run, keep, checkpoint, unpaid })
+        let run = match &self.held {
+            Some(job) => {
+                let mut held = self.open_held(job, (tables, &key), run)?;
+                if unpaid {
+                    held.read_freely();
+                }
+                Prepared::Held(Box::new(held))
+            }
+            None => {
+                run.enter(Stage::Calibrating)?;
+                Prepared::Nodes(Box::new(self.prepare(tables, key)?), checkpoint)
+            }
+        };
+        Ok(ReadySimulation { job: self, run, keep, unpaid })
     }
 
     /// Whether each party ends with a model of its own to show ([`Simulated::nodes`]).
@@ -242,6 +270,23 @@ impl SimulationJob {
     /// it is replaced.
     fn neighbours_are_one_party(&self) -> bool {
         self.split.is_some() || self.seats_persons()
+    }
+
+    fn perform(
+        &self,
+        (mut parties, checkpoint, keep, unpaid): Begun<'_>,
+        run: &mut Run<'_>,
+        after: &mut After<'_>,
+    ) -> Result<Simulated, Error> {
+        run.enter(Stage::Running)?;
+        parties.fail(self.failures)?;
+        if let Some(checkpoint) = checkpoint {
+            parties.resume(&checkpoint)?;
+        }
+        // From here on parties release: whatever ends the run, the budget is spent.
+        self.rounds(&mut parties, keep, run, after)
+            .and_then(|()| self.close(*parties, unpaid, after))
+            .map_err(|why| self.stopped(why))
     }
 
     /// Every round, each kept when it is done.
@@ -334,7 +379,7 @@ impl SimulationJob {
     }
 
     /// What is said of a run that ended after parties have released.
-    fn stopped(&self, why: Error) -> Error {
+    pub(super) fn stopped(&self, why: Error) -> Error {
         match self.budget {
             Some(budget) => budget.spent(why, None),
             None => why,
@@ -401,8 +446,9 @@ impl SimulationJob {
         };
         // Records are protected where they are dealt, and their number is public.
         let PrivacyModel { unit, adjacency, .. } = self.opening;
-        let records = table.public_count(unit, adjacency).unwrap_or(0);
-        if u64::from(parties) > records {
+        if let Some(records) = table.public_count(unit, adjacency)
+            && u64::from(parties) > records
+        {
             let why = format!(
                 "the table has {records} records, and a party without any has nothing to say; give at most so many parties"
             );
@@ -412,10 +458,13 @@ impl SimulationJob {
     }
 
     /// What the guarantee takes as given about whose the records are.
-    fn dealt(&self) -> String {
-        let dealt = match self.opening.unit {
-            Unit::User => ASSUMED,
-            Unit::Record => {
+    pub(super) fn dealt(&self) -> String {
+        let dealt = match (self.opening.unit, self.opening.adjacency) {
+            (Unit::User, _) => ASSUMED,
+            (Unit::Record, Adjacency::AddRemove) => {
+                "who takes part is public; how many records a party has is not, and shows in no message"
+            }
+            (Unit::Record, Adjacency::ReplaceOne) => {
                 "who holds which record, and how many, is public: a neighbour has another record with the same party"
             }
         };

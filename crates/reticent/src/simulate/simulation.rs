@@ -63,6 +63,7 @@ pub struct Simulation {
     pub(super) public_seed: u64,
     pub(super) failures: Failures,
     pub(super) noise: Option<f64>,
+    pub(super) standard_errors: Option<f64>,
     /// Stands for the words that it was made from.
     pub(super) digest: Option<Digest>,
 }
@@ -90,6 +91,7 @@ impl Simulation {
             public_seed: 0,
             failures: Failures::default(),
             noise: None,
+            standard_errors: None,
             digest: None,
         }
     }
@@ -176,6 +178,13 @@ impl Simulation {
         self
     }
 
+    /// Estimates of the coefficients of the population with their standard errors, for this share of
+    /// the budget: of an algorithm of one table, on sums that are entrusted to the server.
+    pub fn standard_errors(mut self, share: f64) -> Self {
+        self.standard_errors = Some(share);
+        self
+    }
+
     /// Stands for all that is asked for: what goes on from a checkpoint must be the same.
     pub(super) fn digest(&self) -> Result<Digest, Error> {
         if let Some(digest) = self.digest {
@@ -192,9 +201,13 @@ impl Simulation {
         let owned = (delta.filter(|_| budget.is_none()), self.owners, self.noise);
         let guarded = (self.trust, unit, budget, &self.budgets, owned);
         hasher.field(self.entry.name.as_bytes()).field(text.as_bytes()).field(failures.as_bytes());
-        let whole =
-            hasher.canonical(&(parties, guarded)).map_err(reticent_oracle::Refusal::from)?;
-        Ok(whole.finish())
+        let written = reticent_oracle::Refusal::from;
+        hasher.canonical(&(parties, guarded)).map_err(written)?;
+        // Digests of before there were any stay as they were.
+        if let Some(share) = self.standard_errors {
+            hasher.canonical(&share).map_err(written)?;
+        }
+        Ok(hasher.finish())
     }
 }
 
@@ -260,7 +273,9 @@ mod tests {
         assert!(refused(free).contains("budget"));
         assert!(refused(simulation().adjacency(Adjacency::AddRemove)).contains("use replace-one"));
         assert!(refused(simulation().public_n(5)).contains("replace-one only"));
-        assert!(simulation().algorithm("ssadmm").is_err());
+        assert!(simulation().algorithm("exact").is_err());
+        let untrusted = simulation().algorithm("ssadmm").unwrap();
+        assert!(refused(untrusted).contains("trust = central"));
         // Neither typed nor as a loss of one's own.
         let weighted = Weighted::new(Arc::new(Logistic), vec![1.0, 2.0]).unwrap();
         assert!(refused(simulation().loss(weighted)).contains("no weights"));

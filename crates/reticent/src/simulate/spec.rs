@@ -11,6 +11,7 @@ use reticent_runtime::Failures;
 use serde::{Deserialize, Serialize};
 
 use super::check::{SimulationJob, find};
+use super::held::is_held;
 use super::simulation::Simulation;
 use crate::error::Error;
 use crate::graph::is_private_graph;
@@ -43,6 +44,9 @@ pub const BETWEEN_PARTIES: [&str; 17] = [
 
 /// Keys that are refused where their values are known.
 const LOOKED_AT: [&str; 3] = ["adjacency", "public_n", "user_column"];
+
+/// Keys of a fit that an algorithm of one table has between parties too.
+const OF_A_FIT: [&str; 3] = ["class_weight", "class_prior", "standard_errors"];
 
 /// What to run between whom, in words: [`SimulationSpec::simulation`] makes a [`Simulation`] of it.
 ///
@@ -167,7 +171,7 @@ impl SimulationSpec {
     pub fn simulation(&self) -> Result<Simulation, Error> {
         let (spec, parties) = (&self.job, &self.parties);
         let entry = find(spec.algorithm.as_deref().unwrap_or(DEFAULT_ALGORITHM))?;
-        self.nothing_unused()?;
+        self.nothing_unused(is_held(entry))?;
         let noisy = entry.private && spec.noise != Some(0.0);
         // Before the schema is read, so that what is missing is named first.
         spec.guarantee.budget(noisy)?;
@@ -185,12 +189,13 @@ impl SimulationSpec {
             public_seed: parties.seed.unwrap_or(0),
             failures: self.failures,
             noise: spec.noise,
+            standard_errors: spec.standard_errors,
             digest: Some(self.digest()?),
         })
     }
 
     /// Refuses what a fit has and a run between parties has not, rather than pass over it.
-    fn nothing_unused(&self) -> Result<(), Error> {
+    fn nothing_unused(&self, held: bool) -> Result<(), Error> {
         let spec = &self.job;
         let tuned = spec.tune.is_some() || spec.tune_runs.is_some() || spec.tune_mode.is_some();
         let learned = spec.graph.as_deref().is_some_and(is_private_graph);
@@ -213,6 +218,7 @@ impl SimulationSpec {
         let keys = toml::Table::try_from(spec).map_err(Error::spec_form)?;
         let has_use = |key: &str| {
             [&BETWEEN_PARTIES[..], &LOOKED_AT].concat().contains(&key)
+                || held && OF_A_FIT.contains(&key)
                 || Settings::named(key).is_some()
         };
         if let Some(key) = keys.keys().find(|key| !has_use(key)) {

@@ -1,0 +1,113 @@
+//! Who has the rows: whoever answers a [`RecordSum`] with exact integers, inside the gate's trust.
+//!
+//! ```text
+//! gate: event, sample ──what is summed, who is drawn──► holder: clip, round, add ──integers──► gate: noise
+//! ```
+//!
+//! What is summed is public numbers; who is drawn is secret, and goes no further than the holder.
+//! A sum of integers is the same to the bit however the rows are dealt to holders, so that noise,
+//! sampling and books stay in the gate, once. Proof: proofs/holders.md.
+
+use std::fmt::Debug;
+
+use reticent_problem::Shape;
+use reticent_problem::losses::Loss;
+
+use crate::queries::RecordSum;
+use crate::refusal::Refusal;
+use crate::sums::{Pass, PassMember, Private};
+
+/// Holds rows, and says their sums. Nothing else is asked of rows that are not here.
+pub trait Holder: Debug + Send {
+    /// How many units a neighbour may differ in one of.
+    fn units(&self) -> usize;
+
+    /// The layout of a parameter with this many outputs.
+    fn shape(&self, outputs: usize) -> Shape;
+
+    /// How many coordinates a row has as it came, the constant behind the intercept included.
+    fn native_width(&self) -> usize;
+
+    /// See [`Oracle::set_basis`](crate::Oracle::set_basis).
+    fn set_basis(&mut self, images: Option<&[f64]>) -> Result<(), Refusal>;
+
+    /// The sum over the `chosen` units, or over all of them, in steps of the grid of what is summed,
+    /// into `out`.
+    fn sum(
+        &mut self,
+        what: &RecordSum<'_>,
+        loss: &dyn Loss,
+        chosen: Option<&[u32]>,
+        out: &mut [i64],
+    ) -> Result<(), Refusal>;
+
+    /// Something else is asked than others on the table may wait for.
+    fn leave(&mut self) {}
+
+    /// The table, where it is here.
+    fn table(&self) -> Option<&TableHolder> {
+        None
+    }
+
+    /// The table, where it is here.
+    fn table_mut(&mut self) -> Option<&mut TableHolder> {
+        None
+    }
+}
+
+/// A table in memory.
+#[derive(Debug)]
+pub struct TableHolder {
+    pub private: Private,
+    pub pass: Pass,
+    /// A place where passes are shared with other gates on the table.
+    pub shared: Option<PassMember>,
+}
+
+impl TableHolder {
+    pub fn new(private: Private) -> Self {
+        TableHolder { private, pass: Pass::default(), shared: None }
+    }
+}
+
+impl Holder for TableHolder {
+    fn units(&self) -> usize {
+        self.private.units()
+    }
+
+    fn shape(&self, outputs: usize) -> Shape {
+        self.private.shape(outputs)
+    }
+
+    fn native_width(&self) -> usize {
+        self.private.native_width()
+    }
+
+    fn set_basis(&mut self, images: Option<&[f64]>) -> Result<(), Refusal> {
+        self.private.set_basis(images);
+        Ok(())
+    }
+
+    fn sum(
+        &mut self,
+        what: &RecordSum<'_>,
+        loss: &dyn Loss,
+        chosen: Option<&[u32]>,
+        out: &mut [i64],
+    ) -> Result<(), Refusal> {
+        what.add_up(self, loss, chosen, out);
+        Ok(())
+    }
+
+    fn leave(&mut self) {
+        self.shared.iter_mut().for_each(PassMember::leave);
+    }
+
+    fn table(&self) -> Option<&TableHolder> {
+        Some(self)
+    }
+
+    fn table_mut(&mut self) -> Option<&mut TableHolder> {
+        Some(self)
+    }
+}

@@ -1,0 +1,242 @@
+//! Rows that several parties hold, who trust one aggregator with exact sums over them: the holder of
+//! a gate without a table.
+//!
+//! ```text
+//! aggregator → party:  what is summed, which of the party's units are drawn     closed for the party
+//! party → aggregator:  the integers of its rows                                 closed for the aggregator
+//! aggregator:          Σ over the parties, to the gate: noise once
+//! ```
+//!
+//! Integers add up to the same bits as over one table with all the rows, the parties' one behind the
+//! other. Every party is asked every time, in as many bytes whoever is drawn, and told of its own
+//! units alone. What carries the messages sees closed bytes. Proof: proofs/holders.md.
+
+mod entrusted;
+mod request;
+
+use rayon::prelude::*;
+use reticent_masks::{Line, Receiver, ReceiverKey};
+use reticent_noise::{Digest, NoiseKey};
+use reticent_problem::Shape;
+use reticent_problem::losses::Loss;
+use serde::{Deserialize, Serialize};
+
+use crate::holder::Holder;
+use crate::queries::{RecordSum, wrong};
+use crate::refusal::Refusal;
+use crate::sums::TableError;
+use crate::sums::grid::{BITS, MAX_RECORDS};
+pub use entrusted::EntrustedTable;
+use request::{Direction, Hello, HolderRequest, bound_to, greeting, read_steps, set_bits};
+
+/// What carries closed requests to the parties and brings their closed answers back. It may lose
+/// them, and the run then ends; it can neither read nor change them.
+pub trait Carrier: std::fmt::Debug + Send + Sync {
+    /// What `party` says to the request of a round. Rounds count from 1; parties are asked at the
+    /// same time.
+    ///
+    /// # Errors
+    /// If there is no answer.
+    fn exchange(&self, party: u32, round: u32, request: Vec<u8>) -> Result<Vec<u8>, Refusal>;
+}
+
+/// By which parties greet the aggregator of a run. Public.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EntrustKey {
+    receiver: ReceiverKey,
+    run: Digest,
+}
+
+/// Whom the parties of one run trust with exact sums.
+#[derive(Debug)]
+pub struct SumAggregator {
+    receiver: Receiver,
+    run: Digest,
+}
+
+impl SumAggregator {
+    /// The aggregator that has this key; `run` is public, and another for every run.
+    pub fn new(key: &NoiseKey, run: &Digest) -> Self {
+        // All of the run's bits: who names runs could choose two that agree in a part of them.
+        let words = run.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+        let (own, _) = words.fold(key.child(0), |key, word| key.child(word)).expose();
+        SumAggregator { receiver: Receiver::new(&own), run: *run }
+    }
+
+    /// What the parties greet it with.
+    pub fn public_key(&self) -> EntrustKey {
+        EntrustKey { receiver: self.receiver.public(), run: self.run }
+    }
+
+    /// The parties that sent these greetings, in their order, with rows of so many features, and an
+    /// intercept or none.
+    ///
+    /// # Errors
+    /// If a greeting is none, or of rows of another width.
+    pub fn admit(
+        self,
+        greetings: &[Vec<u8>],
+        (features, intercept): (usize, bool),
+        carrier: Box<dyn Carrier>,
+    ) -> Result<HeldRows, Refusal> {
+        let mut seats = Vec::with_capacity(greetings.len());
+        let (mut units, mut drafted) = (0_usize, false);
+        for (party, greeting) in (0..).zip(greetings) {
+            let hello = self.hello(party, greeting).ok_or(Refusal::ForgedBlock { party })?;
+            if hello.features != features as u64 {
+                return Err(wrong(
+                    "a party's rows have another number of features than the schema of the run",
+                ));
+            }
+            let own = usize::try_from(hello.units).unwrap_or(usize::MAX);
+            seats.push(Seat { line: Line::new(&hello.key), first: units, units: own });
+            units = units.saturating_add(own);
+            drafted |= hello.drafted;
+        }
+        if units > MAX_RECORDS {
+            return Err(TableError::TooManyRecords { allowed: MAX_RECORDS }.into());
+        }
+        let native = Shape { features, outputs: 1, intercept };
+        Ok(HeldRows {
+            seats,
+            units,
+            drafted,
+            native,
+            mapped: false,
+            run: self.run,
+            round: 0,
+            carrier,
+        })
+    }
+
+    fn hello(&self, party: u32, bytes: &[u8]) -> Option<Hello> {
+        let sealed = postcard::from_bytes(bytes).ok()?;
+        let opened = self.receiver.open(&greeting(&self.run, party), &sealed)?;
+        postcard::from_bytes(&opened).ok()
+    }
+}
+
+/// One party, as the aggregator knows it.
+#[derive(Debug)]
+struct Seat {
+    line: Line,
+    /// The number of its first unit.
+    first: usize,
+    units: usize,
+}
+
+/// The rows of parties who trust this process with their exact sums; for
+/// [`Gate::open_held`](crate::Gate::open_held).
+#[derive(Debug)]
+pub struct HeldRows {
+    seats: Vec<Seat>,
+    units: usize,
+    drafted: bool,
+    native: Shape,
+    mapped: bool,
+    run: Digest,
+    round: u32,
+    carrier: Box<dyn Carrier>,
+}
+
+impl HeldRows {
+    /// Whether a party's table, or one that may be it, is what the schema was drafted from.
+    pub(crate) fn drafted_the_schema(&self) -> bool {
+        self.drafted
+    }
+
+    /// Asks every party, adds what they say up.
+    fn ask(
+        &mut self,
+        request: &HolderRequest<'_>,
+        chosen: Option<&[u32]>,
+        len: usize,
+    ) -> Result<Vec<i64>, Refusal> {
+        self.round = self.round.checked_add(1).ok_or_else(|| wrong("there are too many rounds"))?;
+        let said = request.pack()?;
+        let drawn = chosen.map(|chosen| self.drawn(chosen));
+        let HeldRows { seats, run, round, carrier, .. } = &*self;
+        let one = |party: usize| -> Result<Vec<i64>, Refusal> {
+            let (seat, number) = (&seats[party], party as u32);
+            let forged = Refusal::ForgedBlock { party: number };
+            let mut bytes = said.clone();
+            // A bit for each of its units, drawn or not: as many bytes whoever is.
+            drawn.iter().for_each(|drawn| bytes.extend_from_slice(&drawn[party]));
+            let context = bound_to(run, number, *round, Direction::Asked);
+            let closed = seat.line.close(&context, &bytes);
+            let closed = closed.ok_or_else(|| wrong("a request is too long to be closed"))?;
+            let answer = carrier.exchange(number, *round, closed)?;
+            let context = bound_to(run, number, *round, Direction::Answered);
+            let Some(answer) = seat.line.open(&context, &answer) else { return Err(forged) };
+            // No unit adds more than a clip: what is longer is none that this program says.
+            let most = (seat.units as u64) << BITS;
+            match read_steps(&answer) {
+                Some(steps)
+                    if steps.len() == len && steps.iter().all(|s| s.unsigned_abs() <= most) =>
+                {
+                    Ok(steps)
+                }
+                _ => Err(forged),
+            }
+        };
+        let add = |mut sum: Vec<i64>, steps: Vec<i64>| {
+            sum.iter_mut().zip(&steps).for_each(|(sum, step)| *sum += step);
+            sum
+        };
+        (0..seats.len())
+            .into_par_iter()
+            .try_fold(|| vec![0; len], |sum, party| Ok(add(sum, one(party)?)))
+            .try_reduce(|| vec![0; len], |a, b| Ok(add(a, b)))
+    }
+
+    /// For each party a bit for each of its units.
+    fn drawn(&self, chosen: &[u32]) -> Vec<Vec<u8>> {
+        let mut bits: Vec<Vec<u8>> =
+            self.seats.iter().map(|seat| vec![0; seat.units.div_ceil(8)]).collect();
+        for unit in chosen.iter().map(|&unit| unit as usize) {
+            let party = self.seats.partition_point(|seat| seat.first + seat.units <= unit);
+            if let Some(seat) = self.seats.get(party) {
+                set_bits(&mut bits[party], unit - seat.first);
+            }
+        }
+        bits
+    }
+}
+
+impl Holder for HeldRows {
+    fn units(&self) -> usize {
+        self.units
+    }
+
+    fn shape(&self, outputs: usize) -> Shape {
+        match self.mapped {
+            true => Shape { features: self.native_width(), outputs, intercept: false },
+            false => Shape { outputs, ..self.native },
+        }
+    }
+
+    fn native_width(&self) -> usize {
+        self.native.features + usize::from(self.native.intercept)
+    }
+
+    fn set_basis(&mut self, images: Option<&[f64]>) -> Result<(), Refusal> {
+        // Rows as they came are the state of a gate that is new.
+        if images.is_some() || self.mapped {
+            self.ask(&HolderRequest::Basis(images.map(Into::into)), None, 0)?;
+        }
+        self.mapped = images.is_some();
+        Ok(())
+    }
+
+    fn sum(
+        &mut self,
+        what: &RecordSum<'_>,
+        _: &dyn Loss,
+        chosen: Option<&[u32]>,
+        out: &mut [i64],
+    ) -> Result<(), Refusal> {
+        let request = HolderRequest::Sum { what: what.clone(), sampled: chosen.is_some() };
+        out.copy_from_slice(&self.ask(&request, chosen, out.len())?);
+        Ok(())
+    }
+}

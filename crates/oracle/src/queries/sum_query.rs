@@ -1,0 +1,106 @@
+//! Queries that are sums: what is summed, as a value, and what becomes of the sum. Events come before
+//! noise, and noise is added in one place (`inside.rs`). Proof: proofs/gate.md.
+
+use reticent_accountant::Event;
+use reticent_noise::{Entropy, Sampling};
+use reticent_problem::Shape;
+use serde::Serialize;
+
+use super::record_sum::RecordSum;
+use super::{Query, QueryAnswer};
+use crate::inside::GateState;
+use crate::refusal::Refusal;
+use crate::terms::Terms;
+
+/// A sum and the noise that it is asked with: all that its event and its answer follow from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AskedSum<'a> {
+    /// What is summed over the records.
+    pub what: RecordSum<'a>,
+    /// The units that the sum is taken over.
+    pub sampling: Sampling,
+    /// `z`, as the event has it; the noise is `z` times [`RecordSum::noise`] clips.
+    pub noise_multiplier: f64,
+}
+
+impl<'a> AskedSum<'a> {
+    /// A sum over everybody.
+    pub fn of_all(what: RecordSum<'a>, noise_multiplier: f64) -> Self {
+        AskedSum { what, sampling: Sampling::Full, noise_multiplier }
+    }
+
+    /// The standard deviation of the noise, in clips.
+    pub fn noise(&self, terms: &Terms) -> f64 {
+        self.noise_multiplier * self.what.noise(terms.adjacency())
+    }
+
+    /// What the books will say.
+    pub fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
+        Ok(terms.event(terms.mechanism(self.sampling, self.noise_multiplier)?)?)
+    }
+}
+
+/// A query that is one sum over units, with Gaussian noise. The event follows from what is asked,
+/// the answer from the noisy sum: whoever adds the rows up, and wherever the noise comes from, is
+/// the same to it.
+pub trait SumQuery: Serialize {
+    /// See [`Query::NAME`].
+    const NAME: &'static str;
+    /// See [`Query::SHARES_PASS`].
+    const SHARES_PASS: bool = false;
+    /// What is released.
+    type Answer: QueryAnswer;
+
+    /// Refuses numbers that cannot be, but for those of what is summed.
+    fn check(&self, shape: Shape, terms: &Terms) -> Result<(), Refusal>;
+
+    /// What is summed, and with how much noise.
+    fn asked(&self, terms: &Terms) -> AskedSum<'_>;
+
+    /// What the sum with its noise, in steps of its grid, says.
+    fn read(&self, sum: &[i64], shape: Shape, terms: &Terms) -> Self::Answer;
+
+    /// See [`Query::made_up`].
+    fn made_up(&self, shape: Shape, _: &Terms, next: &mut dyn FnMut() -> f64) -> Self::Answer {
+        Self::Answer::made_up(shape, next)
+    }
+}
+
+impl<Q: SumQuery> Query for Q {
+    const NAME: &'static str = Q::NAME;
+    const SHARES_PASS: bool = Q::SHARES_PASS;
+    type Answer = Q::Answer;
+
+    fn check(&self, shape: Shape, terms: &Terms) -> Result<(), Refusal> {
+        SumQuery::check(self, shape, terms)?;
+        self.asked(terms).what.check(shape)
+    }
+
+    fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
+        Ok(vec![self.asked(terms).event(terms)?])
+    }
+
+    fn fits(&self, inside: &GateState) -> Result<(), Refusal> {
+        self.asked(&inside.terms).what.fits(&*inside.loss)
+    }
+
+    fn is_of_sums(&self) -> bool {
+        true
+    }
+
+    fn made_up(&self, shape: Shape, terms: &Terms, next: &mut dyn FnMut() -> f64) -> Q::Answer {
+        SumQuery::made_up(self, shape, terms, next)
+    }
+
+    fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Q::Answer, Refusal> {
+        let (shape, terms) = (inside.shape(), inside.terms);
+        let asked = self.asked(&terms);
+        #[cfg(reticent_seeded_bugs)]
+        let (asked, scale) = crate::bug::spoiled_sum(inside, asked);
+        let sum = inside.noisy_sum(&asked, entropy)?;
+        let answer = self.read(&sum, shape, &terms);
+        #[cfg(reticent_seeded_bugs)]
+        let answer = crate::bug::scaled(answer, scale);
+        Ok(answer)
+    }
+}

@@ -1,0 +1,302 @@
+//! Rows that several parties hold: the same integers as one table, closed on their way, and asked for
+//! sums alone.
+
+#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
+
+use std::sync::{Arc, Mutex};
+
+use reticent_accountant::{Adjacency, Unit, View};
+use reticent_data::{Dense, Rows, Table};
+use reticent_oracle::queries::{
+    BinCounts, Bins, ClippedMean, ColumnSums, Coordinate, Correction, Count, Curvature, Gradient,
+    Histogram, Quantile, Residual, ResidualTerms, Score, SecondMoment,
+};
+use reticent_oracle::{
+    Carrier, Digest, Entropy, EntrustKey, EntrustedTable, Gate, HeldRows, NoiseKey, Oracle,
+    PrivacyModel, RecordStatistic, Refusal, Sampling, SumAggregator,
+};
+use reticent_problem::losses::{self, Loss};
+
+const RUN: Digest = [3; 32];
+const COLUMNS: usize = 3;
+
+/// What may be done to an answer on its way.
+type Tamper = fn(u32, Vec<u8>) -> Vec<u8>;
+
+/// Who was asked, what, and what it said.
+type Exchanged = (u32, Vec<u8>, Vec<u8>);
+type Heard = Arc<Mutex<Vec<Exchanged>>>;
+
+#[derive(Debug)]
+struct Lines {
+    tables: Vec<Mutex<EntrustedTable>>,
+    tamper: Tamper,
+    heard: Heard,
+}
+
+impl Carrier for Lines {
+    fn exchange(&self, party: u32, round: u32, request: Vec<u8>) -> Result<Vec<u8>, Refusal> {
+        let mut table = self.tables[party as usize].lock().unwrap();
+        let answer = table.answer(round, &request)?;
+        assert!(table.answer(round, &request).is_err(), "a round is answered once");
+        self.heard.lock().unwrap().push((party, request, answer.clone()));
+        Ok((self.tamper)(party, answer))
+    }
+}
+
+fn table(rows: &[([f64; COLUMNS], f64)]) -> Table {
+    let mut dense = Dense::empty(COLUMNS);
+    rows.iter().for_each(|(row, _)| dense.push_sparse(&[0, 1, 2], row));
+    Table {
+        rows: Rows::Dense(dense),
+        targets: rows.iter().map(|(_, target)| *target).collect(),
+        users: None,
+        names: vec![String::new(); COLUMNS],
+    }
+}
+
+fn rows(count: usize) -> Vec<([f64; COLUMNS], f64)> {
+    let value = |at: usize| ((at * 37 + 11) % 23) as f64 / 11.0 - 1.0;
+    let row = |i: usize| [value(3 * i), value(3 * i + 1), value(3 * i + 2)];
+    (0..count).map(|i| (row(i), if i % 3 == 0 { 1.0 } else { -1.0 })).collect()
+}
+
+fn opening(adjacency: Adjacency) -> PrivacyModel {
+    let (unit, view, public_n) = (Unit::Record, View::Central, Some(30));
+    PrivacyModel { adjacency, unit, view, public_n, intercept: 0.5 }
+}
+
+fn loss() -> Arc<dyn Loss> {
+    losses::parse("logistic", Some(2)).unwrap().into()
+}
+
+fn greeted(
+    parts: &[&[([f64; COLUMNS], f64)]],
+    opening: &PrivacyModel,
+    to: &EntrustKey,
+) -> (Vec<Mutex<EntrustedTable>>, Vec<Vec<u8>>) {
+    let one = |(part, number): (&&[_], u32)| {
+        let key = NoiseKey::seeded(u64::from(number) + 50);
+        let made = EntrustedTable::new(table(part).into(), loss(), opening, (&key, number), to);
+        let (table, greeting) = made.unwrap();
+        (Mutex::new(table), greeting)
+    };
+    parts.iter().zip(0..).map(one).unzip()
+}
+
+fn held(
+    parts: &[&[([f64; COLUMNS], f64)]],
+    opening: &PrivacyModel,
+    tamper: Tamper,
+) -> (HeldRows, Heard) {
+    let aggregator = SumAggregator::new(&NoiseKey::seeded(1), &RUN);
+    let (tables, greetings) = greeted(parts, opening, &aggregator.public_key());
+    let heard = Heard::default();
+    let lines = Box::new(Lines { tables, tamper, heard: Arc::clone(&heard) });
+    (aggregator.admit(&greetings, (COLUMNS, true), lines).unwrap(), heard)
+}
+
+fn as_it_is(_: u32, answer: Vec<u8>) -> Vec<u8> {
+    answer
+}
+
+fn between(parts: &[&[([f64; COLUMNS], f64)]], adjacency: Adjacency) -> Gate {
+    let opening = opening(adjacency);
+    let (rows, _) = held(parts, &opening, as_it_is);
+    Gate::open_held(rows, loss(), &opening, Entropy::seeded(4)).unwrap()
+}
+
+/// One of each question that is a sum, sampled and not, in coordinates of its own and as rows came.
+fn answers(gate: &mut Gate) -> Vec<f64> {
+    let (at, from) = ([0.3, -0.2, 0.5, 0.1], [0.1, 0.0, -0.4, 0.2]);
+    let mean = |sampling| ClippedMean { clip: 0.4, noise_multiplier: 1.5, sampling };
+    let full = mean(Sampling::Full);
+    let z = 0.7;
+    let mut said = gate.ask(&Gradient { at: &at, mean: full }).unwrap().into_inner();
+    // A sample of fixed size needs a public number of records.
+    let counted = gate.terms().adjacency() == Adjacency::ReplaceOne;
+    let fixed = counted.then_some(Sampling::WithoutReplacement(7));
+    for sampling in [Sampling::Poisson(0.4)].into_iter().chain(fixed) {
+        said.extend(gate.ask(&Gradient { at: &at, mean: mean(sampling) }).unwrap().into_inner());
+    }
+    let poisson = mean(Sampling::Poisson(0.5));
+    said.extend(
+        gate.ask(&Correction { at: &at, from: &from, mean: poisson }).unwrap().into_inner(),
+    );
+    said.push(gate.ask(&Coordinate { at: &at, index: 2, mean: poisson }).unwrap().into_inner());
+    let moment = SecondMoment { row_norm: 1.0, whole: true, noise_multiplier: z };
+    said.extend(gate.ask(&moment).unwrap().into_inner());
+    let map: Vec<f64> = (0..16).map(|at| ((at * 29 + 7) % 17) as f64 / 8.0 - 1.0).collect();
+    gate.set_basis(Some(&map)).unwrap();
+    said.extend(gate.ask(&Gradient { at: &at, mean: full }).unwrap().into_inner());
+    gate.set_basis(None).unwrap();
+    let bent = Curvature { at: &at, row_norm: 1.0, most: 0.25, noise_multiplier: z };
+    said.extend(gate.ask(&bent).unwrap().into_inner());
+    let of = RecordStatistic::Feature(1);
+    said.push(gate.ask(&Count { of, at_most: 0.1, noise_multiplier: z }).unwrap().into_inner());
+    let (candidates, fraction) = (&[-0.5, 0.0, 0.5][..], 0.5);
+    let median = Quantile { of, fraction, candidates, noise_multiplier: z };
+    said.push(gate.ask(&median).unwrap().into_inner());
+    said.push(gate.ask(&Score { at: &at, noise_multiplier: z }).unwrap().into_inner());
+    let edges = &[-0.5, 0.5][..];
+    let spread = Histogram { at: &at, cut: 0.0, edges, noise_multiplier: z };
+    said.extend(gate.ask(&spread).unwrap().into_inner());
+    let bins = [Bins::Edges { feature: 0, edges: vec![0.0] }];
+    said.extend(gate.ask(&BinCounts { of: &bins, noise_multiplier: z }).unwrap().into_inner());
+    let sums = ColumnSums { features: &[2, 0], counted: true, noise_multiplier: z };
+    said.extend(gate.ask(&sums).unwrap().into_inner());
+    said
+}
+
+/// However the rows are dealt, answers have the bits of one table, and the books its entries.
+#[test]
+fn rows_that_are_dealt_to_parties_answer_with_the_bits_of_one_table() {
+    let all = rows(30);
+    let singles: Vec<_> = all.chunks(1).collect();
+    let deals: [Vec<&[_]>; 5] = [
+        vec![&all[..]],
+        vec![&all[..10], &all[10..20], &all[20..]],
+        vec![&[][..], &all[..1], &[], &all[1..], &[]],
+        vec![&all[..9], &all[9..]],
+        singles,
+    ];
+    for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
+        let opening = opening(adjacency);
+        let pooled = table(&all).into();
+        let mut pooled = Gate::open(pooled, loss(), &opening, Entropy::seeded(4)).unwrap();
+        let expected = answers(&mut pooled);
+        for parts in &deals {
+            let mut gate = between(parts, adjacency);
+            assert_eq!(answers(&mut gate), expected, "{} parties", parts.len());
+            assert_eq!(gate.ledger(), pooled.ledger());
+            assert_eq!(gate.terms(), pooled.terms());
+        }
+    }
+}
+
+/// The worst that one record can do, in a party of its own or among others: one clip if it comes or
+/// goes, two if it takes another's place.
+#[test]
+fn one_record_moves_the_sum_of_all_parties_by_no_more_than_is_counted() {
+    let far = [1e6, -1e6, 1e6];
+    let base = rows(12);
+    let clip = 0.4;
+    let mean = ClippedMean { clip, noise_multiplier: 0.0, sampling: Sampling::Full };
+    let at = [0.0; COLUMNS + 1];
+    let sum = |parts: &[&[([f64; COLUMNS], f64)]], adjacency| {
+        let mut gate = between(parts, adjacency);
+        let n = gate.terms().population() as f64;
+        let mean = gate.ask(&Gradient { at: &at, mean }).unwrap().into_inner();
+        mean.into_iter().map(|mean| mean * n).collect::<Vec<f64>>()
+    };
+    let apart =
+        |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+    for (yes, no) in [(vec![(far, 1.0)], vec![(far, -1.0)])] {
+        // Alone in its party, and with others in it.
+        let mut with = base[6..].to_vec();
+        with.push(yes[0]);
+        let mut other = base[6..].to_vec();
+        other.push(no[0]);
+        for (one, two) in [(&yes, &no), (&with, &other)] {
+            let one = sum(&[&base, one], Adjacency::ReplaceOne);
+            let two = sum(&[&base, two], Adjacency::ReplaceOne);
+            let moved = apart(&one, &two);
+            assert!(moved <= 2.0 * clip * (1.0 + 1e-9) && moved > 1.99 * clip, "{moved}");
+        }
+        let one = sum(&[&base, &yes], Adjacency::AddRemove);
+        let gone = sum(&[&base, &[]], Adjacency::AddRemove);
+        let moved = apart(&one, &gone);
+        assert!(moved <= clip * (1.0 + 1e-9) && moved > 0.99 * clip, "{moved}");
+    }
+}
+
+/// What is changed on its way, said for another party or repeated from another round ends the run.
+#[test]
+fn what_is_changed_on_its_way_is_refused() {
+    let all = rows(9);
+    let flipped: Tamper = |party, mut answer| {
+        if party == 1 {
+            let last = answer.len() - 1;
+            answer[last] ^= 1;
+        }
+        answer
+    };
+    let cut: Tamper = |party, answer| if party == 1 { Vec::new() } else { answer };
+    let opening = opening(Adjacency::ReplaceOne);
+    let mean = ClippedMean { clip: 1.0, noise_multiplier: 1.0, sampling: Sampling::Full };
+    for tamper in [flipped, cut] {
+        let (rows, _) = held(&[&all[..4], &all[4..]], &opening, tamper);
+        let mut gate = Gate::open_held(rows, loss(), &opening, Entropy::seeded(1)).unwrap();
+        let refused = gate.ask(&Gradient { at: &[0.0; 4], mean }).unwrap_err();
+        assert!(matches!(refused, Refusal::ForgedBlock { party: 1 }), "{refused}");
+    }
+    // A greeting is of one run and one party.
+    let aggregator = SumAggregator::new(&NoiseKey::seeded(1), &RUN);
+    let (tables, greetings) = greeted(&[&all[..4], &all[4..]], &opening, &aggregator.public_key());
+    let lines = || {
+        let tables = Vec::new();
+        Box::new(Lines { tables, tamper: as_it_is, heard: Heard::default() })
+    };
+    let swapped = [greetings[1].clone(), greetings[0].clone()];
+    assert!(aggregator.admit(&swapped, (COLUMNS, true), lines()).is_err());
+    let other = SumAggregator::new(&NoiseKey::seeded(1), &[4; 32]);
+    assert!(other.admit(&greetings, (COLUMNS, true), lines()).is_err());
+    let narrow = SumAggregator::new(&NoiseKey::seeded(1), &RUN);
+    assert!(narrow.admit(&greetings, (COLUMNS + 1, true), lines()).is_err());
+    // Bytes that the aggregator did not close are not answered.
+    let mut table = tables[0].lock().unwrap();
+    for bytes in [&[][..], &[0; 100], &greetings[0]] {
+        assert!(matches!(table.answer(1, bytes), Err(Refusal::ForgedBlock { party: 0 })));
+    }
+}
+
+/// Whoever carries the messages sees neither who is drawn nor what the sums are: as many bytes, and
+/// none of them in the open.
+#[test]
+fn messages_are_as_long_whoever_is_drawn_and_closed() {
+    let all = rows(40);
+    let opening = opening(Adjacency::ReplaceOne);
+    let at = [0.25; 4];
+    let lengths = |seed: u64| {
+        let (rows, heard) = held(&[&all[..3], &all[3..4], &all[4..]], &opening, as_it_is);
+        let mut gate = Gate::open_held(rows, loss(), &opening, Entropy::seeded(seed)).unwrap();
+        for rate in [0.01, 0.5] {
+            let sampling = Sampling::Poisson(rate);
+            let mean = ClippedMean { clip: 1.0, noise_multiplier: 1.0, sampling };
+            gate.ask(&Gradient { at: &at, mean }).unwrap();
+        }
+        let mut heard = heard.lock().unwrap().clone();
+        heard.sort_by_key(|(party, _, _)| *party);
+        let point = 0.25_f64.to_le_bytes();
+        for (_, request, answer) in &heard {
+            assert!(![request, answer].iter().any(|bytes| bytes.windows(8).any(|w| w == point)));
+        }
+        heard
+            .iter()
+            .map(|(party, asked, said)| (*party, asked.len(), said.len()))
+            .collect::<Vec<_>>()
+    };
+    let first = lengths(1);
+    assert_eq!(first.len(), 6, "every party is asked every time");
+    assert!((2..6).all(|seed| lengths(seed) == first));
+}
+
+/// A question that needs the rows is refused before it is entered.
+#[test]
+fn what_is_no_sum_is_not_asked_of_rows_that_others_hold() {
+    let all = rows(4);
+    let mut gate = between(&[&all], Adjacency::ReplaceOne);
+    let params = ResidualTerms {
+        clip: 1.0,
+        record_clip: 1.0,
+        row_norm: 1.0,
+        step: 1.0,
+        inner: 1,
+        noise_multiplier: 1.0,
+        walk: None,
+    };
+    let asked = gate.ask(&Residual { v: &[0.0; 4], z: &[0.0; 4], params });
+    assert!(matches!(asked, Err(Refusal::NoSum)));
+    assert!(matches!(gate.open_consensus(&[0.0; 4]), Err(Refusal::NoSum)));
+    assert_eq!(gate.ledger().total_events(), 0);
+}

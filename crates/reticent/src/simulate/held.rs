@@ -1,0 +1,277 @@
+//! An algorithm of one table between parties who trust an aggregator with exact sums: the fit of the
+//! pooled table, to the bit, without the table being anywhere.
+//!
+//! ```text
+//! algorithm ─► gate: event, sample, noise ─► every party: its integers ─► Σ
+//! ```
+//!
+//! There is no protocol of its own: whatever asks for nothing but sums over records runs, as it runs
+//! on one table. Proof: proofs/holders.md.
+
+use std::sync::{Arc, LazyLock};
+
+use reticent_accountant::{Adjacency, Ledger, Unit, View};
+use reticent_admm::catalogue::{self, AlgorithmEntry, AlgorithmKind};
+use reticent_admm::{Refused, unwatched};
+use reticent_noise::NoiseKey;
+use reticent_oracle::{Digest, PrivateTable, Refusal, Rehearsal, Sampling};
+use reticent_runtime::{self as runtime, Failures, Post, Protocol, ProtocolEntry, ProtocolRecipe};
+
+use super::check::{SimulationJob, keeps_persons_whole, no_needless_graph};
+use super::run::{BETWEEN_PARTIES, CheckpointOptions, Simulated};
+use super::simulation::Simulation;
+use super::{NodeModels, PartyBooks};
+use crate::error::Error;
+use crate::fit::Fit;
+use crate::guarantee::Guarantee;
+use crate::job::{Job, Ready, SOME};
+use crate::model::Model;
+use crate::run::Noise;
+use crate::solver::Solver;
+use crate::stage::Run;
+use crate::task::Task;
+use crate::trace::Trace;
+use crate::training::{Fitted, Training};
+
+/// What a guarantee takes as given where sums are entrusted.
+const TRUSTED: &str = "the server is trusted with every party's exact sums, and with the secret of who is in a sample; what \
+                       travels is closed for it (X25519, XChaCha20-Poly1305)";
+
+/// The algorithms of one table, each as one between parties.
+static ENTRIES: LazyLock<Vec<ProtocolEntry>> = LazyLock::new(|| {
+    let private = |entry: &&AlgorithmEntry| matches!(entry.kind, AlgorithmKind::Private(_));
+    let between = |entry: &AlgorithmEntry| ProtocolEntry {
+        name: entry.name,
+        about: entry.about,
+        reference: entry.reference,
+        takes: entry.takes,
+        views: &[View::Central],
+        along_graph: false,
+        private: true,
+        build: no_protocol,
+    };
+    catalogue::CATALOGUE.iter().filter(private).map(between).collect()
+});
+
+/// The algorithm of one table that is called so, as one between parties.
+pub(super) fn find(name: &str) -> Option<&'static ProtocolEntry> {
+    ENTRIES.iter().find(|entry| entry.name == name)
+}
+
+/// Whether it is an algorithm of one table.
+pub(super) fn is_held(entry: &ProtocolEntry) -> bool {
+    runtime::find(entry.name).is_none()
+}
+
+fn no_protocol(recipe: &ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
+    Err(Refused::new("trust", recipe.view, "an algorithm of one table is run on sums alone"))
+}
+
+/// A held run, ready to begin.
+pub(super) struct HeldRun<'j> {
+    ready: Ready<'j>,
+    post: Arc<Post>,
+    parties: u32,
+}
+
+impl Simulation {
+    /// Checks a run of an algorithm of one table.
+    pub(super) fn check_held(self, digest: Digest) -> Result<SimulationJob, Error> {
+        self.check_entrusted()?;
+        let Simulation { problem, entry, settings, mut guarantee, noise, standard_errors, .. } =
+            self;
+        let owned = self.split.is_none() || problem.schema().user().is_some();
+        let usual = if owned { Unit::User } else { Unit::Record };
+        let unit = guarantee.unit.unwrap_or(usual);
+        guarantee.unit = Some(unit);
+        keeps_persons_whole(self.split, problem.schema(), unit)?;
+        check_sizes(&guarantee, self.split, settings.sampling)?;
+        let Guarantee { seed, delta, .. } = guarantee;
+        let fit = Fit { noise, guarantee, standard_errors, ..Fit::of(problem) };
+        let task =
+            Task::new(fit.solver(Solver::named(entry.name)?.with(settings.clone())?), false)?;
+        asks_for_sums(&task)?;
+        let (objective, opening) = (task.objective.clone(), task.protection.opening);
+        let budget = task.protection.budget;
+        let job = SimulationJob {
+            entry,
+            settings,
+            opening,
+            budget,
+            budgets: self.budgets,
+            split: self.split,
+            owners: self.owners,
+            skew: self.skew.unwrap_or_default(),
+            topology: self.topology.unwrap_or_default(),
+            public_seed: self.public_seed,
+            failures: self.failures,
+            noise,
+            seed,
+            delta,
+            digest,
+            objective,
+            held: None,
+        };
+        job.has_parties()?;
+        let mut trusted = vec![TRUSTED.to_owned()];
+        trusted.extend(BETWEEN_PARTIES.map(str::to_owned));
+        trusted.push(job.dealt());
+        Ok(SimulationJob { held: Some(Job::new(Training::held(task, trusted))), ..job })
+    }
+
+    /// Refuses what is said of a run that no run on entrusted sums has.
+    fn check_entrusted(&self) -> Result<(), Error> {
+        let name = self.entry.name;
+        self.check_skew()?;
+        no_needless_graph(self.entry, self.topology.as_deref())?;
+        match self.trust {
+            Some(View::Central) => {}
+            Some(other) => {
+                let why = format!(
+                    "between parties {name} is proven for `trust = central`, a server that is trusted with exact sums; for \
+                     others use `algorithm = federated`"
+                );
+                return Err(Error::value("trust", other, why));
+            }
+            None => {
+                let why = format!(
+                    "{name} needs a server that is trusted with every party's exact sums: say so with `trust = central`, or \
+                     use `algorithm = federated`"
+                );
+                return Err(Error::value("trust", "none", why));
+            }
+        }
+        if self.failures != Failures::default() {
+            let why = "a party that stays away would be missing from the model without a word: on entrusted sums a run ends \
+                       where a party does; leave it out, or use `algorithm = federated`";
+            return Err(Error::value("fail", "given", why));
+        }
+        match self.budgets.iter().next() {
+            None => Ok(()),
+            Some((party, _)) => {
+                let why = "the released sums are of all parties, and cost each the same; give one epsilon for all, or use \
+                           `algorithm = federated`";
+                Err(Error::value("budgets", party, why))
+            }
+        }
+    }
+}
+
+/// Where the number of units is private, neither how many parties there are nor how long a message is
+/// may say it.
+fn check_sizes(
+    guarantee: &Guarantee,
+    split: Option<u32>,
+    sampling: Option<Sampling>,
+) -> Result<(), Error> {
+    match (guarantee.adjacency.unwrap_or_default(), guarantee.public_n) {
+        (Adjacency::AddRemove, _) => {}
+        (Adjacency::ReplaceOne, None) => return Ok(()),
+        (Adjacency::ReplaceOne, Some(count)) => {
+            let why = "it is for add-remove; under replace-one the number of records is public; leave it out";
+            return Err(Error::value("public_n", count, why));
+        }
+    }
+    if split.is_none() {
+        let why = "who takes part is public, and here it follows from the rows, so that nothing hides that a row is there; \
+                   use replace-one, or a public number of parties (`split = N`)";
+        return Err(Error::value("adjacency", Adjacency::AddRemove, why));
+    }
+    match sampling.filter(|sampling| *sampling != Sampling::Full) {
+        None => Ok(()),
+        Some(sampling) => {
+            let why = "who is drawn is told to a party in a bit for each of its units, and add-remove keeps their number \
+                       private; use `sampling = full`, or `adjacency = replace-one`";
+            Err(Error::value("sampling", sampling, why))
+        }
+    }
+}
+
+/// Refuses an algorithm that asks for more than sums, before there is a table.
+fn asks_for_sums(task: &Task) -> Result<(), Error> {
+    let population = task.protection.opening.public_n.unwrap_or(SOME);
+    let (terms, public) = (task.protection.terms(population)?, task.public(population)?);
+    let mut rehearsal = Rehearsal::of_sums(public.shape, terms);
+    match task.perform(&mut rehearsal, &public, &Noise::alone(1.0), &mut unwatched) {
+        Err(Error::Refused(Refusal::NoSum)) => {
+            let why = "it asks for more than sums over records, which is all that parties are asked for; use auto, dp-sgd, \
+                       ssadmm, mpadmm, sadmm, vradmm or dp-cd";
+            Err(Error::value("algorithm", task.entry.name, why))
+        }
+        // What a plan for so many records refuses, it may not refuse for the true number.
+        _ => Ok(()),
+    }
+}
+
+impl SimulationJob {
+    /// Entrusts the parties' tables to the gate of the run.
+    pub(super) fn open_held<'j>(
+        &'j self,
+        job: &'j Job,
+        (tables, key): (Vec<PrivateTable>, &NoiseKey),
+        run: &mut Run<'_>,
+    ) -> Result<HeldRun<'j>, Error> {
+        let (parties, name) = (tables.len() as u32, runtime::run_id(&self.digest, key)?);
+        let opening = (&self.opening, self.objective.schema.width());
+        let (rows, post) = runtime::entrust(tables, &self.objective.loss, opening, (key, &name))?;
+        Ok(HeldRun { ready: job.open_held(rows, run)?, post, parties })
+    }
+
+    /// Refuses to keep what cannot be gone on with.
+    pub(super) fn keeps_nothing(&self, keep: CheckpointOptions<'_>) -> Result<(), Error> {
+        match keep.checkpoint {
+            None => Ok(()),
+            Some(file) => {
+                let why = format!(
+                    "{} on entrusted sums cannot go on after a crash yet, and begins anew; leave it out, or use `algorithm = \
+                     federated`",
+                    self.entry.name
+                );
+                Err(Error::value("checkpoint", file.display(), why))
+            }
+        }
+    }
+}
+
+impl HeldRun<'_> {
+    /// What every party's certificate will count: the same for all.
+    pub fn plan(&self) -> Ledger {
+        let mut plan = self.ready.plan().cloned().unwrap_or_default();
+        self.ready.taints().iter().for_each(|&taint| plan.taint(taint));
+        plan
+    }
+
+    pub fn read_freely(&mut self) {
+        self.ready.read_freely();
+    }
+
+    pub fn run(self, job: &SimulationJob, run: Run<'_>) -> Result<Simulated, Error> {
+        let HeldRun { ready, post, parties } = self;
+        let Fitted { model, trace, .. } = ready.run(run)?;
+        job.entrusted((model, trace), parties, &post).map_err(|why| job.stopped(why))
+    }
+}
+
+impl SimulationJob {
+    /// The model and the books of every party: what is released is of all, and counts for each.
+    fn entrusted(
+        &self,
+        (model, trace): (Model, Option<Trace>),
+        parties: u32,
+        post: &Post,
+    ) -> Result<Simulated, Error> {
+        let books = PartyBooks::alike(model.certificate().clone().sealed(None)?, parties as usize);
+        let certificate = books.run()?;
+        let model = model.with_certificate(certificate)?;
+        let nodes = NodeModels::new(model.clone(), self.objective.constant, Vec::new());
+        Ok(Simulated {
+            model,
+            nodes,
+            parties: books,
+            rounds: post.rounds(),
+            traffic: Some(post.traffic()),
+            rejections: Default::default(),
+            trace,
+        })
+    }
+}

@@ -1,0 +1,313 @@
+//! Algorithms of one table between parties who trust a server with exact sums: the same bits as the
+//! fit of the pooled table, whoever holds which rows.
+#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
+
+use reticent::admm::catalogue::{AlgorithmKind, CATALOGUE};
+use reticent::simulate::{CheckpointOptions, Parties, Simulated, Simulation, SimulationSpec};
+use reticent::tables::{Dataset, Owners, Schema, Target};
+use reticent::{
+    Adjacency, Budget, Fit, Guarantee, Model, Problem, Run, Settings, Solver, Spec, Unit, View,
+    penalties,
+};
+
+const RECORDS: usize = 120;
+const FEATURES: usize = 3;
+
+struct Data {
+    x: Vec<f64>,
+    y: Vec<u32>,
+    /// In ascending order, so that the parties' rows behind one another are the table.
+    owners: Vec<u64>,
+}
+
+impl Data {
+    /// Rows of so many owners, in turn of their numbers.
+    fn of(parties: usize) -> Self {
+        let x: Vec<f64> =
+            (0..RECORDS * FEATURES).map(|at| ((at * 37 + 11) % 23) as f64 / 11.0 - 1.0).collect();
+        let y = x.chunks(FEATURES).map(|row| u32::from(row[0] + 0.3 * row[1] > 0.1)).collect();
+        // Three digits each: the order of numbers is that of their names.
+        let owners = (0..RECORDS).map(|i| 100 + (i * parties / RECORDS) as u64).collect();
+        Data { x, y, owners }
+    }
+
+    /// The rows of one class with the first party, those of the other with the rest.
+    fn by_class() -> Self {
+        let mut rows: Vec<(u32, Vec<f64>)> = Data::of(1)
+            .x
+            .chunks(FEATURES)
+            .map(|row| (u32::from(row[0] > 0.0), row.to_vec()))
+            .collect();
+        rows.sort_by_key(|(class, _)| *class);
+        let y: Vec<u32> = rows.iter().map(|(class, _)| *class).collect();
+        let owners = y.iter().map(|class| 100 + u64::from(*class)).collect();
+        Data { x: rows.into_iter().flat_map(|(_, row)| row).collect(), y, owners }
+    }
+
+    fn table(&self) -> Dataset<'_> {
+        let table = Dataset::dense(&self.x, RECORDS, FEATURES).unwrap();
+        table.with_targets(&self.y).unwrap().with_owners(Owners::from(&self.owners[..])).unwrap()
+    }
+}
+
+fn problem() -> Problem {
+    let target = Target::classes(["no", "yes"]).unwrap();
+    Problem::new(Schema::bounded(&[(-1.0, 1.0); FEATURES], target).unwrap())
+}
+
+fn guarantee(unit: Unit, seed: u64) -> Guarantee {
+    let budget = Guarantee::from(Budget::new(2.0, 1e-5).unwrap());
+    Guarantee { unit: Some(unit), seed: Some(seed), ..budget }
+}
+
+fn pooled(problem: &Problem, solver: &Solver, guarantee: Guarantee, data: &Data) -> Model {
+    let fit = Fit::of(problem.clone()).solver(solver.clone()).guarantee(guarantee);
+    fit.check().unwrap().fit(&data.table()).unwrap().model
+}
+
+fn between(problem: &Problem, solver: &Solver, guarantee: Guarantee) -> Simulation {
+    Simulation::of(problem.clone())
+        .algorithm(solver.name())
+        .unwrap()
+        .settings(solver.settings().clone())
+        .guarantee(guarantee)
+        .trust(View::Central)
+}
+
+fn run(simulation: Simulation, data: &Data) -> Simulated {
+    let job = simulation.check().unwrap();
+    job.run(&data.table(), CheckpointOptions::default(), Run::default()).unwrap()
+}
+
+/// All numbers of a model, by their bits.
+fn bits(model: &Model) -> Vec<u64> {
+    let weights = model.coefficients().iter().flat_map(|weight| &weight.values);
+    weights.chain(model.intercept()).map(|value| value.to_bits()).collect()
+}
+
+fn assert_same(problem: &Problem, solver: &Solver, guarantee: Guarantee, data: &Data, say: &str) {
+    let pooled = pooled(problem, solver, guarantee, data);
+    let held = run(between(problem, solver, guarantee).party_per_owner(), data);
+    assert_eq!(bits(&held.model), bits(&pooled), "{} {say}", solver.name());
+    assert!(bits(&pooled).iter().any(|bits| *bits != 0));
+    let (own, one) = (held.model.certificate(), pooled.certificate());
+    assert_eq!((own.epsilon, &own.ledger), (one.epsilon, &one.ledger), "{say}");
+    assert_eq!(held.parties.party(0).unwrap().ledger, own.ledger);
+}
+
+/// Every algorithm of one table either runs between parties, with the bits of the pooled fit, or is
+/// refused for what it asks.
+#[test]
+fn a_run_on_entrusted_sums_has_the_bits_of_the_pooled_fit() {
+    let mut ran = Vec::new();
+    for entry in CATALOGUE.iter().filter(|entry| matches!(entry.kind, AlgorithmKind::Private(_))) {
+        let settings = Settings { iterations: Some(3), ..Settings::default() };
+        let settings =
+            if entry.takes.contains(&"iterations") { settings } else { Settings::default() };
+        let solver = Solver::named(entry.name).unwrap().with(settings).unwrap();
+        let mut problem = problem();
+        if entry.needs_penalty {
+            problem = problem.penalty(penalties::parse(entry.penalty).unwrap());
+        }
+        let guarantee = guarantee(Unit::Record, 7);
+        match between(&problem, &solver, guarantee).parties(3).check() {
+            Ok(_) => ran.push(entry.name),
+            Err(why) => {
+                assert!(why.to_string().contains("more than sums"), "{}: {why}", entry.name);
+                continue;
+            }
+        }
+        for parties in [1, 3, 10] {
+            let say = format!("{parties} parties");
+            assert_same(&problem, &solver, guarantee, &Data::of(parties), &say);
+        }
+    }
+    for name in ["auto", "dp-sgd", "ssadmm", "mpadmm", "sadmm", "vradmm", "dp-cd"] {
+        assert!(ran.contains(&name), "{name} is not among {ran:?}");
+    }
+}
+
+/// Secret samples are drawn over the parties' units one behind the other, coordinates are taken from
+/// all, a penalty and weights of classes are public numbers: none of it depends on who holds what.
+#[test]
+fn samples_coordinates_penalties_and_class_weights_are_the_pooled_ones() {
+    let set = |change: fn(&mut Settings)| {
+        let mut settings = Settings { iterations: Some(4), ..Settings::default() };
+        change(&mut settings);
+        settings
+    };
+    let l1 = |problem: Problem| problem.penalty(penalties::parse("l1:1e-3").unwrap());
+    let weighted = problem().class_weights("no:1,yes:3".parse().unwrap());
+    let cases: Vec<(&str, Settings, Problem)> = vec![
+        ("dp-sgd", set(|s| s.sampling = "poisson:0.3".parse().ok()), problem()),
+        ("dp-sgd", set(|s| s.sampling = "wor:20".parse().ok()), problem()),
+        (
+            "vradmm",
+            Settings {
+                outer: Some(2),
+                inner: Some(2),
+                sampling: "poisson:0.3".parse().ok(),
+                ..Settings::default()
+            },
+            l1(problem()),
+        ),
+        ("ssadmm", set(|s| s.precondition = Some(0.3)), l1(problem())),
+        ("ssadmm", set(|_| ()), l1(weighted.clone())),
+        ("auto", Settings::default(), weighted),
+        ("auto", Settings::default(), l1(problem())),
+    ];
+    for (name, settings, problem) in cases {
+        let say = format!("{settings:?}");
+        let solver = Solver::named(name).unwrap().with(settings).unwrap();
+        for data in [Data::of(3), Data::of(RECORDS), Data::by_class()] {
+            assert_same(&problem, &solver, guarantee(Unit::Record, 3), &data, &say);
+        }
+    }
+}
+
+/// Estimates with standard errors are sums too.
+#[test]
+fn standard_errors_are_the_pooled_ones() {
+    let (data, guarantee) = (Data::of(3), guarantee(Unit::Record, 2));
+    let fit = Fit::of(problem()).guarantee(guarantee).standard_errors(0.3);
+    let pooled = fit.check().unwrap().fit(&data.table()).unwrap().model;
+    let simulation = between(&problem(), &Solver::auto(), guarantee).standard_errors(0.3);
+    let held = run(simulation.party_per_owner(), &data).model;
+    assert_eq!(bits(&held), bits(&pooled));
+    assert!(pooled.standard_errors().is_some());
+    assert_eq!(held.standard_errors(), pooled.standard_errors());
+    let protocol = Simulation::of(problem()).parties(3).guarantee(guarantee).standard_errors(0.3);
+    assert!(protocol.check().unwrap_err().to_string().contains("algorithm of one table"));
+}
+
+/// Persons are parties: each adds the mean over its rows, as on one table.
+#[test]
+fn a_party_that_is_a_person_is_one_unit() {
+    let solver = Solver::auto();
+    assert_same(&problem(), &solver, guarantee(Unit::User, 5), &Data::of(30), "persons");
+}
+
+/// Dealt records leave parties without any, and with one class alone; over all of them a sum is the
+/// same in any order.
+#[test]
+fn parties_without_records_and_of_one_class_change_nothing() {
+    let (solver, data) = (Solver::auto(), Data::of(1));
+    let guarantee = guarantee(Unit::Record, 9);
+    let pooled = bits(&pooled(&problem(), &solver, guarantee, &data));
+    for (parties, skew) in [(100, "iid"), (4, "label:1"), (7, "size:3")] {
+        let simulation = between(&problem(), &solver, guarantee).parties(parties);
+        let held = run(simulation.skew(skew.parse().unwrap()), &data);
+        assert_eq!(bits(&held.model), pooled, "{skew}");
+        assert_eq!(held.parties.len(), parties as usize);
+        assert_eq!(held.model.certificate().parties.as_ref().unwrap().count, u64::from(parties));
+    }
+}
+
+/// Nothing of what is moved depends on who is drawn, or on how many records there are where that is
+/// private.
+#[test]
+fn messages_are_as_many_and_as_long_whoever_is_drawn() {
+    let data = Data::of(4);
+    let moved = |seed: u64| {
+        let settings = Settings {
+            iterations: Some(3),
+            sampling: "poisson:0.2".parse().ok(),
+            ..Settings::default()
+        };
+        let solver = Solver::named("dp-sgd").unwrap().with(settings).unwrap();
+        let simulation = between(&problem(), &solver, guarantee(Unit::Record, seed));
+        run(simulation.party_per_owner(), &data).traffic.unwrap()
+    };
+    assert_eq!(moved(1), moved(2));
+    let sizes = |skew: &str| {
+        let guarantee = Guarantee {
+            adjacency: Some(Adjacency::AddRemove),
+            public_n: Some(100),
+            ..guarantee(Unit::Record, 1)
+        };
+        let simulation = between(&problem(), &Solver::auto(), guarantee).parties(4);
+        run(simulation.skew(skew.parse().unwrap()), &data).traffic.unwrap()
+    };
+    assert_eq!(sizes("iid"), sizes("size:3"));
+}
+
+/// Everything that is not proven or not there is refused by name, before there is a table.
+#[test]
+fn what_entrusted_sums_do_not_have_is_refused_by_name() {
+    let ready =
+        |solver: Solver| between(&problem(), &solver, guarantee(Unit::Record, 1)).parties(3);
+    let refused = |simulation: Simulation| simulation.check().unwrap_err().to_string();
+    ready(Solver::auto()).check().unwrap();
+    for view in [View::Local, View::SecureAggregation, View::Network] {
+        let why = refused(ready(Solver::auto()).trust(view));
+        assert!(why.contains("trust = central") && why.contains("federated"), "{why}");
+    }
+    let untold = Simulation::of(problem()).algorithm("auto").unwrap().parties(3);
+    let why = refused(untold.guarantee(guarantee(Unit::Record, 1)));
+    assert!(why.contains("say so with `trust = central`"), "{why}");
+    let failures = reticent::simulate::Failures { after: 0.1, ..Default::default() };
+    assert!(refused(ready(Solver::auto()).failures(failures)).contains("ends where a party does"));
+    assert!(refused(ready(Solver::auto()).party_epsilon(1, 0.5)).contains("cost each the same"));
+    assert!(refused(ready(Solver::auto()).topology("ring")).contains("no graph"));
+    assert!(refused(ready(Solver::auto()).parties(0)).contains("at least one party"));
+    assert!(refused(ready(Solver::named("consensus").unwrap())).contains("more than sums"));
+    // A person's rows would be dealt to several parties.
+    let why = refused(ready(Solver::auto()).unit(Unit::User));
+    assert!(why.contains("no person"), "{why}");
+    let sampled = Settings { sampling: "poisson:0.1".parse().ok(), ..Settings::default() };
+    let hidden = Guarantee {
+        adjacency: Some(Adjacency::AddRemove),
+        public_n: Some(100),
+        ..guarantee(Unit::Record, 1)
+    };
+    // How many parties there are would follow from the rows.
+    for unit in [Unit::Record, Unit::User] {
+        let named = Guarantee { unit: Some(unit), ..hidden };
+        let why = refused(between(&problem(), &Solver::auto(), named).party_per_owner());
+        assert!(why.contains("split = N"), "{why}");
+    }
+    let sampled = Solver::named("dp-sgd").unwrap().with(sampled).unwrap();
+    assert!(refused(between(&problem(), &sampled, hidden).parties(3)).contains("sampling = full"));
+    let keep = CheckpointOptions { checkpoint: Some("kept".as_ref()), resume: false };
+    let job = ready(Solver::auto()).check().unwrap();
+    let why = job.run(&Data::of(3).table(), keep, Run::default()).unwrap_err().to_string();
+    assert!(why.contains("cannot go on after a crash"), "{why}");
+}
+
+/// What was typed is what runs: keys of a fit that have a use, and those that have none.
+#[test]
+fn a_job_in_words_takes_what_a_fit_takes() {
+    let spec = |change: fn(&mut Spec)| {
+        let mut job = Spec {
+            features: Some(2),
+            row_norm: Some(1.0),
+            algorithm: Some("auto".to_owned()),
+            guarantee: Budget::new(1.0, 1e-5).unwrap().into(),
+            ..Spec::default()
+        };
+        change(&mut job);
+        let parties = Parties { split: Some(3), trust: Some(View::Central), ..Parties::default() };
+        SimulationSpec { job, parties, ..SimulationSpec::default() }.check().map(drop)
+    };
+    spec(|_| ()).unwrap();
+    spec(|job| job.class_weight = Some("-1:1,+1:2".to_owned())).unwrap();
+    spec(|job| job.settings.precondition = Some(0.2)).unwrap();
+    assert!(spec(|job| job.tune = Some(vec!["clip=[1,2]".to_owned()])).is_err());
+    spec(|job| job.standard_errors = Some(0.2)).unwrap();
+}
+
+/// The certificate is certified where the key is secure, and says whom it trusts.
+#[test]
+fn a_certificate_says_that_the_server_is_trusted_with_exact_sums() {
+    let budget = Guarantee::from(Budget::new(2.0, 1e-5).unwrap());
+    let simulation = between(&problem(), &Solver::auto(), budget).parties(4);
+    let held = run(simulation, &Data { owners: vec![100; RECORDS], ..Data::of(1) });
+    let certificate = held.model.certificate();
+    assert!(certificate.certified, "{:?}", certificate.reasons);
+    assert_eq!(certificate.view, View::Central);
+    assert!(certificate.assumptions.iter().any(|said| said.contains("exact sums")));
+    assert!(held.traffic.unwrap().messages >= 4 * u64::from(held.rounds));
+    let text = held.model.to_json().unwrap();
+    let read = Model::from_json(&text).unwrap();
+    assert_eq!(bits(&read), bits(&held.model));
+}

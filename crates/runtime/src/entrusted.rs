@@ -1,0 +1,160 @@
+//! Parties that say exact sums to an aggregator they trust, in one process: every message becomes
+//! bytes and is read from bytes.
+//!
+//! There is no protocol here but request and answer: which sums are asked for is the algorithm's, on
+//! a gate whose rows these parties hold. Proof: proofs/holders.md.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use reticent_accountant::Refused;
+use reticent_noise::{Digest, NoiseKey};
+use reticent_oracle::{
+    Carrier, EntrustedTable, HeldRows, PrivacyModel, PrivateTable, Refusal, SumAggregator,
+};
+use reticent_problem::losses::Loss;
+
+use crate::error::RunError;
+use crate::inbox::{Inbox, server_only};
+use crate::message::{Envelope, MessageKind, PartyId, RunId, SERVER};
+use crate::prepare::key_of;
+use crate::rejected::Rejected;
+use crate::simulation::{Tap, Traffic};
+use crate::wire;
+
+/// What was moved so far, for whoever runs the algorithm.
+#[derive(Default)]
+pub struct Post {
+    messages: AtomicU64,
+    bytes: AtomicU64,
+    rounds: AtomicU32,
+    tap: Mutex<Option<Tap>>,
+}
+
+impl std::fmt::Debug for Post {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Post").field("traffic", &self.traffic()).finish_non_exhaustive()
+    }
+}
+
+impl Post {
+    /// Messages and bytes.
+    pub fn traffic(&self) -> Traffic {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Traffic { messages: read(&self.messages), bytes: read(&self.bytes) }
+    }
+
+    /// Rounds: requests that each party has had.
+    pub fn rounds(&self) -> u32 {
+        self.rounds.load(Ordering::Relaxed)
+    }
+
+    /// From here on, `tap` hears every message that is sent.
+    pub fn listen(&self, tap: Tap) {
+        *self.tap.lock().unwrap_or_else(PoisonError::into_inner) = Some(tap);
+    }
+
+    /// Moves one message.
+    fn moved(&self, envelope: &Envelope) -> Result<Envelope, Rejected> {
+        let bytes = wire::encode(envelope);
+        self.messages.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.rounds.fetch_max(envelope.round, Ordering::Relaxed);
+        if let Some(tap) = &mut *self.tap.lock().unwrap_or_else(PoisonError::into_inner) {
+            tap(envelope.round, &bytes);
+        }
+        wire::decode(&bytes, wire::LONGEST)
+    }
+}
+
+/// A party at its place, and what the server has heard of it.
+#[derive(Debug)]
+struct Place {
+    inbox: Inbox,
+    table: EntrustedTable,
+    server: Inbox,
+}
+
+impl Place {
+    /// What the party says to a message.
+    fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+        let admitted = self.inbox.check(envelope, server_only)?;
+        if envelope.kind != MessageKind::Ask {
+            return Err(Rejected::Unexpected);
+        }
+        if admitted.again {
+            return Ok(self.inbox.repeat(envelope));
+        }
+        let said = self.table.answer(envelope.round, &envelope.payload);
+        let said = said.map_err(|refusal| Rejected::Gate(refusal.to_string()))?;
+        let reply = envelope.reply(MessageKind::Answer, said);
+        Ok(self.inbox.take(envelope, &admitted, vec![reply]))
+    }
+
+    fn exchange(
+        &mut self,
+        (post, party): (&Post, PartyId),
+        round: u32,
+        request: Vec<u8>,
+    ) -> Result<Vec<u8>, Rejected> {
+        let asked = self.server.write(round, party, MessageKind::Ask, request);
+        let answers = self.on_message(&post.moved(&asked)?)?;
+        let answer = answers.first().ok_or(Rejected::Unexpected)?;
+        let answer = post.moved(answer)?;
+        let admitted = self.server.check(&answer, |from| from == party)?;
+        self.server.in_round(&answer, round)?;
+        self.server.take(&answer, &admitted, Vec::new());
+        Ok(answer.payload)
+    }
+}
+
+/// All parties of a run, and the lines between them and the server.
+#[derive(Debug)]
+struct Places {
+    places: Vec<Mutex<Place>>,
+    post: Arc<Post>,
+}
+
+impl Carrier for Places {
+    fn exchange(&self, party: u32, round: u32, request: Vec<u8>) -> Result<Vec<u8>, Refusal> {
+        let lost = |why: String| Refusal::BadQuery(format!("party {party} did not answer: {why}"));
+        let place = self.places.get(party as usize).ok_or_else(|| lost("unknown".to_owned()))?;
+        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        place
+            .exchange((&self.post, PartyId(party)), round, request)
+            .map_err(|rejected| lost(rejected.to_string()))
+    }
+}
+
+/// Entrusts the tables, one for each party, to one aggregator: the rows for its gate, and the post
+/// between them. All keys follow from `key`; on a network each party has one of its own.
+///
+/// # Errors
+/// If a table cannot be summed over, or there is none.
+pub fn entrust(
+    tables: Vec<PrivateTable>,
+    loss: &Arc<dyn Loss>,
+    (opening, features): (&PrivacyModel, usize),
+    (key, run): (&NoiseKey, &Digest),
+) -> Result<(HeldRows, Arc<Post>), RunError> {
+    if tables.is_empty() || tables.len() >= u32::MAX as usize / 2 {
+        let allowed = "at least one party with its table is needed";
+        return Err(Refused::new("parties", tables.len(), allowed).into());
+    }
+    let aggregator = SumAggregator::new(&key_of(SERVER, key), run);
+    let (to, id, post) = (aggregator.public_key(), RunId::from(run), Arc::new(Post::default()));
+    let (mut places, mut greetings) = (Vec::with_capacity(tables.len()), Vec::new());
+    for (table, number) in tables.into_iter().zip(0..) {
+        let party = PartyId(number);
+        let own = key_of(party, key);
+        let (table, greeting) =
+            EntrustedTable::new(table, Arc::clone(loss), opening, (&own, number), &to)?;
+        let (inbox, server) = (Inbox::new(id, party), Inbox::new(id, SERVER));
+        let said = inbox.write(0, SERVER, MessageKind::Share, greeting);
+        greetings.push(post.moved(&said)?.payload);
+        places.push(Mutex::new(Place { inbox, table, server }));
+    }
+    let carrier = Box::new(Places { places, post: Arc::clone(&post) });
+    let rows = aggregator.admit(&greetings, (features, opening.intercept != 0.0), carrier)?;
+    Ok((rows, post))
+}
