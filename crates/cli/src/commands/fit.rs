@@ -7,8 +7,8 @@ use reticent::admm::catalogue::CATALOGUE;
 use reticent::tables::{Format, ReadOptions};
 use reticent::trace::PublicData;
 use reticent::{
-    Certificate, Files, Fitted, Identity, JobFile, PrivateTable, Ready, Recalibration, Run, Source,
-    Spec, Stage, Tuned, UtilityForecast, check_folder, check_results, write_model,
+    Certificate, Files, Fitted, Identity, JobFile, Model, PrivateTable, Ready, Recalibration, Run,
+    Source, Spec, Stage, Tuned, UtilityForecast, check_folder, check_results, write_model,
 };
 use serde_json::{Value, json};
 
@@ -215,17 +215,7 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path, before: Option<&Certificat
     if let Some(graph) = model.graph() {
         rows.push(row("graph", format!("{} edges, learned within the budget", graph.len())));
     }
-    if let Some(errors) = model.standard_errors() {
-        let said = match &errors.hidden {
-            None => "yes: `reticent inspect` shows them",
-            Some(_) => "none: `reticent inspect` says why",
-        };
-        rows.push(row("standard errors", said));
-    }
-    if let Some(Recalibration { slope, shift, .. }) = model.recalibration() {
-        let said = format!("log-odds × {}, then + {}", number::show(*slope), number::show(*shift));
-        rows.push(row("calibrated", said));
-    }
+    rows.extend(extra_rows(model));
     if let Some(Tuned { chosen, points, expected_runs, .. }) = tuned {
         rows.push(row(
             "tuned",
@@ -251,9 +241,7 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path, before: Option<&Certificat
         ("certificate".to_owned(), Value::from(beside.display().to_string())),
         ("replaced".to_owned(), Value::from(before.is_some())),
     ]);
-    if let Some(line) = model.recalibration() {
-        object.insert("recalibration".to_owned(), json!(line));
-    }
+    object.extend(model.recalibration().map(|line| ("recalibration".to_owned(), json!(line))));
     let unsolved = (*converged == Some(false)).then(|| {
         format!(
             "The exact solver did not get to the optimum in {iterations} iterations: the model is not the minimiser. \
@@ -264,6 +252,23 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path, before: Option<&Certificat
     let remarks = remarks.chain(certificate.weaknesses()).chain(before.map(replaces));
     let remarks = remarks.chain(given_twice(&data.paths)).collect();
     Answer { text, object: json!(object), remarks }
+}
+
+/// What a share of the budget was spent on beside the model.
+fn extra_rows(model: &Model) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    if let Some(errors) = model.standard_errors() {
+        let said = match &errors.hidden {
+            None => "yes: `reticent inspect` shows them",
+            Some(_) => "none: `reticent inspect` says why",
+        };
+        rows.push(row("standard errors", said));
+    }
+    if let Some(Recalibration { slope, shift, .. }) = model.recalibration() {
+        let said = format!("log-odds × {}, then + {}", number::show(*slope), number::show(*shift));
+        rows.push(row("calibrated", said));
+    }
+    rows
 }
 
 fn tuned_fields(tuned: &Tuned) -> Value {
