@@ -32,8 +32,11 @@ def helped(*command):
 
 def commands(*before):
     """Every command, with those below it."""
-    listed = re.search(r"^Commands:\n((?: .*\n|\n)+)", helped(*before), re.MULTILINE)
-    names = re.findall(r"^  ([a-z][a-z-]*)(?:\s|$)", listed[1], re.MULTILINE) if listed else []
+    text = helped(*before)
+    if "<COMMAND>" not in text:
+        return
+    # Under one heading or under several.
+    names = re.findall(r"^  ([a-z][a-z-]*)(?:\s|$)", text.split("\nOptions:")[0], re.MULTILINE)
     for name in names:
         if name != "help":
             yield (*before, name)

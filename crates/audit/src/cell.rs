@@ -58,8 +58,7 @@ impl AuditSpec {
             },
             step: takes.contains(&"step").then_some(StepSize::Constant(STEP)),
             loss: match form {
-                "classes" => "logistic".to_owned(),
-                _ if procedure.is_recalibrated() => "logistic".to_owned(),
+                form if form == "classes" || procedure.is_recalibrated() => "logistic".to_owned(),
                 // With a slope that is at its clip where the parameter starts.
                 _ if procedure.has_standard_errors() || scaled => "squared".to_owned(),
                 _ if normal => ONE_SIDED.to_owned(),

@@ -260,11 +260,7 @@ impl Task {
         let standard_errors = standard_errors
             .map(|terms| standard_errors::ask(oracle, &self.objective, public, terms, &parameter))
             .transpose()?;
-        let constant = public.shape.intercept.then_some(self.objective.constant);
-        let recalibration = self.calibrate.zip(noise.calibrate);
-        let recalibration = recalibration
-            .map(|terms| recalibration::ask(oracle, constant, terms, &mut parameter))
-            .transpose()?;
+        let recalibration = self.recalibrate(oracle, public, noise, &mut parameter)?;
         Ok(RunOutcome {
             parameter,
             iterations,
@@ -274,5 +270,18 @@ impl Task {
             recalibration,
             choice,
         })
+    }
+
+    /// Asks for the line through the log-odds, where one is paid for, and moves the parameter.
+    fn recalibrate(
+        &self,
+        oracle: &mut dyn Oracle,
+        public: &ProblemFacts,
+        noise: &Noise,
+        parameter: &mut [f64],
+    ) -> Result<Option<Recalibration>, Error> {
+        let constant = public.shape.intercept.then_some(self.objective.constant);
+        let terms = self.calibrate.zip(noise.calibrate);
+        Ok(terms.map(|terms| recalibration::ask(oracle, constant, terms, parameter)).transpose()?)
     }
 }

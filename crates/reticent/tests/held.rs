@@ -2,7 +2,7 @@
 //! fit of the pooled table, whoever holds which rows.
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
-use reticent::admm::catalogue::{AlgorithmKind, CATALOGUE};
+use reticent::internal::admm::catalogue::{AlgorithmKind, CATALOGUE};
 use reticent::simulate::{CheckpointOptions, Parties, Simulated, Simulation, SimulationSpec};
 use reticent::tables::{Dataset, Owners, Schema, Target};
 use reticent::{
@@ -55,9 +55,18 @@ fn problem() -> Problem {
     Problem::new(Schema::bounded(&[(-1.0, 1.0); FEATURES], target).unwrap())
 }
 
+/// Neighbours by whether a record is there.
+fn hidden_sizes(guarantee: &mut Guarantee) {
+    guarantee.adjacency = Some(Adjacency::AddRemove);
+    guarantee.public_n = Some(100);
+}
+
 fn guarantee(unit: Unit, seed: u64) -> Guarantee {
     let budget = Guarantee::from(Budget::new(2.0, 1e-5).unwrap());
-    Guarantee { unit: Some(unit), seed: Some(seed), ..budget }
+    budget.with(|it| {
+        it.unit = Some(unit);
+        it.seed = Some(seed);
+    })
 }
 
 fn pooled(problem: &Problem, solver: &Solver, guarantee: Guarantee, data: &Data) -> Model {
@@ -220,11 +229,7 @@ fn messages_are_as_many_and_as_long_whoever_is_drawn() {
     };
     assert_eq!(moved(1), moved(2));
     let sizes = |skew: &str| {
-        let guarantee = Guarantee {
-            adjacency: Some(Adjacency::AddRemove),
-            public_n: Some(100),
-            ..guarantee(Unit::Record, 1)
-        };
+        let guarantee = guarantee(Unit::Record, 1).with(hidden_sizes);
         let simulation = between(&problem(), &Solver::auto(), guarantee).parties(4);
         run(simulation.skew(skew.parse().unwrap()), &data).traffic.unwrap()
     };
@@ -255,14 +260,10 @@ fn what_entrusted_sums_do_not_have_is_refused_by_name() {
     let why = refused(ready(Solver::auto()).unit(Unit::User));
     assert!(why.contains("no person"), "{why}");
     let sampled = Settings { sampling: "poisson:0.1".parse().ok(), ..Settings::default() };
-    let hidden = Guarantee {
-        adjacency: Some(Adjacency::AddRemove),
-        public_n: Some(100),
-        ..guarantee(Unit::Record, 1)
-    };
+    let hidden = guarantee(Unit::Record, 1).with(hidden_sizes);
     // How many parties there are would follow from the rows.
     for unit in [Unit::Record, Unit::User] {
-        let named = Guarantee { unit: Some(unit), ..hidden };
+        let named = hidden.with(|it| it.unit = Some(unit));
         let why = refused(between(&problem(), &Solver::auto(), named).party_per_owner());
         assert!(why.contains("split = N"), "{why}");
     }
@@ -278,14 +279,13 @@ fn what_entrusted_sums_do_not_have_is_refused_by_name() {
 #[test]
 fn a_job_in_words_takes_what_a_fit_takes() {
     let spec = |change: fn(&mut Spec)| {
-        let mut job = Spec {
-            features: Some(2),
-            row_norm: Some(1.0),
-            algorithm: Some("auto".to_owned()),
-            guarantee: Budget::new(1.0, 1e-5).unwrap().into(),
-            ..Spec::default()
-        };
-        change(&mut job);
+        let job = Spec::default().with(|it| {
+            it.features = Some(2);
+            it.row_norm = Some(1.0);
+            it.algorithm = Some("auto".to_owned());
+            it.guarantee = Budget::new(1.0, 1e-5).unwrap().into();
+            change(it);
+        });
         let parties = Parties { split: Some(3), trust: Some(View::Central), ..Parties::default() };
         SimulationSpec { job, parties, ..SimulationSpec::default() }.check().map(drop)
     };

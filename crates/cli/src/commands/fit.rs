@@ -9,8 +9,8 @@ use reticent::internal::{check_folder, check_results};
 use reticent::tables::{Format, ReadOptions};
 use reticent::trace::PublicData;
 use reticent::{
-    Certificate, Files, Fitted, Identity, JobFile, PrivateTable, Ready, Recalibration, Run, Source,
-    Spec, Stage, Tuned, UtilityForecast,
+    Certificate, Files, Fitted, Identity, JobFile, Model, PrivateTable, Ready, Recalibration, Run,
+    Source, Spec, Stage, Tuned, UtilityForecast,
 };
 use serde_json::{Value, json};
 
@@ -250,17 +250,7 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path) -> Answer {
     if let Some(graph) = model.graph() {
         rows.push(row("graph", format!("{} edges, learned within the budget", graph.len())));
     }
-    if let Some(errors) = model.standard_errors() {
-        let said = match &errors.hidden {
-            None => "yes: `reticent inspect` shows them",
-            Some(_) => "none: `reticent inspect` says why",
-        };
-        rows.push(row("standard errors", said));
-    }
-    if let Some(Recalibration { slope, shift, .. }) = model.recalibration() {
-        let said = format!("log-odds × {}, then + {}", number::show(*slope), number::show(*shift));
-        rows.push(row("calibrated", said));
-    }
+    rows.extend(extra_rows(model));
     if let Some(Tuned { chosen, points, expected_runs, .. }) = tuned {
         rows.push(row(
             "tuned",
@@ -282,9 +272,7 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path) -> Answer {
         ("model".to_owned(), Value::from(path.display().to_string())),
         ("certificate".to_owned(), Value::from(beside.display().to_string())),
     ]);
-    if let Some(line) = model.recalibration() {
-        object.insert("recalibration".to_owned(), json!(line));
-    }
+    object.extend(model.recalibration().map(|line| ("recalibration".to_owned(), json!(line))));
     let unsolved = (*converged == Some(false)).then(|| {
         format!(
             "The exact solver did not get to the optimum in {iterations} iterations: the model is not the minimiser. \
@@ -295,6 +283,23 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path) -> Answer {
     let remarks = remarks.chain(certificate.weaknesses());
     let remarks = remarks.chain(given_twice(&data.paths)).collect();
     Answer { text, object: json!(object), remarks, ..Answer::default() }
+}
+
+/// What a share of the budget was spent on beside the model.
+fn extra_rows(model: &Model) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    if let Some(errors) = model.standard_errors() {
+        let said = match &errors.hidden {
+            None => "yes: `reticent inspect` shows them",
+            Some(_) => "none: `reticent inspect` says why",
+        };
+        rows.push(row("standard errors", said));
+    }
+    if let Some(Recalibration { slope, shift, .. }) = model.recalibration() {
+        let said = format!("log-odds × {}, then + {}", number::show(*slope), number::show(*shift));
+        rows.push(row("calibrated", said));
+    }
+    rows
 }
 
 fn tuned_fields(tuned: &Tuned) -> Value {
