@@ -512,7 +512,7 @@ fn the_help_fits_and_has_no_flags_of_other_commands() {
     for (flag, in_fit, in_simulate) in [
         ("--tune ", true, false),
         ("--user-column ", true, false),
-        ("--momentum ", true, false),
+        ("--momentum ", true, true),
         ("--walk ", false, true),
         ("--honest ", false, true),
         ("--iterations ", true, true),
