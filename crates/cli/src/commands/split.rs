@@ -17,6 +17,7 @@ use super::shared::format;
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::number;
+use crate::predictions::PACKED;
 use crate::progress::waiting;
 
 #[derive(Debug, Args)]
@@ -127,9 +128,9 @@ impl SplitArgs {
 
 /// Whether a file of this name is taken for plain text.
 fn is_text(out: &Path) -> bool {
-    let other = ["gz", "xz", "bz2", "zst", "zip", "parquet", "xlsx", "xls", "ods"];
     let ending = out.extension().and_then(OsStr::to_str).unwrap_or_default();
-    !other.iter().any(|other| ending.eq_ignore_ascii_case(other))
+    let mut other = PACKED.iter().chain(&["parquet", "xlsx", "xls", "ods"]);
+    !other.any(|other| ending.eq_ignore_ascii_case(other))
 }
 
 /// Where a file will be, however its folder is written. Folders are there by now.
