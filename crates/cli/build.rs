@@ -9,12 +9,12 @@ use std::process::Command;
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(reticent_seeded_bugs)");
-    println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=RETICENT_SEEDED_BUGS");
     if std::env::var_os("RETICENT_SEEDED_BUGS").is_some_and(|value| value == "1") {
         println!("cargo::rustc-cfg=reticent_seeded_bugs");
         println!("cargo::warning=known privacy defects are compiled in: never release this build");
     }
+    println!("cargo::rerun-if-changed=build.rs");
     let version = env!("CARGO_PKG_VERSION");
     let commit = of_package().or_else(of_checkout);
     let whole = commit.map_or(version.to_owned(), |commit| format!("{version} ({commit})"));

@@ -135,7 +135,8 @@ mod tests {
         assert!((0.5 * (slope - 1.0) + 0.1 * shift - 0.2).abs() < 1e-12);
         assert!((0.1 * (slope - 1.0) + 0.2 * shift + 0.1).abs() < 1e-12);
         assert_eq!(moved([1.0, 0.0], &answer, &[0.2; 5], true), [1.0, 0.0]);
-        assert_eq!(moved([1.0, 0.0], &answer, &[0.0; 5], false), [1.4, 0.0]);
+        let [slope, shift] = moved([1.0, 0.0], &answer, &[0.0; 5], false);
+        assert!((slope - 1.4).abs() < 1e-12 && shift == 0.0, "{slope} {shift}");
         for wild in [[f64::NAN; 5], [1e300, -1e300, -1.0, 9.0, 0.0], [0.0; 5]] {
             let [slope, shift] = moved([1.0, 0.0], &wild, &[0.0; 5], true);
             assert!((0.3..=3.0).contains(&slope) && shift.abs() <= 2.0, "{slope} {shift}");
