@@ -145,9 +145,7 @@ impl PurseFlags {
             );
         };
         // What else is wrong with a file is said by who reads it.
-        if let Err(error) = AtRest::new(&data.paths)
-            && error.is_no_file()
-        {
+        if let Some(error) = AtRest::new(&data.paths).err().filter(PaymentError::is_no_file) {
             return Err(CommandFailure::of_payment(error));
         }
         let relation = match (self.new_edition, self.disjoint_people) {
