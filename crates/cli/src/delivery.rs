@@ -149,7 +149,7 @@ fn unwritten(failures: &[(&Piece, CommandFailure)], charged: &Charged) -> Unwrit
     let (kept, hint) = match &charged.kept {
         Some(file) => (
             format!("The result is kept in {}.", file.display()),
-            "ask the same again, with room to write: the kept result is delivered and nothing is charged",
+            "make room and type the same command again, with the same --out: the kept result is delivered and nothing is charged",
         ),
         None => (
             "What was to be written is on standard output.".to_owned(),

@@ -10,7 +10,7 @@ use reticent::internal::Payable;
 use reticent::internal::tables::fingerprint;
 use reticent::{Error, Files, Guarantee, Run};
 use reticent_budget::{BudgetError, GroupSummary, Relation, Store, gaussian_job};
-use reticent_payment::{Bill, Paid, PaymentError, pay};
+use reticent_payment::{AtRest, Bill, Paid, PaymentError, pay};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -69,12 +69,10 @@ impl JobName {
 
     /// A job whose result is kept until it is delivered: what was asked of which files, and the
     /// files, beside the table, that say what is asked.
-    pub fn kept(label: &str, asked: &Value, data: &Files, beside: &[Option<&Path>]) -> Self {
+    pub fn kept(label: &str, asked: &Value, data: &Files, beside: &[PathBuf]) -> Self {
         let mut all = vec![asked.to_string().into_bytes(), format!("{:?}", data.reading).into()];
         // What cannot be read is refused by who needs it.
-        all.extend(
-            beside.iter().map(|file| file.and_then(|f| fs::read(f).ok()).unwrap_or_default()),
-        );
+        all.extend(beside.iter().map(|file| fs::read(file).unwrap_or_default()));
         JobName { label: label.to_owned(), asked: Some(all) }
     }
 }
@@ -146,8 +144,9 @@ impl PurseFlags {
                 "give --epsilon and --delta",
             );
         };
-        if data.paths.iter().any(|path| path.as_os_str() == "-") {
-            return Err(CommandFailure::of_payment(PaymentError::StandardInput));
+        // What else is wrong with a file is said by who reads it.
+        if let Some(error) = AtRest::new(&data.paths).err().filter(PaymentError::is_no_file) {
+            return Err(CommandFailure::of_payment(error));
         }
         let relation = match (self.new_edition, self.disjoint_people) {
             (true, _) => Relation::NewEdition,

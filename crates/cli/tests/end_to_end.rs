@@ -451,6 +451,33 @@ fn an_exact_fit_that_was_cut_short_says_so() {
     assert!(list.err.contains("docs/errata.md"), "{list:?}");
 }
 
+/// The parts of a budget are those of all that was asked, and not of the algorithm alone.
+#[test]
+fn parts_of_a_budget_have_what_was_asked_beside_the_algorithm() {
+    let folder = Folder::new();
+    folder.write("schema.toml", SCHEMA);
+    folder.write("t.csv", csv(300));
+    let fit = "fit t.csv --schema schema.toml --epsilon 8 --delta 1e-5 --force --out m";
+    for beside in ["", "--calibrate 0.3", "--standard-errors 0.3"] {
+        let said = folder.reticent(&format!("{fit} {beside} --json")).ok().json();
+        let parts = said["parts"].as_array().unwrap();
+        let sum = |name: &str| parts.iter().map(|part| part[name].as_f64().unwrap()).sum::<f64>();
+        assert!((sum("share") - 1.0).abs() < 1e-9, "{beside}: {parts:?}");
+        let certificate: Value = serde_json::from_str(&folder.read("m/certificate.json")).unwrap();
+        let entries = certificate["ledger"]["entries"].as_array().unwrap();
+        let answers: u64 = entries.iter().map(|entry| entry["count"].as_u64().unwrap()).sum();
+        assert_eq!(sum("answers") as u64, answers, "{beside}");
+        let last = parts.last().unwrap();
+        if !beside.is_empty() {
+            let share = last["share"].as_f64().unwrap();
+            assert!((share - 0.3).abs() < 0.02, "{beside}: {last}");
+            let said = format!("{:.0} % for the questions beside the algorithm", 100.0 * share);
+            let shown = folder.reticent("inspect m").ok().out;
+            assert!(shown.contains(&said), "{shown}");
+        }
+    }
+}
+
 /// What nobody gave is not printed, and no noise is not secure noise.
 #[test]
 fn an_exact_fit_has_no_delta_and_no_noise() {

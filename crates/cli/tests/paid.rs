@@ -174,6 +174,45 @@ fn a_full_disk_loses_no_model() {
     assert!(said.code == 4 && said.out.contains("\"coefficients\""), "{}{}", said.out, said.err);
 }
 
+/// What is in a file that the job names is part of what was asked, and not only the file's name.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_kept_result_is_not_delivered_to_a_job_with_another_graph() {
+    let folder = folder();
+    std::fs::create_dir(folder.path().join("small")).unwrap();
+    let line = format!(
+        "{FIT} --algorithm sadmm --penalty l1:1e-3 --constraint graph:edges.txt --out small/m --json"
+    );
+    folder.write("edges.txt", "age town=A\n");
+    let Some(said) = on_a_full_disk(&folder, &line) else {
+        eprintln!("skipped: no mounts without privileges");
+        return;
+    };
+    assert_eq!((said.code, kept(&folder).len()), (4, 1), "{}{}", said.out, said.err);
+    folder.write("edges.txt", "age town=B\n");
+    let other = folder.reticent(&line).ok().json();
+    assert!(other["budget"]["delivered_again"].is_null(), "{other}");
+    assert_eq!((jobs(&folder), kept(&folder).len()), (2, 1));
+    folder.write("edges.txt", "age town=A\n");
+    let same = folder.reticent(&line).ok().json();
+    assert_eq!(same["budget"]["delivered_again"], true);
+    assert_eq!((jobs(&folder), kept(&folder).len()), (2, 0));
+}
+
+/// It was read to its end by the job, and waited for by whoever wanted to know it again.
+#[test]
+#[cfg(unix)]
+fn a_table_from_a_pipe_is_refused_before_it_is_read() {
+    let folder = folder();
+    assert_eq!(folder.shell("mkfifo pipe.csv").code, 0);
+    for line in [COUNT, FIT] {
+        let line = line.replace("t.csv", "pipe.csv");
+        let said = folder.shell(&format!("timeout 60 reticent {line}"));
+        assert!(said.code == 2 && said.err.contains("a pipe or a device"), "{}", said.err);
+    }
+    assert_eq!(jobs(&folder), 0);
+}
+
 /// A pipe that nobody reads from stops the job where it is settled and not delivered.
 #[test]
 #[cfg(unix)]

@@ -102,3 +102,43 @@ fn a_split_goes_by_the_users_of_a_schema_and_refuses_nobody() {
     assert_eq!(folder.reticent(&format!("{SPLIT} --share 1")).code, 2);
     assert_eq!(folder.reticent("split t.parquet --by person --train c.csv --test d.csv").code, 2);
 }
+
+/// Records of persons are not shown to more users of the system than the table is.
+#[test]
+#[cfg(unix)]
+fn a_split_is_as_private_as_its_table() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let mode = |name: &str| std::fs::metadata(at(name)).unwrap().permissions().mode() & 0o777;
+    for own in [0o600, 0o640, 0o644] {
+        std::fs::set_permissions(at("t.csv"), PermissionsExt::from_mode(own)).unwrap();
+        assert_eq!(folder.shell(&format!("umask 022; reticent {SPLIT} --force")).code, 0);
+        assert_eq!((mode("a.csv"), mode("b.csv")), (own, own));
+    }
+    // Nobody knows who may read a pipe.
+    let line = SPLIT.replace("t.csv", "- --format csv");
+    assert_eq!(folder.shell(&format!("umask 022; reticent {line} --force < t.csv")).code, 0);
+    assert_eq!((mode("a.csv"), mode("b.csv")), (0o600, 0o600));
+}
+
+#[test]
+fn two_files_that_are_one_and_files_of_other_formats_are_refused() {
+    let folder = folder();
+    for (train, test) in [("a.csv", "./a.csv"), ("x/a.csv", "x/../x/a.csv"), ("a.csv", "a.csv")] {
+        let said =
+            folder.reticent(&format!("split t.csv --by person --train {train} --test {test}"));
+        assert!(
+            said.code == 2 && said.err.contains("the same file"),
+            "{train} {test}: {}",
+            said.err
+        );
+        assert!(!folder.path().join(train).exists());
+    }
+    for train in ["a.parquet", "a.csv.gz", "a.XLSX"] {
+        let said =
+            folder.reticent(&format!("split t.csv --by person --train {train} --test b.csv"));
+        assert!(said.code == 2 && said.err.contains("plain text"), "{train}: {}", said.err);
+        assert!(!folder.path().join(train).exists());
+    }
+}

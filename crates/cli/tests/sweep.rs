@@ -330,3 +330,17 @@ fn runs_between_parties_are_swept_too() {
     assert_eq!(said["points"][1]["settings"]["trust"], "secure-aggregation");
     assert!(said["points"][0]["metrics"]["objective"]["mean"].as_f64().unwrap() > 0.0);
 }
+
+/// A sweep has the graph that it began with, whatever its file says by now.
+#[test]
+fn a_sweep_does_not_go_on_with_another_graph() {
+    let sweep = "algorithm = 'sadmm'\niterations = 3\nconstraint = 'graph:edges.txt'\n[sweep]\nepsilon = [0.5, 2.0]\n";
+    let folder = folder(60, sweep);
+    folder.write("edges.txt", "age town=A\n");
+    folder.reticent("sweep job.toml --public-data --out out").ok();
+    folder.write("edges.txt", "age town=B\n");
+    let said = folder.reticent("sweep job.toml --public-data --out out --resume");
+    assert!(said.code == 2 && said.err.contains("another sweep"), "{}", said.err);
+    folder.write("edges.txt", "age town=A\n");
+    folder.reticent("sweep job.toml --public-data --out out --resume").ok();
+}

@@ -23,6 +23,9 @@ pub enum PaymentError {
     /// Standard input, which is not there a second time.
     #[error("a budget knows its table by its file, and standard input is none")]
     StandardInput,
+    /// A pipe or a device, which is not there a second time either.
+    #[error("a budget knows its table by its file, and a pipe or a device is none")]
+    Pipe,
     /// Somebody wrote the table while it was read.
     #[error("the table was written while it was read: nothing was reserved")]
     Changed,
@@ -35,6 +38,12 @@ pub enum PaymentError {
 }
 
 impl PaymentError {
+    /// Whether the table is nothing that could be read twice: it must not be read at all.
+    #[must_use]
+    pub fn is_no_file(&self) -> bool {
+        matches!(self, PaymentError::StandardInput | PaymentError::Pipe)
+    }
+
     /// What to do.
     #[must_use]
     pub fn hint(&self) -> &'static str {
@@ -44,7 +53,7 @@ impl PaymentError {
             PaymentError::Twice => {
                 "give each file once; where a person has several records, protect users"
             }
-            PaymentError::StandardInput => "give a file",
+            PaymentError::StandardInput | PaymentError::Pipe => "give a file",
             PaymentError::Changed => "try again when it is at rest",
             PaymentError::Unreserved => "begin another sweep, in another folder",
             PaymentError::Unreadable(_) => "a budget knows its table by its files",

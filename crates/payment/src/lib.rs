@@ -73,6 +73,7 @@ pub fn pay<R: Payable>(
     store.promise()?;
     let rest = match table.at_rest() {
         Ok(rest) => rest,
+        Err(error) if error.is_no_file() => return Err(error),
         Err(error) => {
             // What is wrong with a file is said better by who reads it.
             open(&mut how)?;

@@ -89,10 +89,16 @@ impl<'a> AtRest<'a> {
     /// How files are now.
     ///
     /// # Errors
-    /// Standard input, a folder, or a file that is not there.
+    /// Standard input, a pipe, a folder, or a file that is not there.
     pub fn new(files: &'a [PathBuf]) -> Result<Self, PaymentError> {
         if files.iter().any(|path| path.as_os_str() == "-") {
             return Err(PaymentError::StandardInput);
+        }
+        let is_pipe = |path: &PathBuf| {
+            std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
+        };
+        if files.iter().any(is_pipe) {
+            return Err(PaymentError::Pipe);
         }
         Ok(Self { files, before: stamps(files).map_err(|error| unreadable(&error))? })
     }

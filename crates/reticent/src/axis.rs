@@ -32,14 +32,19 @@ fn values<'a>(before: &'a str, list: &'a str, after: &'a str) -> impl Iterator<I
     list.split(',').map(move |value| format!("{before}{}{after}", value.trim()))
 }
 
-/// The list `text` with each of its values changed, if it is of what is called `name`. One that
-/// cannot be read is left for [`TuneAxis::parse`] to refuse.
+/// The values of the list `text`, if it is of what is called `name`. One that cannot be read is left
+/// for [`TuneAxis::parse`] to refuse.
+pub(crate) fn listed(text: &str, name: &str) -> Option<Vec<String>> {
+    let (_, before, list, after) = parts(text).filter(|parts| parts.0 == name)?;
+    Some(values(before, list, after).collect())
+}
+
+/// The list `text` with each of its values changed, if it is of what is called `name`.
 pub(crate) fn map_values(text: &str, name: &str, change: impl Fn(&str) -> String) -> String {
-    match parts(text).filter(|parts| parts.0 == name) {
+    match listed(text, name) {
         None => text.to_owned(),
-        Some((_, before, list, after)) => {
-            let changed: Vec<String> =
-                values(before, list, after).map(|value| change(&value)).collect();
+        Some(values) => {
+            let changed: Vec<String> = values.iter().map(|value| change(value)).collect();
             format!("{name}=[{}]", changed.join(","))
         }
     }

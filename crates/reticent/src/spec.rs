@@ -7,7 +7,7 @@ use reticent_admm::Settings;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::axis::map_values;
+use crate::axis::{listed, map_values};
 use crate::error::Error;
 #[cfg(feature = "clap")]
 use crate::flags;
@@ -183,11 +183,9 @@ impl Spec {
         self.schema = self.schema.map(|file| beside(base, &file));
         // A constraint may name a file, in a list to choose from too, and so may a graph that is
         // not to be learned.
-        let constraint = |text: &str| match text.split_once(':') {
-            Some((name @ ("graph" | "matrix"), file)) => {
-                format!("{name}:{}", text_beside(base, file))
-            }
-            _ => text.to_owned(),
+        let constraint = |text: &str| match of_constraint(text) {
+            Some((name, file)) => format!("{name}:{}", text_beside(base, file)),
+            None => text.to_owned(),
         };
         self.constraint = self.constraint.as_deref().map(constraint);
         for list in self.tune.iter_mut().flatten() {
@@ -197,6 +195,17 @@ impl Spec {
             .graph
             .map(|text| if is_private_graph(&text) { text } else { text_beside(base, &text) });
         self
+    }
+
+    /// The files that say, beside the table, what is asked: the schema, and those of a graph and of
+    /// constraints. What is in them is part of the job, and not only their names.
+    #[doc(hidden)]
+    pub fn described_in(&self) -> Vec<PathBuf> {
+        let graph = self.graph.iter().filter(|text| !is_private_graph(text)).map(PathBuf::from);
+        let lists = self.tune.iter().flatten().filter_map(|list| listed(list, "constraint"));
+        let constraints = self.constraint.clone().into_iter().chain(lists.flatten());
+        let named = constraints.filter_map(|text| Some(PathBuf::from(of_constraint(&text)?.1)));
+        self.schema.clone().into_iter().chain(graph).chain(named).collect()
     }
 
     /// This job with whatever `over` says laid over it: flags win over the file they are given
@@ -288,6 +297,11 @@ pub(crate) fn keys<T: DeserializeOwned>(table: toml::Table, path: &Path) -> Resu
         file: path.to_owned(),
         message: in_words(error.message()),
     })
+}
+
+/// The kind of a constraint that is in a file, and the file.
+fn of_constraint(text: &str) -> Option<(&str, &str)> {
+    text.split_once(':').filter(|(name, _)| matches!(*name, "graph" | "matrix"))
 }
 
 /// A file that a job file names, as seen from where the program runs.

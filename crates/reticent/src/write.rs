@@ -48,16 +48,37 @@ impl NewFile {
     /// # Errors
     /// If the place cannot be written.
     pub fn create(path: &Path) -> Result<Self, Error> {
+        // A temporary file is for its owner's eyes alone; a result is as readable as the user's
+        // other files.
+        Self::with_mode(path, 0o666)
+    }
+
+    /// Starts one that nobody may read or write who may not do so with the file `like`, or who is
+    /// not its owner where there is no such file: records stay as private as the table is.
+    ///
+    /// # Errors
+    /// If the place cannot be written.
+    pub fn as_private_as(like: &Path, path: &Path) -> Result<Self, Error> {
+        #[cfg(unix)]
+        let mode = fs::metadata(like).ok().filter(fs::Metadata::is_file).map_or(0o600, |like| {
+            0o600 | std::os::unix::fs::PermissionsExt::mode(&like.permissions()) & 0o666
+        });
+        #[cfg(not(unix))]
+        let mode = fs::metadata(like).map_or(0o600, |_| 0o666);
+        Self::with_mode(path, mode)
+    }
+
+    /// Starts it with these permissions, less what the user takes from all files.
+    #[cfg_attr(not(unix), allow(unused_variables))]
+    fn with_mode(path: &Path, mode: u32) -> Result<Self, Error> {
         let fail = |error: std::io::Error| Error::write(path, &error);
         let place = if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
             WritePlace::Direct(fs::OpenOptions::new().write(true).open(path).map_err(fail)?)
         } else {
             let mut builder = tempfile::Builder::new();
             builder.prefix(".reticent-");
-            // A temporary file is for its owner's eyes alone; a result is as readable as the user's
-            // other files.
             #[cfg(unix)]
-            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
             WritePlace::Beside(builder.tempfile_in(parent(path)).map_err(fail)?)
         };
         Ok(NewFile { place, path: path.to_owned() })

@@ -78,7 +78,7 @@ impl AskedTable {
         }
         let reading = ReadOptions { format: self.format, max_line: None };
         let data = Files { paths: self.data, reading };
-        let name = JobName::kept(&label, &asked, &data, &[Some(&self.schema)]);
+        let name = JobName::kept(&label, &asked, &data, std::slice::from_ref(&self.schema));
         let purse = self.purse.open(&self.guarantee, &data, name, beforehand)?;
         let mut bar = JobBar::new("question");
         let mut watch = |stage| bar.watch(stage);

@@ -173,7 +173,7 @@ fn job_name(file: &JobFile<Spec>, trace: &TraceFlags, identity: Option<&Identity
         "fit": file.job, "trace": trace.asked(),
         "signed_by": identity.map(|identity| identity.public().text()),
     });
-    JobName::kept(&label, &asked, &file.data, &[file.job.schema.as_deref()])
+    JobName::kept(&label, &asked, &file.data, &file.job.described_in())
 }
 
 /// The folder to write to.

@@ -268,7 +268,7 @@ fn train(
 ) -> Result<(Delivery, Charged), CommandFailure> {
     let job = file.job.check().map_err(|error| CommandFailure::of("simulate", error))?;
     let label = format!("simulate to {}", folder(file).display());
-    let name = JobName::kept(&label, &asked, &file.data, &[file.job.job.schema.as_deref()]);
+    let name = JobName::kept(&label, &asked, &file.data, &file.job.described_in());
     let purse = purse.open(&file.job.job.guarantee, &file.data, name, || None)?;
     if purse.is_some() && keep.resume {
         return Err(CommandFailure::Usage {

@@ -1,5 +1,6 @@
 //! `reticent split`: one table into a file to train on and one to test on, nobody in both.
 
+use std::ffi::OsStr;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use super::shared::format;
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::number;
+use crate::predictions::PACKED;
 use crate::progress::waiting;
 
 #[derive(Debug, Args)]
@@ -45,11 +47,11 @@ pub struct SplitArgs {
     #[arg(long, value_name = "WORD", default_value = "")]
     seed: String,
 
-    /// The file to train on
+    /// The file to train on, plain text
     #[arg(long, value_name = "FILE")]
     train: PathBuf,
 
-    /// The file to test on
+    /// The file to test on, plain text
     #[arg(long, value_name = "FILE")]
     test: PathBuf,
 
@@ -83,19 +85,25 @@ impl SplitArgs {
                 "give the share of persons to test on, such as 0.25",
             ));
         }
-        if self.train == self.test {
-            return Err(usage("--train and --test are the same file", "name two files"));
-        }
         let schema = self.schema.as_deref().map(Schema::read).transpose()?;
         let by = self.by.as_deref().or(schema.as_ref().and_then(Schema::user));
         let Some(by) = by else {
             return Err(usage("the schema has no user column", "say with --by whose a record is"));
         };
         for out in [&self.train, &self.test] {
+            if !is_text(out) {
+                return Err(usage(
+                    &format!("{}: what is split is written as plain text", out.display()),
+                    "give a name that ends in .csv or .tsv",
+                ));
+            }
             check_new(out, self.force)?;
             if let Some(folder) = out.parent() {
                 std::fs::create_dir_all(folder).map_err(|error| Error::written(out, &error))?;
             }
+        }
+        if place(&self.train) == place(&self.test) {
+            return Err(usage("--train and --test are the same file", "name two files"));
         }
         let rule = SplitRule {
             by,
@@ -118,10 +126,24 @@ impl SplitArgs {
     }
 }
 
+/// Whether a file of this name is taken for plain text.
+fn is_text(out: &Path) -> bool {
+    let ending = out.extension().and_then(OsStr::to_str).unwrap_or_default();
+    let mut other = PACKED.iter().chain(&["parquet", "xlsx", "xls", "ods"]);
+    !other.any(|other| ending.eq_ignore_ascii_case(other))
+}
+
+/// Where a file will be, however its folder is written. Folders are there by now.
+fn place(out: &Path) -> (PathBuf, Option<&OsStr>) {
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    (folder.canonicalize().unwrap_or_else(|_| folder.to_owned()), out.file_name())
+}
+
 /// Both files appear when both are whole.
 fn write(data: &Path, rule: &SplitRule<'_>, out: [&PathBuf; 2]) -> Result<(), CommandFailure> {
     let [train, test] = out;
-    let mut files = [train, test].map(|path| NewFile::create(path));
+    let mut files = [train, test].map(|path| NewFile::as_private_as(data, path));
     let mut failed = None;
     let mut buffers = [Vec::new(), Vec::new()];
     let mut flush = |side: usize, buffer: &mut Vec<u8>| {

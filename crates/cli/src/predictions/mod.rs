@@ -62,7 +62,7 @@ pub fn is_formula(cell: &[u8]) -> bool {
 }
 
 /// Names that tell of a packed file, which is not written.
-const PACKED: [&str; 5] = ["gz", "xz", "bz2", "zst", "zip"];
+pub const PACKED: [&str; 5] = ["gz", "xz", "bz2", "zst", "zip"];
 
 /// A file, or standard output; cells of CSV are `guarded` for spreadsheets or not.
 pub fn sink(

@@ -26,8 +26,9 @@ use crate::refusal::Refusal;
 use crate::sums::Split;
 use crate::table::PrivateTable;
 
-/// A table that was made up, row by row. No [`PrivateTable`] becomes one, so neither a file nor a
-/// dataset does: only a crate that makes rows itself has any.
+/// A table that was made up, row by row. No [`PrivateTable`] becomes one, so nothing that the facade
+/// reads or encodes does. Whoever reads a file by `reticent-data` has its rows already, and no gate
+/// between.
 #[derive(Debug)]
 pub struct SimulatedTable(PrivateTable);
 

@@ -1,7 +1,7 @@
 //! A job of many parties as text: flags and a TOML file become a [`SimulationSpec`].
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use reticent_accountant::View;
 use reticent_admm::Settings;
@@ -251,14 +251,21 @@ impl SimulationSpec {
         self.parties.budgets.iter().map(read).collect()
     }
 
+    /// The files that say, beside the table, what is asked.
+    #[doc(hidden)]
+    pub fn described_in(&self) -> Vec<PathBuf> {
+        let topology = self.parties.topology.as_deref();
+        let topology = topology.and_then(|graph| graph.strip_prefix("file:")).map(PathBuf::from);
+        self.job.described_in().into_iter().chain(topology).collect()
+    }
+
     /// Stands for all that was asked for.
     fn digest(&self) -> Result<Digest, Error> {
         let SimulationSpec { job, parties, failures } = self;
         let mut hasher = Hasher::new("reticent simulation");
         // What a file says is part of what was asked for, and not only its name; the tables are
         // bound by the run itself.
-        let graph = parties.topology.as_deref().and_then(|graph| graph.strip_prefix("file:"));
-        for file in job.schema.as_deref().into_iter().chain(graph.map(Path::new)) {
+        for file in self.described_in() {
             hasher.field(&std::fs::read(file).unwrap_or_default());
         }
         // As a job file has them: with their names, because what is not said is left out.

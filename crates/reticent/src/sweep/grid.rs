@@ -1,5 +1,6 @@
 //! The grid of a sweep, read from a job file with a table `[sweep]`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use reticent_admm::Settings;
@@ -112,7 +113,7 @@ impl SweepFile {
             let schema = beside(path.parent().unwrap_or(Path::new("")), Path::new(schema));
             hasher.field(&std::fs::read(schema).unwrap_or_default());
         }
-        let (mut points, mut runs) = (Vec::new(), Vec::new());
+        let (mut points, mut runs, mut named) = (Vec::new(), Vec::new(), BTreeSet::new());
         for number in 0..count {
             let (point, table) = combined(&base, &axes, number);
             for (repeat, seed) in seeds.iter().enumerate() {
@@ -121,10 +122,14 @@ impl SweepFile {
                     table.insert("seed".to_owned(), toml::Value::Integer(*seed as i64));
                 }
                 hasher.field(toml::to_string(&table).map_err(Error::spec_form)?.as_bytes());
-                let job = checked(table, path).map_err(|why| at_point(&point, why))?;
+                let job = checked(table, path, &mut named).map_err(|why| at_point(&point, why))?;
                 runs.push(GridRun { point: number, repeat: repeat as u64, job });
             }
             points.push(point);
+        }
+        // So is what graphs and matrices say.
+        for file in named {
+            hasher.field(&std::fs::read(file).unwrap_or_default());
         }
         let seeded = seeds.iter().any(Option::is_some) || base.contains_key("seed");
         let job = files.beside((), path);
@@ -261,12 +266,22 @@ fn combined(
 }
 
 /// The checked job of these keys.
-fn checked(table: toml::Table, path: &Path) -> Result<Checked, Error> {
+fn checked(
+    table: toml::Table,
+    path: &Path,
+    named: &mut BTreeSet<PathBuf>,
+) -> Result<Checked, Error> {
+    // The schema is one for all runs.
+    let mut beside = |files: Vec<PathBuf>, schema: &Option<PathBuf>| {
+        named.extend(files.into_iter().filter(|file| schema.as_ref() != Some(file)));
+    };
     if table.contains_key("parties") {
-        let job = SimulationSpec::of_table(table, path)?.check()?;
-        return Ok(Checked::Between(Box::new(job)));
+        let spec = SimulationSpec::of_table(table, path)?;
+        beside(spec.described_in(), &spec.job.schema);
+        return Ok(Checked::Between(Box::new(spec.check()?)));
     }
     let spec = keys::<Spec>(table, path)?.relative_to(path);
+    beside(spec.described_in(), &spec.schema);
     if spec.tune.is_some() {
         let why = "a sweep releases every run, and a choice the best alone; give lists under [sweep] or `tune`, not both";
         return Err(Error::value("tune", "a list", why));

@@ -103,7 +103,7 @@ impl PrivateFlags {
             "evaluation": self.guarantee, "threshold": threshold, "bins": self.bins,
             "confidence": self.confidence, "model": model.to_json()?,
         });
-        let name = JobName::kept(&label, &asked, &files, &[self.schema.as_deref()]);
+        let name = JobName::kept(&label, &asked, &files, self.schema.as_slice());
         let purse = self.purse.open(&self.guarantee, &files, name, || job.plan_beforehand())?;
         let mut bar = JobBar::new("iteration");
         let mut watch = |stage| bar.watch(stage);
