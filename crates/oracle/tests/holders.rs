@@ -113,13 +113,13 @@ fn answers(gate: &mut Gate) -> Vec<f64> {
     let full = mean(Sampling::Full);
     let z = 0.7;
     let mut said = gate.ask(&Gradient { at: &at, mean: full }).unwrap().into_inner();
-    // A sample of fixed size needs a public number of records.
+    // A sample among rows that others hold needs a public number of records.
     let counted = gate.terms().adjacency() == Adjacency::ReplaceOne;
-    let fixed = counted.then_some(Sampling::WithoutReplacement(7));
-    for sampling in [Sampling::Poisson(0.4)].into_iter().chain(fixed) {
+    let samples = [Sampling::Poisson(0.4), Sampling::WithoutReplacement(7)];
+    for sampling in samples.into_iter().filter(|_| counted) {
         said.extend(gate.ask(&Gradient { at: &at, mean: mean(sampling) }).unwrap().into_inner());
     }
-    let poisson = mean(Sampling::Poisson(0.5));
+    let poisson = mean(if counted { Sampling::Poisson(0.5) } else { Sampling::Full });
     said.extend(
         gate.ask(&Correction { at: &at, from: &from, mean: poisson }).unwrap().into_inner(),
     );
@@ -298,5 +298,17 @@ fn what_is_no_sum_is_not_asked_of_rows_that_others_hold() {
     let asked = gate.ask(&Residual { v: &[0.0; 4], z: &[0.0; 4], params });
     assert!(matches!(asked, Err(Refusal::NoSum)));
     assert!(matches!(gate.open_consensus(&[0.0; 4]), Err(Refusal::NoSum)));
-    assert_eq!(gate.ledger().total_events(), 0);
+    // A sample would tell a party's carrier how many units it has, where that is private.
+    let mut hidden = between(&[&all], Adjacency::AddRemove);
+    let mean = |sampling| ClippedMean { clip: 1.0, noise_multiplier: 1.0, sampling };
+    let drawn = mean(Sampling::Poisson(0.5));
+    let (at, from) = (&[0.0; 4], &[0.1; 4]);
+    let told = [
+        hidden.ask(&Gradient { at, mean: drawn }).map(drop),
+        hidden.ask(&Correction { at, from, mean: drawn }).map(drop),
+        hidden.ask(&Coordinate { at, index: 0, mean: drawn }).map(drop),
+    ];
+    assert!(told.iter().all(|told| matches!(told, Err(Refusal::SampleTellsSizes))), "{told:?}");
+    assert_eq!(gate.ledger().total_events() + hidden.ledger().total_events(), 0);
+    hidden.ask(&Gradient { at, mean: mean(Sampling::Full) }).unwrap();
 }

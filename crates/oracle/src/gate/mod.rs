@@ -308,8 +308,8 @@ impl<S: NoiseSource> Asked for Gate<S> {
         let (shape, terms) = (inside.shape(), inside.terms);
         query.check(shape, &terms)?;
         query.fits(inside)?;
-        if !query.is_of_sums() && inside.holder.table().is_none() {
-            return Err(Refusal::NoSum);
+        if inside.holder.table().is_none() {
+            query.fits_held(&terms)?;
         }
         if query.moves_blocks() && inside.blocks.is_none() {
             return Err(Refusal::NoConsensus);

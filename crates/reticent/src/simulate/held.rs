@@ -179,12 +179,14 @@ fn check_sizes(
     }
     match sampling.filter(|sampling| *sampling != Sampling::Full) {
         None => Ok(()),
-        Some(sampling) => {
-            let why = "who is drawn is told to a party in a bit for each of its units, and add-remove keeps their number \
-                       private; use `sampling = full`, or `adjacency = replace-one`";
-            Err(Error::value("sampling", sampling, why))
-        }
+        Some(sampling) => Err(tells_sizes(sampling)),
     }
+}
+
+fn tells_sizes(sampling: impl std::fmt::Display) -> Error {
+    let why = "who is drawn is told to a party in a bit for each of its units, and add-remove keeps their number private; \
+               use `sampling = full`, or `adjacency = replace-one`";
+    Error::value("sampling", sampling, why)
 }
 
 /// Refuses an algorithm that asks for more than sums, before there is a table.
@@ -198,6 +200,8 @@ fn asks_for_sums(task: &Task) -> Result<(), Error> {
                        ssadmm, mpadmm, sadmm, vradmm or dp-cd";
             Err(Error::value("algorithm", task.entry.name, why))
         }
+        // One that draws where nobody named a sample.
+        Err(Error::Refused(Refusal::SampleTellsSizes)) => Err(tells_sizes("default")),
         // What a plan for so many records refuses, it may not refuse for the true number.
         _ => Ok(()),
     }
