@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
 use reticent::internal::admm::catalogue::{AlgorithmKind, CATALOGUE};
-use reticent::simulate::{CheckpointOptions, Parties, Simulated, Simulation, SimulationSpec};
+use reticent::simulate::{
+    CheckpointOptions, Parties, ReadySimulation, Simulated, Simulation, SimulationSpec,
+};
 use reticent::tables::{Dataset, Owners, Schema, Target};
 use reticent::{
     Adjacency, Budget, Constraint, Fit, Guarantee, Model, Problem, Run, Settings, Solver, Spec,
@@ -321,6 +323,34 @@ fn the_scale_of_residuals_is_the_pooled_one() {
         let held = job.run(&table(), CheckpointOptions::default(), Run::default()).unwrap().model;
         assert_eq!(bits(&held), bits(&pooled), "{name}");
         assert_eq!(held.certificate().ledger, pooled.certificate().ledger);
+    }
+}
+
+/// The released sums are of all rows: whoever keeps a budget reserves one plan, once, and finds just
+/// that in the books of every party.
+#[test]
+fn a_budget_pays_one_plan_for_all_parties() {
+    use reticent::internal::{Payable, unplanned};
+    for (unit, split) in [(Unit::Record, Some(5)), (Unit::Record, None), (Unit::User, None)] {
+        let data = Data::of(12);
+        let budget = Guarantee::from(Budget::new(2.0, 1e-5).unwrap());
+        let budget = budget.with(|it| it.unit = Some(unit));
+        let simulation = between(&problem(), &Solver::auto(), budget);
+        let job = match split {
+            Some(parties) => simulation.parties(parties),
+            None => simulation.party_per_owner(),
+        };
+        let job = job.check().unwrap();
+        let table = data.table();
+        let ready = job.open(&table, CheckpointOptions::default(), &mut Run::default()).unwrap();
+        let plans = Payable::plans(&ready).unwrap();
+        assert_eq!(plans.len(), 1);
+        assert!(plans[0].total_events() > 0 && plans[0].taints().is_empty());
+        let done = Payable::run(ready, Run::default()).unwrap();
+        let more = unplanned(&plans, ReadySimulation::ledgers(&done));
+        assert_eq!(more.total_events(), 0);
+        assert_eq!(done.parties.len(), split.unwrap_or(12) as usize);
+        assert!(done.model.certificate().certified);
     }
 }
 

@@ -120,8 +120,12 @@ impl Gate {
         opening: &PrivacyModel,
         entropy: Entropy,
     ) -> Result<Self, Refusal> {
-        let (seeded, drafted) = (entropy.is_seeded(), rows.drafted_the_schema());
-        Self::on(Box::new(rows), (loss.into(), opening), (seeded, drafted), Stream::new(entropy))
+        let loss = loss.into();
+        rows.check(opening, &*loss)?;
+        // Who knows a seed reads what was said under it.
+        let seeded = entropy.is_seeded() || rows.is_seeded();
+        let drafted = rows.drafted_the_schema();
+        Self::on(Box::new(rows), (loss, opening), (seeded, drafted), Stream::new(entropy))
     }
 
     /// For what leaves without noise: the data, and the multipliers of a split.

@@ -21,6 +21,8 @@ mod objective;
 mod perturbed;
 mod quantile;
 mod record_sum;
+#[cfg(test)]
+mod record_sum_tests;
 mod residual;
 mod score;
 mod second_moment;
