@@ -423,7 +423,9 @@ fn a_certificate_says_that_the_server_is_trusted_with_exact_sums() {
     let certificate = held.model.certificate();
     assert!(certificate.certified, "{:?}", certificate.reasons);
     assert_eq!(certificate.view, View::Central);
-    assert!(certificate.assumptions.iter().any(|said| said.contains("exact sums")));
+    let assumed = |what: &str| certificate.assumptions.iter().any(|said| said.contains(what));
+    assert!(assumed("exact sums") && assumed("XChaCha20-Poly1305") && assumed("same party"));
+    assert!(!assumed("draw noise"), "the gate draws it, and no party");
     assert!(held.traffic.unwrap().messages >= 4 * u64::from(held.rounds));
     let text = held.model.to_json().unwrap();
     let read = Model::from_json(&text).unwrap();

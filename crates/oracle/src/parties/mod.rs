@@ -12,8 +12,6 @@
 //! units alone. What carries the messages sees closed bytes. Proof: proofs/holders.md.
 
 mod entrusted;
-#[cfg(test)]
-mod entrusted_tests;
 mod request;
 
 use rayon::prelude::*;
@@ -287,3 +285,6 @@ impl Holder for HeldRows {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod entrusted_tests;
