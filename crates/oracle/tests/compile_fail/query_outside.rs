@@ -25,7 +25,7 @@ impl Query for Everything {
         inside: &mut reticent_oracle::inside::GateState,
         _: &mut Entropy,
     ) -> Result<Vec<f64>, Refusal> {
-        Ok(vec![inside.private.target(0)])
+        Ok(vec![inside.private()?.target(0)])
     }
 }
 
