@@ -65,6 +65,12 @@ pub enum Refusal {
          gradients, such as auto"
     )]
     NoSum,
+    /// A sample among rows that others hold, where their number is private.
+    #[error(
+        "who is drawn is told to a party in a bit for each of its units, and add-remove keeps their number private: ask \
+         for a sum over all of them (`sampling = full`), or use replace-one"
+    )]
+    SampleTellsSizes,
     /// The caller has stopped the run: no fault of the query's, and no function of the data.
     #[error("the run was stopped before its end")]
     Stopped,

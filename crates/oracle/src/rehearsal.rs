@@ -63,8 +63,8 @@ impl Asked for Rehearsal {
     fn ask_raw(&mut self, query: &dyn Erased) -> Result<Released<Vec<f64>>, Refusal> {
         let claim = self.claim.take();
         query.check(self.shape, &self.terms)?;
-        if self.held && !query.is_of_sums() {
-            return Err(Refusal::NoSum);
+        if self.held {
+            query.fits_held(&self.terms)?;
         }
         if query.moves_blocks() && !self.consensus {
             return Err(Refusal::NoConsensus);

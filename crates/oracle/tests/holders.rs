@@ -5,11 +5,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use reticent_accountant::{Adjacency, Unit, View};
+use reticent_accountant::{Adjacency, Taint, Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::queries::{
-    BinCounts, Bins, ClippedMean, ColumnSums, Coordinate, Correction, Count, Curvature, Gradient,
-    Histogram, Quantile, Residual, ResidualTerms, Score, SecondMoment,
+    BinCounts, Bins, ClippedMean, ColumnSums, Coordinate, Correction, Count, Curvature, Errors,
+    Gradient, Histogram, LogOddsLine, Quantile, Residual, ResidualTerms, Score, SecondMoment,
 };
 use reticent_oracle::{
     Carrier, Digest, Entropy, EntrustKey, EntrustedTable, Gate, HeldRows, NoiseKey, Oracle,
@@ -113,13 +113,13 @@ fn answers(gate: &mut Gate) -> Vec<f64> {
     let full = mean(Sampling::Full);
     let z = 0.7;
     let mut said = gate.ask(&Gradient { at: &at, mean: full }).unwrap().into_inner();
-    // A sample of fixed size needs a public number of records.
+    // A sample among rows that others hold needs a public number of records.
     let counted = gate.terms().adjacency() == Adjacency::ReplaceOne;
-    let fixed = counted.then_some(Sampling::WithoutReplacement(7));
-    for sampling in [Sampling::Poisson(0.4)].into_iter().chain(fixed) {
+    let samples = [Sampling::Poisson(0.4), Sampling::WithoutReplacement(7)];
+    for sampling in samples.into_iter().filter(|_| counted) {
         said.extend(gate.ask(&Gradient { at: &at, mean: mean(sampling) }).unwrap().into_inner());
     }
-    let poisson = mean(Sampling::Poisson(0.5));
+    let poisson = mean(if counted { Sampling::Poisson(0.5) } else { Sampling::Full });
     said.extend(
         gate.ask(&Correction { at: &at, from: &from, mean: poisson }).unwrap().into_inner(),
     );
@@ -141,6 +141,8 @@ fn answers(gate: &mut Gate) -> Vec<f64> {
     let edges = &[-0.5, 0.5][..];
     let spread = Histogram { at: &at, cut: 0.0, edges, noise_multiplier: z };
     said.extend(gate.ask(&spread).unwrap().into_inner());
+    let line = LogOddsLine { at: &at, line: [1.0, 0.2], most: 2.0, noise_multiplier: z };
+    said.extend(gate.ask(&line).unwrap().into_inner());
     let bins = [Bins::Edges { feature: 0, edges: vec![0.0] }];
     said.extend(gate.ask(&BinCounts { of: &bins, noise_multiplier: z }).unwrap().into_inner());
     let sums = ColumnSums { features: &[2, 0], counted: true, noise_multiplier: z };
@@ -298,5 +300,148 @@ fn what_is_no_sum_is_not_asked_of_rows_that_others_hold() {
     let asked = gate.ask(&Residual { v: &[0.0; 4], z: &[0.0; 4], params });
     assert!(matches!(asked, Err(Refusal::NoSum)));
     assert!(matches!(gate.open_consensus(&[0.0; 4]), Err(Refusal::NoSum)));
-    assert_eq!(gate.ledger().total_events(), 0);
+    // A sample would tell a party's carrier how many units it has, where that is private.
+    let mut hidden = between(&[&all], Adjacency::AddRemove);
+    let mean = |sampling| ClippedMean { clip: 1.0, noise_multiplier: 1.0, sampling };
+    let drawn = mean(Sampling::Poisson(0.5));
+    let (at, from) = (&[0.0; 4], &[0.1; 4]);
+    let told = [
+        hidden.ask(&Gradient { at, mean: drawn }).map(drop),
+        hidden.ask(&Correction { at, from, mean: drawn }).map(drop),
+        hidden.ask(&Coordinate { at, index: 0, mean: drawn }).map(drop),
+    ];
+    assert!(told.iter().all(|told| matches!(told, Err(Refusal::SampleTellsSizes))), "{told:?}");
+    assert_eq!(gate.ledger().total_events() + hidden.ledger().total_events(), 0);
+    hidden.ask(&Gradient { at, mean: mean(Sampling::Full) }).unwrap();
+}
+
+/// A party of numbers, and of persons: what is left of the kinds, and the other unit.
+#[test]
+fn errors_of_numbers_and_means_of_persons_have_the_bits_of_one_table() {
+    let all = rows(24);
+    let number: Arc<dyn Loss> = losses::parse("squared", None).unwrap().into();
+    let mean = ClippedMean { clip: 0.4, noise_multiplier: 1.5, sampling: Sampling::Poisson(0.5) };
+    // Persons of one to six rows; each party has whole persons, numbered from 0 on.
+    let of: Vec<u32> = (0..24).map(|i| [0, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3][i % 12]).collect();
+    let person = |part: &[_], users: &[u32]| Table { users: Some(users.to_vec()), ..table(part) };
+    for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
+        let opening = PrivacyModel { unit: Unit::User, ..opening(adjacency) };
+        let whole: Vec<u32> = of.iter().zip(0..).map(|(own, i)| own + 4 * (i / 12)).collect();
+        let parts = [person(&all[..12], &of[..12]), person(&all[12..], &of[12..])];
+        let to = SumAggregator::new(&NoiseKey::seeded(1), &RUN);
+        let key = to.public_key();
+        let (tables, greetings) = parts
+            .into_iter()
+            .zip(0..)
+            .map(|(part, party)| {
+                let own = (&NoiseKey::seeded(6), party);
+                let made = EntrustedTable::new(part.into(), number.clone(), &opening, own, &key);
+                made.map(|(table, greeting)| (Mutex::new(table), greeting)).unwrap()
+            })
+            .unzip::<_, _, Vec<_>, Vec<_>>();
+        let lines = Lines { tables, tamper: as_it_is, heard: Heard::default() };
+        let held = to.admit(&greetings, (COLUMNS, true), Box::new(lines)).unwrap();
+        let entropy = || Entropy::seeded(8);
+        let mut held = Gate::open_held(held, number.clone(), &opening, entropy()).unwrap();
+        let pooled = person(&all, &whole).into();
+        let mut pooled = Gate::open(pooled, number.clone(), &opening, entropy()).unwrap();
+        assert_eq!(held.terms(), pooled.terms());
+        let mut answers = [&mut held, &mut pooled].map(|gate| {
+            let at = &[0.3, -0.2, 0.5, 0.1];
+            let errors = Errors { at, noise_multiplier: 0.7 };
+            let mut said = gate.ask(&errors).unwrap().into_inner();
+            let sampling =
+                if adjacency == Adjacency::ReplaceOne { mean.sampling } else { Sampling::Full };
+            let mean = ClippedMean { sampling, ..mean };
+            said.extend(gate.ask(&Gradient { at, mean }).unwrap().into_inner());
+            said
+        });
+        let first = std::mem::take(&mut answers[0]);
+        assert_eq!(first, answers[1]);
+        assert_eq!(held.ledger(), pooled.ledger());
+    }
+}
+
+/// What a unit is and which loss is summed is agreed on: sums that one side clips by records are
+/// not noised by the other as sums over persons.
+#[test]
+fn a_gate_on_other_terms_than_its_parties_is_refused() {
+    let all = rows(6);
+    let own = opening(Adjacency::ReplaceOne);
+    let heavy: Arc<dyn Loss> = Arc::new(losses::Weighted::new(loss(), vec![1.0, 2.0]).unwrap());
+    let others = [
+        (PrivacyModel { unit: Unit::User, ..own }, loss()),
+        (PrivacyModel { adjacency: Adjacency::AddRemove, ..own }, loss()),
+        (PrivacyModel { intercept: 1.0, ..own }, loss()),
+        (own, heavy),
+        (own, losses::parse("hinge", Some(2)).unwrap().into()),
+    ];
+    for (opening, other) in others {
+        let (rows, _) = held(&[&all], &own, as_it_is);
+        let refused = Gate::open_held(rows, other, &opening, Entropy::seeded(1)).unwrap_err();
+        assert!(refused.to_string().contains("other terms"), "{refused}");
+    }
+    let aggregator = SumAggregator::new(&NoiseKey::seeded(1), &RUN);
+    let to = aggregator.public_key();
+    let other = PrivacyModel { intercept: 1.0, ..own };
+    let mut greetings = greeted(&[&all], &own, &to).1;
+    let key = NoiseKey::seeded(9);
+    let second = EntrustedTable::new(table(&all).into(), loss(), &other, (&key, 1), &to);
+    greetings.push(second.unwrap().1);
+    let lines = |tables| Box::new(Lines { tables, tamper: as_it_is, heard: Heard::default() });
+    let mixed = aggregator.admit(&greetings, (COLUMNS, true), lines(Vec::new())).unwrap_err();
+    assert!(mixed.to_string().contains("other terms"), "{mixed}");
+    // Nobody has opened anything.
+    let nobody = SumAggregator::new(&NoiseKey::seeded(1), &RUN);
+    let nobody = nobody.admit(&[], (COLUMNS, true), lines(Vec::new())).unwrap();
+    assert!(Gate::open_held(nobody, loss(), &own, Entropy::seeded(1)).is_err());
+}
+
+/// Who knows the seed of a line reads exact sums: no guarantee then, however good the noise is.
+#[test]
+fn lines_of_a_seeded_key_taint_the_books() {
+    let all = rows(6);
+    let opening = opening(Adjacency::ReplaceOne);
+    let taints = |server: &NoiseKey, party: &NoiseKey| {
+        let aggregator = SumAggregator::new(server, &RUN);
+        let own = (party, 0);
+        let to = aggregator.public_key();
+        let made = EntrustedTable::new(table(&all).into(), loss(), &opening, own, &to).unwrap();
+        let tables = vec![Mutex::new(made.0)];
+        let lines = Lines { tables, tamper: as_it_is, heard: Heard::default() };
+        let rows = aggregator.admit(&[made.1], (COLUMNS, true), Box::new(lines)).unwrap();
+        let entropy = Entropy::secure().unwrap();
+        let gate = Gate::open_held(rows, loss(), &opening, entropy).unwrap();
+        gate.ledger().taints().to_vec()
+    };
+    let (secure, seeded) = (NoiseKey::secure().unwrap(), NoiseKey::seeded(1));
+    assert_eq!(taints(&secure, &secure), []);
+    assert_eq!(taints(&seeded, &secure), [Taint::SeededNoise]);
+    assert_eq!(taints(&secure, &seeded), [Taint::SeededNoise]);
+}
+
+/// What was asked is entered although a party did not answer, and nobody is asked again: one party
+/// may have changed its coordinates and another not.
+#[test]
+fn a_party_that_does_not_answer_ends_the_run_and_what_was_asked_stays_entered() {
+    let all = rows(9);
+    let opening = opening(Adjacency::ReplaceOne);
+    let mean = ClippedMean { clip: 1.0, noise_multiplier: 1.0, sampling: Sampling::Full };
+    let ask = |gate: &mut Gate| gate.ask(&Gradient { at: &[0.1; 4], mean });
+    let cut: Tamper = |party, answer| if party == 1 { Vec::new() } else { answer };
+    let (rows, heard) = held(&[&all[..4], &all[4..]], &opening, cut);
+    let mut gate = Gate::open_held(rows, loss(), &opening, Entropy::seeded(1)).unwrap();
+    assert!(ask(&mut gate).is_err());
+    assert_eq!(gate.ledger().total_events(), 1);
+    let before = heard.lock().unwrap().len();
+    let again = ask(&mut gate).unwrap_err();
+    assert!(again.to_string().contains("ended the run"), "{again}");
+    assert_eq!(heard.lock().unwrap().len(), before, "nobody is asked again");
+    assert_eq!(gate.ledger().total_events(), 2, "an entry comes before the question");
+    // A basis that reached one party of two.
+    let (rows, _) = held(&[&all[..4], &all[4..]], &opening, cut);
+    let mut gate = Gate::open_held(rows, loss(), &opening, Entropy::seeded(1)).unwrap();
+    let map: Vec<f64> = (0..16).map(|at| f64::from(at % 5) - 1.5).collect();
+    assert!(gate.set_basis(Some(&map)).is_err());
+    assert!(ask(&mut gate).unwrap_err().to_string().contains("ended the run"));
 }

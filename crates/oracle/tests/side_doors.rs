@@ -36,7 +36,11 @@ fn places(word: &str) -> Vec<String> {
     let mut found = Vec::new();
     for file in files.iter().filter(|file| !file.to_str().unwrap().ends_with("_tests.rs")) {
         let text = std::fs::read_to_string(file).unwrap();
-        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        // A module of tests ends a file; the name of one that has a file of its own may stand before
+        // code.
+        let tests = |at: &usize| text[*at..].lines().nth(1).is_some_and(|line| line.ends_with('{'));
+        let end = text.match_indices("#[cfg(test)]").map(|(at, _)| at).find(tests);
+        let code = &text[..end.unwrap_or(text.len())];
         let used = code.lines().filter(|line| !line.trim_start().starts_with("//"));
         let name = file.strip_prefix(&source).unwrap().to_str().unwrap().to_owned();
         found.extend(used.filter(|line| line.contains(word)).map(|_| name.clone()));

@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
 use reticent::internal::admm::catalogue::{AlgorithmKind, CATALOGUE};
-use reticent::simulate::{CheckpointOptions, Parties, Simulated, Simulation, SimulationSpec};
+use reticent::simulate::{
+    CheckpointOptions, Parties, ReadySimulation, Simulated, Simulation, SimulationSpec,
+};
 use reticent::tables::{Dataset, Owners, Schema, Target};
 use reticent::{
-    Adjacency, Budget, Fit, Guarantee, Model, Problem, Run, Settings, Solver, Spec, Unit, View,
-    penalties,
+    Adjacency, Budget, Constraint, Fit, Guarantee, Model, Problem, Run, Settings, Solver, Spec,
+    Unit, View, penalties,
 };
 
 const RECORDS: usize = 120;
@@ -236,6 +238,122 @@ fn messages_are_as_many_and_as_long_whoever_is_drawn() {
     assert_eq!(sizes("iid"), sizes("size:3"));
 }
 
+/// An algorithm that draws a sample where none is named tells a party so in a bit for each of its
+/// records, and add-remove keeps their number private.
+#[test]
+fn a_sample_that_is_an_algorithms_own_default_is_refused_where_sizes_are_private() {
+    let l1 = problem().penalty(penalties::parse("l1:1e-3").unwrap());
+    let hidden = guarantee(Unit::Record, 1).with(hidden_sizes);
+    let mut ran = Vec::new();
+    for entry in CATALOGUE.iter().filter(|entry| matches!(entry.kind, AlgorithmKind::Private(_))) {
+        let problem = match entry.needs_penalty {
+            true => problem().penalty(penalties::parse(entry.penalty).unwrap()),
+            false => problem(),
+        };
+        let solver = Solver::named(entry.name).unwrap();
+        let dealt = |skew: &str| {
+            let simulation = between(&problem, &solver, hidden).parties(4);
+            simulation.skew(skew.parse().unwrap()).check()
+        };
+        let moved = |skew: &str| {
+            let (job, data) = (dealt(skew).unwrap(), Data::of(1));
+            let ran = job.run(&data.table(), CheckpointOptions::default(), Run::default());
+            ran.map(|ran| (ran.traffic.unwrap(), ran.rounds)).map_err(|why| why.to_string())
+        };
+        match dealt("iid") {
+            Ok(_) => {
+                assert_eq!(moved("iid").unwrap(), moved("size:3").unwrap(), "{}", entry.name);
+                ran.push(entry.name);
+            }
+            Err(why) if entry.name == "vradmm" => {
+                assert!(why.to_string().contains("sampling = full"), "{why}");
+            }
+            Err(why) => {
+                let why = why.to_string();
+                assert!(why.contains("more than sums") || why.contains("not offered"), "{why}");
+            }
+        }
+    }
+    assert!(ran.contains(&"auto") && ran.contains(&"dp-sgd"), "{ran:?}");
+    let full = Settings { sampling: "full".parse().ok(), ..Settings::default() };
+    let solver = Solver::named("vradmm").unwrap().with(full).unwrap();
+    between(&l1, &solver, hidden).parties(4).check().unwrap();
+}
+
+/// A constraint is public numbers, and persons have a mean each.
+#[test]
+fn constraints_are_the_pooled_ones_for_records_and_for_persons() {
+    let data = Data::of(3);
+    let l1 = problem().penalty(penalties::parse("l1:1e-3").unwrap());
+    let prior = [("no".to_owned(), 0.8), ("yes".to_owned(), 0.2)];
+    let steps = || Settings { iterations: Some(4), ..Settings::default() };
+    for (name, settings) in [("dp-sgd", steps()), ("sadmm", steps()), ("auto", Settings::default())]
+    {
+        let solver = Solver::named(name).unwrap().with(settings).unwrap();
+        for constraint in
+            [Constraint::chain(FEATURES).unwrap(), Constraint::trend(FEATURES, 1.0).unwrap()]
+        {
+            let say = constraint.spec().to_owned();
+            let problem = l1.clone().constraint(constraint).class_prior(prior.clone());
+            for unit in [Unit::Record, Unit::User] {
+                assert_same(&problem, &solver, guarantee(unit, 11), &data, &say);
+            }
+        }
+    }
+}
+
+/// So is the scale of the residuals of a target that is a number: counts at thresholds.
+#[test]
+fn the_scale_of_residuals_is_the_pooled_one() {
+    let Data { x, owners, .. } = Data::of(4);
+    let y: Vec<f64> = x.chunks(FEATURES).map(|row| 3.0 * row[0] - row[2]).collect();
+    let table = || {
+        let table = Dataset::dense(&x, RECORDS, FEATURES).unwrap().with_targets(&y).unwrap();
+        table.with_owners(Owners::from(&owners[..])).unwrap()
+    };
+    let schema = Schema::bounded(&[(-1.0, 1.0); FEATURES], Target::range(-9.0, 9.0).unwrap());
+    let problem = Problem::new(schema.unwrap());
+    let share = Settings { clip_share: Some(0.2), ..Settings::default() };
+    for (name, unit) in [("auto", Unit::Record), ("auto", Unit::User), ("dp-sgd", Unit::Record)] {
+        let solver = Solver::named(name).unwrap().with(share.clone()).unwrap();
+        let guarantee = guarantee(unit, 13);
+        let fit = Fit::of(problem.clone()).solver(solver.clone()).guarantee(guarantee);
+        let pooled = fit.check().unwrap().fit(&table()).unwrap().model;
+        let job = between(&problem, &solver, guarantee).party_per_owner().check().unwrap();
+        let held = job.run(&table(), CheckpointOptions::default(), Run::default()).unwrap().model;
+        assert_eq!(bits(&held), bits(&pooled), "{name}");
+        assert_eq!(held.certificate().ledger, pooled.certificate().ledger);
+    }
+}
+
+/// The released sums are of all rows: whoever keeps a budget reserves one plan, once, and finds just
+/// that in the books of every party.
+#[test]
+fn a_budget_pays_one_plan_for_all_parties() {
+    use reticent::internal::{Payable, unplanned};
+    for (unit, split) in [(Unit::Record, Some(5)), (Unit::Record, None), (Unit::User, None)] {
+        let data = Data::of(12);
+        let budget = Guarantee::from(Budget::new(2.0, 1e-5).unwrap());
+        let budget = budget.with(|it| it.unit = Some(unit));
+        let simulation = between(&problem(), &Solver::auto(), budget);
+        let job = match split {
+            Some(parties) => simulation.parties(parties),
+            None => simulation.party_per_owner(),
+        };
+        let job = job.check().unwrap();
+        let table = data.table();
+        let ready = job.open(&table, CheckpointOptions::default(), &mut Run::default()).unwrap();
+        let plans = Payable::plans(&ready).unwrap();
+        assert_eq!(plans.len(), 1);
+        assert!(plans[0].total_events() > 0 && plans[0].taints().is_empty());
+        let done = Payable::run(ready, Run::default()).unwrap();
+        let more = unplanned(&plans, ReadySimulation::ledgers(&done));
+        assert_eq!(more.total_events(), 0);
+        assert_eq!(done.parties.len(), split.unwrap_or(12) as usize);
+        assert!(done.model.certificate().certified);
+    }
+}
+
 /// Everything that is not proven or not there is refused by name, before there is a table.
 #[test]
 fn what_entrusted_sums_do_not_have_is_refused_by_name() {
@@ -305,7 +423,9 @@ fn a_certificate_says_that_the_server_is_trusted_with_exact_sums() {
     let certificate = held.model.certificate();
     assert!(certificate.certified, "{:?}", certificate.reasons);
     assert_eq!(certificate.view, View::Central);
-    assert!(certificate.assumptions.iter().any(|said| said.contains("exact sums")));
+    let assumed = |what: &str| certificate.assumptions.iter().any(|said| said.contains(what));
+    assert!(assumed("exact sums") && assumed("XChaCha20-Poly1305") && assumed("same party"));
+    assert!(!assumed("draw noise"), "the gate draws it, and no party");
     assert!(held.traffic.unwrap().messages >= 4 * u64::from(held.rounds));
     let text = held.model.to_json().unwrap();
     let read = Model::from_json(&text).unwrap();

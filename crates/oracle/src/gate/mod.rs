@@ -120,8 +120,12 @@ impl Gate {
         opening: &PrivacyModel,
         entropy: Entropy,
     ) -> Result<Self, Refusal> {
-        let (seeded, drafted) = (entropy.is_seeded(), rows.drafted_the_schema());
-        Self::on(Box::new(rows), (loss.into(), opening), (seeded, drafted), Stream::new(entropy))
+        let loss = loss.into();
+        rows.check(opening, &*loss)?;
+        // Who knows a seed reads what was said under it.
+        let seeded = entropy.is_seeded() || rows.is_seeded();
+        let drafted = rows.drafted_the_schema();
+        Self::on(Box::new(rows), (loss, opening), (seeded, drafted), Stream::new(entropy))
     }
 
     /// For what leaves without noise: the data, and the multipliers of a split.
@@ -308,8 +312,8 @@ impl<S: NoiseSource> Asked for Gate<S> {
         let (shape, terms) = (inside.shape(), inside.terms);
         query.check(shape, &terms)?;
         query.fits(inside)?;
-        if !query.is_of_sums() && inside.holder.table().is_none() {
-            return Err(Refusal::NoSum);
+        if inside.holder.table().is_none() {
+            query.fits_held(&terms)?;
         }
         if query.moves_blocks() && inside.blocks.is_none() {
             return Err(Refusal::NoConsensus);

@@ -9,7 +9,9 @@ use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
 use super::EntrustKey;
-use super::request::{Direction, Hello, HolderRequest, bound_to, greeting, marked, write_steps};
+use super::request::{
+    Direction, Hello, HolderRequest, agreed, bound_to, greeting, marked, write_steps,
+};
 use crate::gate::{PrivacyModel, private};
 use crate::holder::{Holder, TableHolder};
 use crate::queries::{check_basis, wrong};
@@ -50,13 +52,14 @@ impl EntrustedTable {
         (key, party): (&NoiseKey, u32),
         to: &EntrustKey,
     ) -> Result<(Self, Vec<u8>), Refusal> {
-        let drafted = table.drafted_the_schema();
+        let (drafted, agreed) = (table.drafted_the_schema(), agreed(opening, &*loss)?);
         let table = TableHolder::new(private(table, &*loss, opening)?);
         let context = greeting(&to.run, party);
         let mut entropy = key.entropy(&context);
         let (own, once) = (entropy.key()?, entropy.key()?);
-        let features = table.private.features() as u64;
-        let hello = Hello { key: *own, units: table.units() as u64, features, drafted };
+        let (units, features) = (table.units() as u64, table.private.features() as u64);
+        let seeded = key.is_seeded();
+        let hello = Hello { key: *own, units, features, drafted, seeded, agreed };
         let bytes = postcard::to_allocvec(&hello).ok().map(zeroize::Zeroizing::new);
         let sealed = bytes.and_then(|bytes| to.receiver.seal(&once, &context, &bytes));
         let sealed = sealed.and_then(|sealed| postcard::to_allocvec(&sealed).ok());

@@ -21,13 +21,14 @@ use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 use serde::{Deserialize, Serialize};
 
+use crate::gate::PrivacyModel;
 use crate::holder::Holder;
 use crate::queries::{RecordSum, wrong};
 use crate::refusal::Refusal;
 use crate::sums::TableError;
 use crate::sums::grid::{BITS, MAX_RECORDS};
 pub use entrusted::EntrustedTable;
-use request::{Direction, Hello, HolderRequest, bound_to, greeting, read_steps, set_bits};
+use request::{Direction, Hello, HolderRequest, agreed, bound_to, greeting, read_steps, set_bits};
 
 /// What carries closed requests to the parties and brings their closed answers back. It may lose
 /// them, and the run then ends; it can neither read nor change them.
@@ -52,6 +53,7 @@ pub struct EntrustKey {
 pub struct SumAggregator {
     receiver: Receiver,
     run: Digest,
+    seeded: bool,
 }
 
 impl SumAggregator {
@@ -60,7 +62,7 @@ impl SumAggregator {
         // All of the run's bits: who names runs could choose two that agree in a part of them.
         let words = run.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
         let (own, _) = words.fold(key.child(0), |key, word| key.child(word)).expose();
-        SumAggregator { receiver: Receiver::new(&own), run: *run }
+        SumAggregator { receiver: Receiver::new(&own), run: *run, seeded: key.is_seeded() }
     }
 
     /// What the parties greet it with.
@@ -72,7 +74,7 @@ impl SumAggregator {
     /// intercept or none.
     ///
     /// # Errors
-    /// If a greeting is none, or of rows of another width.
+    /// If a greeting is none, or of rows of another width, or opened on other terms than others'.
     pub fn admit(
         self,
         greetings: &[Vec<u8>],
@@ -80,7 +82,8 @@ impl SumAggregator {
         carrier: Box<dyn Carrier>,
     ) -> Result<HeldRows, Refusal> {
         let mut seats = Vec::with_capacity(greetings.len());
-        let (mut units, mut drafted) = (0_usize, false);
+        let (mut units, mut drafted, mut seeded) = (0_usize, false, self.seeded);
+        let mut agreed = None;
         for (party, greeting) in (0..).zip(greetings) {
             let hello = self.hello(party, greeting).ok_or(Refusal::ForgedBlock { party })?;
             if hello.features != features as u64 {
@@ -91,7 +94,10 @@ impl SumAggregator {
             let own = usize::try_from(hello.units).unwrap_or(usize::MAX);
             seats.push(Seat { line: Line::new(&hello.key), first: units, units: own });
             units = units.saturating_add(own);
-            drafted |= hello.drafted;
+            (drafted, seeded) = (drafted | hello.drafted, seeded | hello.seeded);
+            if *agreed.get_or_insert(hello.agreed) != hello.agreed {
+                return Err(other_terms());
+            }
         }
         if units > MAX_RECORDS {
             return Err(TableError::TooManyRecords { allowed: MAX_RECORDS }.into());
@@ -101,10 +107,13 @@ impl SumAggregator {
             seats,
             units,
             drafted,
+            seeded,
+            agreed,
             native,
             mapped: false,
             run: self.run,
             round: 0,
+            ended: false,
             carrier,
         })
     }
@@ -132,11 +141,20 @@ pub struct HeldRows {
     seats: Vec<Seat>,
     units: usize,
     drafted: bool,
+    seeded: bool,
+    /// What the parties have opened their tables for; `None` without any.
+    agreed: Option<Digest>,
     native: Shape,
     mapped: bool,
     run: Digest,
     round: u32,
+    /// Whether somebody did not answer: some may then have changed the basis, and others not.
+    ended: bool,
     carrier: Box<dyn Carrier>,
+}
+
+fn other_terms() -> Refusal {
+    wrong("the parties have opened their tables on other terms, or for another loss, than the run")
 }
 
 impl HeldRows {
@@ -145,8 +163,35 @@ impl HeldRows {
         self.drafted
     }
 
-    /// Asks every party, adds what they say up.
+    /// Whether what the lines are closed by is from a seed, for anybody to read who knows it.
+    pub(crate) fn is_seeded(&self) -> bool {
+        self.seeded
+    }
+
+    /// Refuses a gate on other terms than the parties', or of nobody.
+    pub(crate) fn check(&self, opening: &PrivacyModel, loss: &dyn Loss) -> Result<(), Refusal> {
+        match self.agreed == Some(agreed(opening, loss)?) {
+            true => Ok(()),
+            false => Err(other_terms()),
+        }
+    }
+
+    /// Asks every party, adds what they say up. Who was not answered by all asks nobody again.
     fn ask(
+        &mut self,
+        request: &HolderRequest<'_>,
+        chosen: Option<&[u32]>,
+        len: usize,
+    ) -> Result<Vec<i64>, Refusal> {
+        if self.ended {
+            return Err(wrong("a party has not answered before, which has ended the run"));
+        }
+        let sum = self.exchange(request, chosen, len);
+        self.ended = sum.is_err();
+        sum
+    }
+
+    fn exchange(
         &mut self,
         request: &HolderRequest<'_>,
         chosen: Option<&[u32]>,
@@ -240,3 +285,6 @@ impl Holder for HeldRows {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod entrusted_tests;

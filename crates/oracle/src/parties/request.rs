@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 
 use reticent_noise::{Digest, Hasher};
+use reticent_problem::losses::Loss;
 use serde::{Deserialize, Serialize};
 
+use crate::gate::PrivacyModel;
 use crate::queries::{RecordSum, wrong};
 use crate::refusal::Refusal;
 
@@ -18,6 +20,19 @@ pub(super) struct Hello {
     #[serde(with = "postcard::fixint::le")]
     pub features: u64,
     pub drafted: bool,
+    /// Whether its key is from a seed, so that whoever knows the seed reads its sums.
+    pub seeded: bool,
+    /// See [`agreed`].
+    pub agreed: Digest,
+}
+
+/// Stands for the terms and the loss that rows were opened for: whoever counts persons must not add
+/// up what others clip by records.
+pub(super) fn agreed(opening: &PrivacyModel, loss: &dyn Loss) -> Result<Digest, Refusal> {
+    let mut hasher = Hasher::new("reticent entrusted");
+    // The description of a loss does not say the weights of its classes.
+    hasher.canonical(&(opening, loss.spec(), loss.weights()))?;
+    Ok(hasher.finish())
 }
 
 /// What a party is asked. Who is drawn, if anybody is, stands behind it: a bit for each unit.

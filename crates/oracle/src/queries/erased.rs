@@ -51,7 +51,7 @@ pub trait Erased {
     fn check(&self, shape: Shape, terms: &Terms) -> Result<(), Refusal>;
     fn events(&self, shape: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal>;
     fn fits(&self, inside: &GateState) -> Result<(), Refusal>;
-    fn is_of_sums(&self) -> bool;
+    fn fits_held(&self, terms: &Terms) -> Result<(), Refusal>;
     fn moves_blocks(&self) -> bool;
     fn made_up(&self, shape: Shape, terms: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64>;
     fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal>;
@@ -74,8 +74,8 @@ impl<Q: Query> Erased for Q {
         Query::fits(self, inside)
     }
 
-    fn is_of_sums(&self) -> bool {
-        Query::is_of_sums(self)
+    fn fits_held(&self, terms: &Terms) -> Result<(), Refusal> {
+        Query::fits_held(self, terms)
     }
 
     fn moves_blocks(&self) -> bool {

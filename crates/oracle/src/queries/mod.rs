@@ -21,6 +21,8 @@ mod objective;
 mod perturbed;
 mod quantile;
 mod record_sum;
+#[cfg(test)]
+mod record_sum_tests;
 mod residual;
 mod score;
 mod second_moment;
@@ -93,9 +95,10 @@ pub trait Query: Serialize {
         Ok(())
     }
 
-    /// Whether nothing but sums over records is asked: it can then be asked of rows that others hold.
-    fn is_of_sums(&self) -> bool {
-        false
+    /// Refuses what cannot be asked of rows that others hold: all but sums over records, and a sample
+    /// where their number is private.
+    fn fits_held(&self, _: &Terms) -> Result<(), Refusal> {
+        Err(Refusal::NoSum)
     }
 
     /// Whether the answer moves the blocks of a consensus, on which later answers depend.

@@ -80,8 +80,8 @@ impl Query for Quantile<'_> {
         Ok(vec![terms.noisy(self.noise_multiplier)?])
     }
 
-    fn is_of_sums(&self) -> bool {
-        true
+    fn fits_held(&self, _: &Terms) -> Result<(), Refusal> {
+        Ok(())
     }
 
     fn made_up(&self, _: Shape, _: &Terms, _: &mut dyn FnMut() -> f64) -> f64 {

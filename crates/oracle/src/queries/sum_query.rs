@@ -1,7 +1,7 @@
 //! Queries that are sums: what is summed, as a value, and what becomes of the sum. Events come before
 //! noise, and noise is added in one place (`inside.rs`). Proof: proofs/gate.md.
 
-use reticent_accountant::Event;
+use reticent_accountant::{Adjacency, Event};
 use reticent_noise::{Entropy, Sampling};
 use reticent_problem::Shape;
 use serde::Serialize;
@@ -84,8 +84,12 @@ impl<Q: SumQuery> Query for Q {
         self.asked(&inside.terms).what.fits(&*inside.loss)
     }
 
-    fn is_of_sums(&self) -> bool {
-        true
+    fn fits_held(&self, terms: &Terms) -> Result<(), Refusal> {
+        let drawn = self.asked(terms).sampling != Sampling::Full;
+        match drawn && terms.adjacency() == Adjacency::AddRemove {
+            true => Err(Refusal::SampleTellsSizes),
+            false => Ok(()),
+        }
     }
 
     fn made_up(&self, shape: Shape, terms: &Terms, next: &mut dyn FnMut() -> f64) -> Q::Answer {

@@ -18,7 +18,7 @@ use reticent_oracle::{Digest, PrivateTable, Refusal, Rehearsal, Sampling};
 use reticent_runtime::{self as runtime, Failures, Post, Protocol, ProtocolEntry, ProtocolRecipe};
 
 use super::check::{SimulationJob, keeps_persons_whole, no_needless_graph};
-use super::run::{BETWEEN_PARTIES, CheckpointOptions, Simulated};
+use super::run::{CheckpointOptions, Simulated};
 use super::simulation::Simulation;
 use super::{NodeModels, PartyBooks};
 use crate::error::Error;
@@ -33,9 +33,15 @@ use crate::task::Task;
 use crate::trace::Trace;
 use crate::training::{Fitted, Training};
 
-/// What a guarantee takes as given where sums are entrusted.
-const TRUSTED: &str = "the server is trusted with every party's exact sums, and with the secret of who is in a sample; what \
-                       travels is closed for it (X25519, XChaCha20-Poly1305)";
+/// What a guarantee takes as given where sums are entrusted. Parties draw keys of messages, and no
+/// noise.
+const TRUSTED: [&str; 3] = [
+    "the server is trusted with every party's exact sums, and with the secret of who is in a sample; what travels is closed \
+     for it",
+    "X25519, XChaCha20-Poly1305, and HKDF and HMAC with SHA-256, by which messages are closed, are as hard to break as they are \
+     believed to be",
+    "whether and when a party answers does not depend on its records",
+];
 
 /// The algorithms of one table, each as one between parties.
 static ENTRIES: LazyLock<Vec<ProtocolEntry>> = LazyLock::new(|| {
@@ -113,8 +119,7 @@ impl Simulation {
             held: None,
         };
         job.has_parties()?;
-        let mut trusted = vec![TRUSTED.to_owned()];
-        trusted.extend(BETWEEN_PARTIES.map(str::to_owned));
+        let mut trusted = TRUSTED.map(str::to_owned).to_vec();
         trusted.push(job.dealt());
         Ok(SimulationJob { held: Some(Job::new(Training::held(task, trusted))), ..job })
     }
@@ -179,12 +184,14 @@ fn check_sizes(
     }
     match sampling.filter(|sampling| *sampling != Sampling::Full) {
         None => Ok(()),
-        Some(sampling) => {
-            let why = "who is drawn is told to a party in a bit for each of its units, and add-remove keeps their number \
-                       private; use `sampling = full`, or `adjacency = replace-one`";
-            Err(Error::value("sampling", sampling, why))
-        }
+        Some(sampling) => Err(tells_sizes(sampling)),
     }
+}
+
+fn tells_sizes(sampling: impl std::fmt::Display) -> Error {
+    let why = "who is drawn is told to a party in a bit for each of its units, and add-remove keeps their number private; \
+               use `sampling = full`, or `adjacency = replace-one`";
+    Error::value("sampling", sampling, why)
 }
 
 /// Refuses an algorithm that asks for more than sums, before there is a table.
@@ -198,6 +205,8 @@ fn asks_for_sums(task: &Task) -> Result<(), Error> {
                        ssadmm, mpadmm, sadmm, vradmm or dp-cd";
             Err(Error::value("algorithm", task.entry.name, why))
         }
+        // One that draws where nobody named a sample.
+        Err(Error::Refused(Refusal::SampleTellsSizes)) => Err(tells_sizes("default")),
         // What a plan for so many records refuses, it may not refuse for the true number.
         _ => Ok(()),
     }

@@ -23,7 +23,7 @@ use crate::task::{no_pure, whole_budget};
 use crate::trace::{Rounds, Trace};
 
 /// What every guarantee between parties relies on: proofs/derived-noise.md and proofs/trust.md.
-pub(super) const BETWEEN_PARTIES: [&str; 2] = [
+const BETWEEN_PARTIES: [&str; 2] = [
     "HKDF and HMAC with SHA-256 and ChaCha20, by which parties draw noise from their keys, are as hard to break as they are \
      believed to be",
     "whether and when a party answers does not depend on its records",

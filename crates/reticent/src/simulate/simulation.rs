@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reticent_accountant::View;
+use reticent_accountant::{Adjacency, View};
 use reticent_admm::Settings;
 use reticent_noise::Hasher;
 use reticent_oracle::tables::Schema;
@@ -194,7 +194,7 @@ impl Simulation {
         self.problem.write(&mut hasher);
         let text = toml::to_string(&self.settings).map_err(Error::spec_form)?;
         let failures = toml::to_string(&self.failures).map_err(Error::spec_form)?;
-        let Guarantee { unit, delta, .. } = self.guarantee;
+        let Guarantee { unit, delta, adjacency, public_n, .. } = self.guarantee;
         let budget = self.guarantee.asked();
         let parties =
             (self.split, self.skew.map(|skew| skew.to_string()), &self.topology, self.public_seed);
@@ -207,6 +207,10 @@ impl Simulation {
         if let Some(share) = self.standard_errors {
             hasher.canonical(&share).map_err(written)?;
         }
+        let hidden = adjacency.filter(|adjacency| *adjacency != Adjacency::ReplaceOne);
+        if hidden.is_some() || public_n.is_some() {
+            hasher.canonical(&("neighbours", hidden, public_n)).map_err(written)?;
+        }
         Ok(hasher.finish())
     }
 }
@@ -215,7 +219,7 @@ impl Simulation {
 mod tests {
     use super::*;
     use crate::budget::Budget;
-    use reticent_accountant::{Adjacency, Unit};
+    use reticent_accountant::Unit;
     use reticent_oracle::tables::Target;
     use reticent_problem::losses::{Hinge, Logistic, Weighted};
     use std::sync::Arc;
@@ -242,6 +246,9 @@ mod tests {
             simulation().failures(Failures { after: 0.1, ..Failures::default() }),
             simulation().algorithm("dp-admm").unwrap(),
             simulation().party_per_owner(),
+            simulation().standard_errors(0.2),
+            simulation().adjacency(Adjacency::AddRemove),
+            simulation().public_n(9),
         ];
         let weights =
             |text: &str| Simulation::of(simulation().problem.class_weights(text.parse().unwrap()));

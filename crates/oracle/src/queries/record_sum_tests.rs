@@ -1,0 +1,125 @@
+//! No kind of sum moves by more than its noise is counted for, whatever the records are.
+
+use std::sync::Arc;
+
+use reticent_accountant::Adjacency;
+use reticent_data::{Dense, Rows, Table};
+use reticent_problem::losses::{self, Loss};
+
+use super::Bins;
+use super::record_sum::RecordSum;
+use crate::holder::TableHolder;
+use crate::sums::grid::BITS;
+use crate::sums::{Private, RecordStatistic};
+
+const COLUMNS: usize = 3;
+const AT: [f64; 4] = [0.7, -30.0, 2.0, 0.4];
+const FROM: [f64; 4] = [-5.0, 1.0, 0.0, 0.0];
+
+type Row = ([f64; COLUMNS], f64);
+
+/// Every kind that fits a loss of two classes, and the one that is of numbers.
+fn kinds(classes: bool) -> Vec<RecordSum<'static>> {
+    let (at, from) = (|| AT[..].into(), FROM[..].into());
+    if !classes {
+        return vec![
+            RecordSum::Errors { at: at(), counted: false },
+            RecordSum::Errors { at: at(), counted: true },
+        ];
+    }
+    let of = vec![
+        Bins::Categories { first: 0, len: 2 },
+        Bins::Edges { feature: 2, edges: vec![-0.5, 0.0, 0.5] },
+    ];
+    vec![
+        RecordSum::Gradient { at: at(), clip: 0.4 },
+        RecordSum::Correction { at: at(), from, clip: 0.4 },
+        RecordSum::Coordinate { at: at(), index: 1, clip: 0.2 },
+        RecordSum::SecondMoment { row_norm: 0.9, whole: true },
+        RecordSum::SecondMoment { row_norm: 2.0, whole: false },
+        RecordSum::Curvature { at: at(), row_norm: 0.9, most: 0.1 },
+        RecordSum::Count { of: RecordStatistic::Feature(1), at_most: 0.1 },
+        RecordSum::Count { of: RecordStatistic::Target, at_most: 0.0 },
+        RecordSum::Score { at: at() },
+        RecordSum::Histogram { at: at(), cut: 0.0, edges: (&[-0.5, 0.5][..]).into() },
+        RecordSum::LogOddsLine { at: at(), line: [1.0, 0.0], most: 3.0 },
+        RecordSum::LogOddsLine { at: at(), line: [-9.0, 1e300], most: 0.5 },
+        RecordSum::BinCounts { of: of.into() },
+        RecordSum::ColumnSums { features: (&[2, 0][..]).into(), counted: true },
+        RecordSum::ColumnSums { features: (&[1][..]).into(), counted: false },
+    ]
+}
+
+/// Rows beyond every bound, at it, within it and empty, in both classes.
+fn records() -> Vec<Row> {
+    let values = [-1e9, -1.0, -0.3, 0.0, 0.6, 1.0, 1e9];
+    let rows = values
+        .iter()
+        .flat_map(|a| values.iter().flat_map(move |b| [-1e9, 0.0, 0.6].map(move |c| [*a, *b, c])));
+    rows.flat_map(|row| [(row, 1.0), (row, -1.0)]).collect()
+}
+
+/// The integers of one unit.
+fn steps(what: &RecordSum<'_>, loss: &dyn Loss, unit: &[Row], person: bool) -> Vec<i64> {
+    let mut dense = Dense::empty(COLUMNS);
+    unit.iter().for_each(|(row, _)| dense.push_sparse(&[0, 1, 2], row));
+    let table = Table {
+        rows: Rows::Dense(dense),
+        targets: unit.iter().map(|(_, target)| *target).collect(),
+        users: person.then(|| vec![0; unit.len()]),
+        names: vec![String::new(); COLUMNS],
+    };
+    let private = match person {
+        true => Private::by_user(table, 0.5),
+        false => Private::by_record(table, 0.5),
+    };
+    let mut table = TableHolder::new(private.unwrap());
+    let shape = table.private.shape(loss.outputs());
+    what.check(shape).unwrap();
+    what.fits(loss).unwrap();
+    let mut out = vec![0; what.len(shape)];
+    what.add_up(&mut table, loss, None, &mut out);
+    out
+}
+
+/// Noise of z·`noise` clips is counted as z: a unit that comes or goes moves the sum by one clip, and
+/// one that takes another's place by two of what the noise is measured in.
+#[test]
+fn no_unit_moves_a_sum_by_more_than_its_noise_is_counted_for() {
+    let losses: [Arc<dyn Loss>; 2] = [
+        losses::parse("logistic", Some(2)).unwrap().into(),
+        losses::parse("squared", None).unwrap().into(),
+    ];
+    let clip = (1_u64 << BITS) as f64;
+    let length = |steps: &mut dyn Iterator<Item = i64>| {
+        steps.map(|step| (step as f64).powi(2)).sum::<f64>().sqrt()
+    };
+    let records = records();
+    let alone: Vec<(Vec<Row>, bool)> = records.iter().map(|&row| (vec![row], false)).collect();
+    let persons = records.windows(8).step_by(5).map(|rows| (vec![rows[0], rows[6]], true));
+    let persons: Vec<(Vec<Row>, bool)> = persons.collect();
+    for what in [kinds(true), kinds(false)].concat() {
+        let loss = &*losses[usize::from(matches!(what, RecordSum::Errors { .. }))];
+        for units in [&alone, &persons] {
+            let said: Vec<Vec<i64>> =
+                units.iter().map(|(unit, person)| steps(&what, loss, unit, *person)).collect();
+            let longest = said.iter().map(|one| length(&mut one.iter().copied()));
+            let longest = longest.fold(0.0, f64::max) / clip;
+            assert!(longest <= what.noise(Adjacency::AddRemove), "{what:?}: {longest}");
+            let mut farthest = 0.0_f64;
+            for (at, one) in said.iter().enumerate() {
+                for other in &said[at + 1..] {
+                    let apart = &mut one.iter().zip(other).map(|(a, b)| a - b);
+                    farthest = farthest.max(length(apart) / clip);
+                }
+            }
+            // What is counted under add-remove alone never takes another's place.
+            if matches!(what, RecordSum::Errors { counted: true, .. }) {
+                continue;
+            }
+            let most = 2.0 * what.noise(Adjacency::ReplaceOne);
+            assert!(farthest <= most, "{what:?}: {farthest} > {most}");
+            assert!(farthest > 0.4 * most, "{what:?}: the pairs show little: {farthest} of {most}");
+        }
+    }
+}
