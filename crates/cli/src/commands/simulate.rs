@@ -6,7 +6,9 @@ use clap::Args;
 use reticent::accountant::View;
 use reticent::internal::runtime::CATALOGUE;
 use reticent::internal::{check_folder, check_new, check_results};
-use reticent::simulate::{BETWEEN_PARTIES, CheckpointOptions, Parties, Simulated, SimulationSpec};
+use reticent::simulate::{
+    BETWEEN_PARTIES, CheckpointOptions, OF_ONE_TABLE, Parties, Simulated, SimulationSpec,
+};
 use reticent::simulate::{Failures, Traffic};
 use reticent::trace::PublicData;
 use reticent::{
@@ -339,8 +341,8 @@ fn of_parties(flag: clap::Arg) -> clap::Arg {
     };
     let of_a_job = Spec::augment_args(clap::Command::new(""));
     let of_a_job = of_a_job.get_arguments().any(|own| own.get_id() == flag.get_id());
-    let useless = of_a_job && !BETWEEN_PARTIES.contains(&name);
-    let hidden = useless || is_setting(name) && !taken(name);
+    let used = BETWEEN_PARTIES.contains(&name) || OF_ONE_TABLE.contains(&name);
+    let hidden = of_a_job && !used || is_setting(name) && !taken(name);
     if hidden { flag.hide(true) } else { flag }
 }
 

@@ -45,8 +45,9 @@ pub const BETWEEN_PARTIES: [&str; 17] = [
 /// Keys that are refused where their values are known.
 const LOOKED_AT: [&str; 3] = ["adjacency", "public_n", "user_column"];
 
-/// Keys of a fit that an algorithm of one table has between parties too.
-const OF_A_FIT: [&str; 3] = ["class_weight", "class_prior", "standard_errors"];
+/// The keys beside these that an algorithm of one table has a use for between parties.
+pub const OF_ONE_TABLE: [&str; 5] =
+    ["adjacency", "public_n", "class_weight", "class_prior", "standard_errors"];
 
 /// What to run between whom, in words: [`SimulationSpec::simulation`] makes a [`Simulation`] of it.
 ///
@@ -218,7 +219,7 @@ impl SimulationSpec {
         let keys = toml::Table::try_from(spec).map_err(Error::spec_form)?;
         let has_use = |key: &str| {
             [&BETWEEN_PARTIES[..], &LOOKED_AT].concat().contains(&key)
-                || held && OF_A_FIT.contains(&key)
+                || held && OF_ONE_TABLE.contains(&key)
                 || Settings::named(key).is_some()
         };
         if let Some(key) = keys.keys().find(|key| !has_use(key)) {
