@@ -114,6 +114,7 @@ pub mod map;
 mod model;
 mod objective;
 mod outlook;
+mod parts;
 mod payable;
 mod predict;
 mod procedure;

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::TypedValueParser;
 use reticent::accountant::Taint;
-use reticent::accountant::{Ledger, LedgerEntry, gdp_mu};
 use reticent::admm::RunPart;
 use reticent::tables::Format;
 use reticent::{Certificate, Document, Error, Model};
@@ -64,7 +63,7 @@ pub fn certificate_fields(certificate: &Certificate) -> Map<String, Value> {
         "meaning": certificate.meaning,
         "algorithm": certificate.algorithm,
         "choice": certificate.choice,
-        "parts": parts(certificate),
+        "parts": certificate.parts(),
     });
     match object {
         Value::Object(mut map) => {
@@ -187,37 +186,8 @@ pub fn certificate_rows(certificate: &Certificate) -> Vec<Vec<String>> {
         row("certified", if certificate.certified { "yes" } else { "NO" }.to_owned()),
         row("noise", certificate.noise.clone()),
     ]);
-    rows.extend(parts(certificate).map(|parts| row("parts", in_words(parts))));
+    rows.extend(certificate.parts().map(|parts| row("parts", in_words(parts))));
     rows.into_iter().chain(claimed).collect()
-}
-
-/// What the budget of a run with `auto` was spent on. Beside the algorithm there may be questions that
-/// have a share of their own: then what it chose for itself is a part of its share.
-fn parts(certificate: &Certificate) -> Option<Vec<RunPart>> {
-    let mut parts = certificate.choice.as_ref()?.parts();
-    let own: u64 = parts.iter().map(|part| part.answers).sum();
-    let beside = certificate.ledger.total_events().saturating_sub(own);
-    if beside > 0 {
-        let share = share_of(&parts, &certificate.ledger);
-        for part in &mut parts {
-            part.share = part.share.zip(share).map(|(part, whole)| part * whole);
-        }
-        let share = share.map(|share| 1.0 - share);
-        parts.push(RunPart { what: "questions beside the algorithm", answers: beside, share });
-    }
-    Some(parts)
-}
-
-/// What the answers of these parts cost of all, where that adds up and it can be told which they are.
-fn share_of(parts: &[RunPart], all: &Ledger) -> Option<f64> {
-    let is_it = |entries: &&[LedgerEntry]| {
-        entries.iter().zip(parts).all(|(entry, part)| entry.count() == part.answers)
-    };
-    let mut found = all.entries().windows(parts.len()).filter(is_it);
-    let (entries, None) = (found.next()?, found.next()) else { return None };
-    let mut own = Ledger::new();
-    entries.iter().for_each(|entry| own.append_many(entry.event().clone(), entry.count()));
-    Some((gdp_mu(&own)? / gdp_mu(all)?).powi(2))
 }
 
 /// The parts of a budget, for people.
