@@ -84,31 +84,20 @@ pub(crate) fn ahead(steps: f64, restarts: bool) -> f64 {
 }
 
 impl Recipe<'_> {
-    fn allowed(&self, pace: f64) -> f64 {
-        self.public.reach() * paced(pace, self.public.signal(), self.public.shape.len())
-    }
-
     /// T, in steps of 1/L.
     fn time(&self) -> f64 {
-        self.allowed(NOISE).clamp(STEPS.0, STEPS.1)
+        self.time_of(self.public.signal()).clamp(STEPS.0, STEPS.1)
     }
 
     /// What the noise of so many answers leaves of s, of which a sample needs `per_epoch` to see
     /// everybody. Of all records it is s. A sample of b has z/b for each answer, at the z that it is
     /// calibrated to: small samples cost more than their square.
     pub(crate) fn walked(&self, steps: f64, per_epoch: f64) -> f64 {
-        self.drawn(steps, per_epoch, 0.0)
-    }
-
-    /// The same with the chance of who is drawn, where a record differs by `spread` clips from the
-    /// mean over all.
-    pub(crate) fn drawn(&self, steps: f64, per_epoch: f64, spread: f64) -> f64 {
         let (whole, z) = (self.public.signal(), self.noise_multiplier);
         if per_epoch <= 1.0 || z == 0.0 {
             return whole;
         }
-        let sample = self.sample(per_epoch);
-        whole.min(steps.sqrt() * sample / z.hypot(spread * sample.sqrt()))
+        whole.min(steps.sqrt() * self.sample(per_epoch) / z)
     }
 
     /// The size of a sample that is seen `per_epoch` times.
@@ -177,11 +166,27 @@ impl Recipe<'_> {
     /// how much shorter than `step`/L each of their steps is to be. A sweep is d answers, so that
     /// its noise is √d times that of one gradient.
     pub(crate) fn sweeps(&self, step: f64, most: f64) -> (u64, f64) {
-        let d = self.public.shape.len() as f64;
-        let sweep = if self.public.numeric { 1.0 } else { SWEEP };
-        let allowed = self.allowed(sweep * NOISE / (CLIP * d.sqrt()));
+        let allowed = self.swept(self.public.signal());
         let sweeps = (allowed.clamp(STEPS.0, STEPS.1) / step).clamp(1.0, most).round();
         (sweeps as u64, (allowed / STEPS.0).min(1.0))
+    }
+
+    /// How much shorter the steps of so many sweeps of `step`/L are to be on a sample that is seen
+    /// `per_epoch` times, where they are so many answers in all: their time is what its noise allows.
+    pub(crate) fn sweep_length(
+        &self,
+        (sweeps, step): (f64, f64),
+        answers: f64,
+        per_epoch: f64,
+    ) -> f64 {
+        (self.swept(self.walked(answers, per_epoch)) / (sweeps * step)).min(1.0)
+    }
+
+    /// The time that a signal allows for sweeps.
+    fn swept(&self, signal: f64) -> f64 {
+        let sweep = if self.public.numeric { 1.0 } else { SWEEP };
+        let d = self.public.shape.len();
+        self.public.reach() * paced(sweep * NOISE / (CLIP * (d as f64).sqrt()), signal, d)
     }
 
     /// Loops and inner steps m of variance reduction, m at most 2n/b, which is LS22's, or `few`

@@ -52,10 +52,6 @@ const ROUNDS: f64 = 20.0;
 /// The longest step, in 1/L.
 const STEP: f64 = 10.0;
 
-/// The gradient of a record in clips, without regard to sign: that of a classification loss at a
-/// score of 0. By so much a record differs from the mean over all.
-const SPREAD: f64 = 0.5;
-
 #[derive(Debug)]
 struct DpCd {
     iterations: u64,
@@ -84,11 +80,9 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let step = (0.5 * (len as f64).sqrt()).clamp(1.0, STEP);
     let (rounds, shorter) = recipe.sweeps(step, ROUNDS);
     let iterations = settings.iterations_or(rounds * len as u64)?;
-    // As much shorter as the noise of a sample is more than that of all records, and the chance of
-    // who is drawn beside it: steps of one coordinate are long, so that it does not average away.
     let per_epoch = recipe.per_epoch(sampling);
-    let drawn = recipe.drawn(iterations as f64, per_epoch, SPREAD) / public.signal();
-    let shorter = shorter * drawn.min(1.0);
+    let drawn = recipe.sweep_length((rounds as f64, step), iterations as f64, per_epoch);
+    let shorter = if per_epoch > 1.0 { shorter.min(drawn) } else { shorter };
     let algorithm = DpCd {
         iterations,
         params: ClippedMean {
