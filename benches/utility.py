@@ -1,7 +1,7 @@
 """How good private models are: `auto` beside proximal DP-SGD on public data sets, and every algorithm on two of them.
 
     python3 benches/utility.py --data-dir DIR [--reticent PATH] [--sets a9a,w8a] [--seeds 10]
-        [--only auto|algorithms|scale|monotone] [--epsilons 0.05,1]
+        [--only auto|algorithms|scale|monotone] [--epsilons 0.05,1] [--algorithms dp-cd,dp-fw]
 
 Beside accuracy, AUC or R² stand log loss and expected calibration error (of ten bins): whether probabilities mean what
 they say. `--only scale` asks how much hangs on how columns are scaled (docs/auto.md): bounds ten times as wide, the other
@@ -227,7 +227,7 @@ class Bench:
             minimiser = name in ("output-perturbation", "amp", "objp")
             penalty = ["--penalty", "l2:0.01"] if minimiser else []
             replace = ["--adjacency", "replace-one"] if name in ("output-perturbation", "general") else []
-            if entry["private"]:
+            if entry["private"] and (not self.args.algorithms or name in self.args.algorithms):
                 yield name, ["--algorithm", name, *penalty, *replace], "sampling" in entry["settings"]
 
     def loss(self, quality):
@@ -313,6 +313,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=1, help="fits at a time; each has threads of its own")
     parser.add_argument("--only", choices=["auto", "algorithms", "scale", "monotone"])
+    parser.add_argument("--algorithms", type=lambda text: text.split(","), help="of all algorithms, these")
     parser.add_argument("--auto-alone", action="store_true", help="without the settings of DP-SGD")
     parser.add_argument("--epsilons", type=lambda text: [float(word) for word in text.split(",")], default=EPSILONS)
     args = parser.parse_args()
