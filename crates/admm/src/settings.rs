@@ -277,7 +277,7 @@ impl Settings {
     }
 
     /// The clip, or that part of the largest norm.
-    pub(crate) fn clip_or_part(&self, public: &ProblemFacts, part: f64) -> Result<f64, Refused> {
+    pub fn clip_or_part(&self, public: &ProblemFacts, part: f64) -> Result<f64, Refused> {
         positive("clip", self.clip.unwrap_or(part * public.slope() * public.row_norm))
     }
 

@@ -92,3 +92,57 @@ fn every_owner_is_a_party_in_the_order_of_the_ids_and_assumptions_are_told() {
         assert!(certificate.verify(None).unwrap().holds());
     }
 }
+
+/// 100 rounds of steps of 1/(2L) were too few for what the budget allowed: ten peers had a worse model
+/// than each by itself.
+#[test]
+fn peers_on_a_ring_learn_more_by_default_than_each_alone() {
+    const FEATURES: usize = 4;
+    let (count, peers) = (4000, 10);
+    let x: Vec<f64> =
+        (0..count * FEATURES).map(|at| ((at * 7919 + 13) % 1009) as f64 / 504.0 - 1.0).collect();
+    let chance = |at: usize| ((at * 104_729 + 7) % 9973) as f64 / 9973.0;
+    let odds = |row: &[f64]| 1.0 / (1.0 + (-3.0 * row[0] + 2.0 * row[2] - 0.5).exp());
+    let y: Vec<u32> =
+        x.chunks(FEATURES).enumerate().map(|(at, row)| u32::from(chance(at) < odds(row))).collect();
+    let rows = |n: usize| {
+        Dataset::dense(&x[..n * FEATURES], n, FEATURES).unwrap().with_targets(&y[..n]).unwrap()
+    };
+    let target = Target::classes(["no", "yes"]).unwrap();
+    let problem = Problem::new(Schema::bounded(&[(-1.0, 1.0); FEATURES], target).unwrap());
+    let loss = |model: &reticent::Model| -> f64 {
+        let score = |row: &[f64]| -> f64 {
+            let terms = model.coefficients().iter().zip(row).map(|(c, v)| c.values[0] * v);
+            model.intercept()[0] + terms.sum::<f64>()
+        };
+        let of = |(row, y): (&[f64], &u32)| {
+            (1.0 + (if *y == 1 { -score(row) } else { score(row) }).exp()).ln()
+        };
+        x.chunks(FEATURES).zip(&y).map(of).sum::<f64>() / count as f64
+    };
+    let guarantee = |epsilon, seed| {
+        Guarantee::from(Budget::new(epsilon, 1e-5).unwrap()).with(|it| {
+            it.unit = Some(Unit::Record);
+            it.seed = Some(seed);
+        })
+    };
+    let together = |epsilon, seed| {
+        let run = Simulation::of(problem.clone()).algorithm("r-admm").unwrap();
+        let run = run.parties(peers).topology("ring").guarantee(guarantee(epsilon, seed));
+        run.check()
+            .unwrap()
+            .run(&rows(count), CheckpointOptions::default(), Run::default())
+            .unwrap()
+    };
+    let alone = |seed| {
+        let fit = Fit::of(problem.clone()).guarantee(guarantee(1.0, seed));
+        fit.check().unwrap().fit(&rows(count / peers as usize)).unwrap().model
+    };
+    let mean = |of: &dyn Fn(u64) -> f64| (1..=4).map(of).sum::<f64>() / 4.0;
+    let (all, one) =
+        (mean(&|seed| loss(&together(1.0, seed).model)), mean(&|seed| loss(&alone(seed))));
+    assert!(all < one - 0.01, "{all} together, {one} alone");
+    // The noise decides how many steps there is time for.
+    let rounds = [0.05, 0.5, 8.0].map(|epsilon| together(epsilon, 1).rounds);
+    assert!(rounds[0] < rounds[1] && rounds[1] < rounds[2] && rounds[2] <= 400, "{rounds:?}");
+}

@@ -31,6 +31,7 @@
 //! Requires: the identity constraint and a convex penalty; for steps other than `gradient` a
 //! penalty `m‖·‖²/2` or none; 0 < C ≤ B_i (`weight`). Reference: RA18, Algorithms 1 and 2, with E7 and E8 (docs/errata.md).
 
+mod defaults;
 mod own;
 mod peer;
 pub(crate) mod presets;
@@ -40,9 +41,10 @@ mod state;
 mod weight;
 
 use reticent_accountant::{Ledger, Unit};
-use reticent_admm::Refused;
+use reticent_admm::{Refused, Release};
 use reticent_oracle::Terms;
 
+use self::defaults::PeerDefaults;
 use self::own::PeerSettings;
 use self::peer::Peer;
 use self::rule::StepRule;
@@ -104,8 +106,14 @@ fn build(
     recipe.needs_plain_convex(entry)?;
     let records = if recipe.unit == Unit::Record { recipe.records.to_vec() } else { Vec::new() };
     let weight = loss_weight(recipe)?;
-    let own = PeerSettings::new(recipe, weight)?;
-    let rule = StepRule::new(recipe, entry, variant, (weight, own.least_eta()))?;
+    let release = recipe.settings.release.unwrap_or(match recipe.settings.as_published {
+        Some(true) => Release::Objective,
+        _ if variant.private => Release::Gradient,
+        _ => Release::Minimiser,
+    });
+    let usual = PeerDefaults::new(recipe, (release, variant.private), weight);
+    let own = PeerSettings::new(recipe, &usual)?;
+    let rule = StepRule::new(recipe, entry, variant, (weight, own.least_eta()), (release, &usual))?;
     fits(recipe, &rule, &own)?;
     Ok(Box::new(Peers { rule, own, topology: recipe.topology.clone(), records }))
 }

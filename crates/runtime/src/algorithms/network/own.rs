@@ -4,6 +4,7 @@
 use reticent_admm::{PartyRho, Refused, not_negative, positive};
 use reticent_noise::{Entropy, Hasher};
 
+use super::defaults::PeerDefaults;
 use crate::algorithms::{ProtocolRecipe, shorten};
 use crate::error::RunError;
 use crate::message::PartyId;
@@ -28,9 +29,7 @@ enum Etas {
     ByDegree(Vec<f64>),
 }
 
-/// The mean number of neighbours, or 1 where there are none. With η = CL/(2V) the pull of the
-/// neighbours is about as stiff as the loss can be, and a linearised step with γ = CL has length
-/// 1/(2CL).
+/// The mean number of neighbours, or 1 where there are none.
 fn mean_degree(recipe: &ProtocolRecipe<'_>) -> f64 {
     let parties = recipe.parties();
     let ends: usize = (0..parties).map(|party| recipe.topology.degree(party)).sum();
@@ -38,7 +37,7 @@ fn mean_degree(recipe: &ProtocolRecipe<'_>) -> f64 {
 }
 
 impl Etas {
-    fn new(recipe: &ProtocolRecipe<'_>, weight: f64) -> Result<Self, Refused> {
+    fn new(recipe: &ProtocolRecipe<'_>, usual: &PeerDefaults) -> Result<Self, Refused> {
         let settings = recipe.settings;
         let degree = |party: u32| recipe.topology.degree(party).max(1) as f64;
         match &settings.party_rho {
@@ -54,15 +53,15 @@ impl Etas {
                 Ok(Etas::ByDegree((0..recipe.parties()).map(eta).collect::<Result<_, _>>()?))
             }
             None => {
-                let usual = || 0.5 * weight * recipe.public.curvature() / mean_degree(recipe);
-                Ok(Etas::Same(positive("rho", settings.rho.unwrap_or_else(usual))?))
+                let usual = 0.5 * usual.pull / mean_degree(recipe);
+                Ok(Etas::Same(positive("rho", settings.rho.unwrap_or(usual))?))
             }
         }
     }
 }
 
 impl PeerSettings {
-    pub fn new(recipe: &ProtocolRecipe<'_>, weight: f64) -> Result<Self, Refused> {
+    pub fn new(recipe: &ProtocolRecipe<'_>, usual: &PeerDefaults) -> Result<Self, Refused> {
         let noise = match &recipe.settings.party_noise {
             None => Vec::new(),
             Some(each) => {
@@ -75,7 +74,7 @@ impl PeerSettings {
             }
         };
         Ok(PeerSettings {
-            etas: Etas::new(recipe, weight)?,
+            etas: Etas::new(recipe, usual)?,
             noise,
             start: not_negative("start", recipe.settings.start.unwrap_or(0.0))?,
             seed: recipe.public_seed,

@@ -71,7 +71,7 @@ impl ReleaseKind {
     pub fn new(
         recipe: &ProtocolRecipe<'_>,
         entry: &ProtocolEntry,
-        release: Release,
+        (release, clip_part): (Release, f64),
     ) -> Result<Self, Refused> {
         let as_published = recipe.settings.as_published == Some(true);
         if as_published && release != Release::Objective {
@@ -80,7 +80,7 @@ impl ReleaseKind {
         }
         if release == Release::Gradient {
             return Ok(ReleaseKind::Gradient {
-                clip: recipe.settings.clip_or_bound(recipe.public)?,
+                clip: recipe.settings.clip_or_part(recipe.public, clip_part)?,
             });
         }
         let ridge = Ridge::new(recipe, entry, release)?;

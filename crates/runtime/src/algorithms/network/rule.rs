@@ -7,12 +7,14 @@ use reticent_oracle::{Oracle, Refusal};
 use reticent_problem::{Regulariser, Shape};
 
 use super::Variant;
+use super::defaults::PeerDefaults;
 use super::release::ReleaseKind;
 use super::state::{NetworkStep, PeerState};
 use crate::algorithms::{ProtocolEntry, ProtocolRecipe};
 
-/// Rounds, if they are not set.
-const ROUNDS: u64 = 100;
+/// Rounds after which penalties that grow have grown as far as they do in longer runs too, if that is
+/// not set.
+const GROWS: f64 = 100.0;
 
 /// 1000 in the score of a record: no loss in use tells that from more.
 const REACH: f64 = 1e3;
@@ -46,28 +48,23 @@ impl StepRule {
         entry: &ProtocolEntry,
         variant: Variant,
         (weight, least): (f64, f64),
+        (release, usual): (Release, &PeerDefaults),
     ) -> Result<Self, Refused> {
         let settings = recipe.settings;
-        // A loss with kinks has no curvature; its slopes change by 2 at most over scores of 1.
-        let smooth = weight * recipe.public.curvature();
-        let rounds = settings.iterations_or(ROUNDS)? as u32;
-        let growth = settings.growth.unwrap_or(variant.growth);
+        let rounds = settings.iterations_or(usual.rounds)? as u32;
+        let grows = (GROWS / f64::from(rounds)).min(1.0);
+        let growth = settings.growth.unwrap_or_else(|| variant.growth.powf(grows));
         if !(growth >= 1.0 && growth.powf(f64::from(rounds)) <= MOST_GROWN) {
             let allowed = format!(
                 "a factor of at least 1 is needed, with which the penalty grows by at most {MOST_GROWN:e} in {rounds} iterations"
             );
             return Err(Refused::new("growth", growth, allowed));
         }
-        let release = settings.release.unwrap_or(match settings.as_published {
-            Some(true) => Release::Objective,
-            _ if variant.private => Release::Gradient,
-            _ => Release::Minimiser,
-        });
-        let (name, gamma) = settings.proximal_weight()?.unwrap_or(("proximal", smooth));
+        let (name, gamma) = settings.proximal_weight()?.unwrap_or(("proximal", usual.proximal));
         let steps = if variant.recycles { rounds.div_ceil(2) } else { rounds };
         Ok(StepRule {
             variant,
-            way: ReleaseKind::new(recipe, entry, release)?,
+            way: ReleaseKind::new(recipe, entry, (release, usual.clip))?,
             regulariser: Arc::clone(recipe.regulariser),
             rounds,
             eta: least,
