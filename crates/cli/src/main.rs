@@ -41,7 +41,7 @@ struct Cli {
     json: bool,
 
     /// No progress, no remarks, and no report where a file is written; results and errors are said
-    #[arg(long, global = true)]
+    #[arg(long, short, global = true)]
     quiet: bool,
 }
 
