@@ -66,7 +66,9 @@ class Dist:
         if os.environ.get("RETICENT_SEEDED_BUGS"):
             raise SystemExit("RETICENT_SEEDED_BUGS is set: a release has no known defects")
         home = pathlib.Path(os.environ.get("CARGO_HOME", pathlib.Path.home() / ".cargo"))
-        paths = f"--remap-path-prefix={ROOT}=/reticent --remap-path-prefix={home}=/cargo"
+        # The last that fits counts: what build scripts write is in the target folder, wherever that is.
+        places = {ROOT: "/reticent", home: "/cargo", self.target.resolve(): "/target"}
+        paths = " ".join(f"--remap-path-prefix={path}={name}" for path, name in places.items())
         os.environ["RUSTFLAGS"] = f"{os.environ.get('RUSTFLAGS', '')} {paths}".strip()
         self.venv = self.target / "dist-venv"
 
@@ -115,7 +117,9 @@ class Dist:
         """For any Linux: the C libraries of others are compiled by zig, which pip has."""
         if sys.platform != "linux":
             return skip("the static program", "it is built on Linux")
-        if not (works("rustup", "target", "add", MUSL) or works("rustc", "--print", "target-libdir", "--target", MUSL)):
+        # The folder of a target has a name whether it is there or not.
+        there = said("rustc", "--print", "target-libdir", "--target", MUSL)
+        if not (works("rustup", "target", "add", MUSL) or there and pathlib.Path(there).exists()):
             return skip("the static program", f"the target {MUSL} cannot be had here")
         if not self.has("cargo-zigbuild", "ziglang"):
             return skip("the static program", "pip cannot get cargo-zigbuild and ziglang here")
@@ -137,10 +141,11 @@ class Dist:
                 self.with_bill(wheel)
 
     def with_bill(self, wheel):
-        """The wheel with a bill of materials, its files in order and with the time of the commit."""
-        info = f"reticent-{self.version}.dist-info"
+        """The wheel with a bill of materials, its files in order and with one time."""
         with zipfile.ZipFile(wheel) as old:
             files = {name: old.read(name) for name in old.namelist() if not name.endswith("/")}
+        # Python spells versions in its own way.
+        info = next(name.split("/")[0] for name in files if name.endswith(".dist-info/RECORD"))
         files[f"{info}/sboms/reticent.cdx.json"] = bill("reticent-python", self.host)
         files.pop(f"{info}/RECORD")
         code = lambda content: base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()

@@ -12,15 +12,14 @@ if TYPE_CHECKING:
 
 
 WEIGHTS = (
-    "sample_weight is not offered: how much a record counts is itself private, and no question to the "
-    "table is proven with records that are weighted before they are clipped. Public weights by class "
-    "are class_weight, in the constructor"
+    "sample_weight is not offered in a search: nothing is proven and audited for a choice among fits "
+    "of weighted records. Fit one estimator with it; public weights by class are class_weight, in the "
+    "constructor"
 )
 
 
 def refuse_others(others: dict[str, Any]) -> None:
-    """Refuses arguments of ``fit`` that there are not. ``sample_weight`` is no parameter of it:
-    wrappers of scikit-learn would hand on weights that they made up."""
+    """Refuses arguments of ``fit`` that there are not."""
     if "sample_weight" in others:
         raise ValueError(WEIGHTS)
     if others:
@@ -42,6 +41,7 @@ class Arguments(TypedDict, total=False):
     algorithm: str
     settings: dict[str, Any] | None
     fit_intercept: bool
+    max_sample_weight: float | None
     trace: bool
     random_state: Any
 

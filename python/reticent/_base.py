@@ -25,6 +25,7 @@ from ._reticent import Model
 from ._schema import read_schema, schema_for
 from ._settings import in_words
 from ._validation import one_column, validated
+from ._weights import FORGOTTEN, warn_of_normalised, weights_of
 from ._whole import whole
 from ._wrappers import assumed_of, warn_of_callers, warn_of_learning, warn_of_many
 from .budget import Budget
@@ -77,6 +78,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         list.
     fit_intercept : bool
         Whether to fit an intercept.
+    max_sample_weight : float, optional
+        Largest weight of a record, which must be public; required for ``sample_weight``.
     trace : bool
         Whether to keep ``trace_``: what the run releases, iteration by iteration. It costs no
         budget.
@@ -127,6 +130,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         algorithm: str = "auto",
         settings: dict[str, Any] | None = None,
         fit_intercept: bool = True,
+        max_sample_weight: float | None = None,
         trace: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -142,6 +146,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         self.algorithm = algorithm
         self.settings = settings
         self.fit_intercept = fit_intercept
+        self.max_sample_weight = max_sample_weight
         self.trace = trace
         self.random_state = random_state
 
@@ -158,17 +163,25 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         groups : array, optional
             User id of each record; a person is then protected with all their records.
         **others
-            None: ``sample_weight`` is refused, with a reason.
+            ``sample_weight``, array: how much each record counts, from 0 to ``max_sample_weight``,
+            beyond which it is clipped. Weights are private. Each must follow from its own record:
+            weights that are balanced or normalised by the table void the guarantee.
 
         Returns
         -------
         object
             Itself.
         """
+        # No parameter of its own: wrappers of scikit-learn would hand on weights that they made up
+        # from other records.
+        weights = weights_of(others.pop("sample_weight", None), self.max_sample_weight)
         refuse_others(others)
         before = dict(self.__dict__)
         try:
-            self._fit(*self._prepared(X, y), groups)
+            table, schema, target = self._prepared(X, y)
+            if weights is not None:
+                schema = schema.with_weight(self.max_sample_weight)
+            self._fit(table, schema, target, groups, weights)
         except BaseException:
             # A fit that was refused leaves the model of the fit before it, whole.
             if self.__dict__.get("model_") is before.get("model_"):
@@ -250,9 +263,11 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             raise ValueError("epsilon is missing: say how much may be spent, such as epsilon=1.0")
         if self.delta is None and self.algorithm != "exact":
             raise ValueError(
-                "delta is missing: the chance that epsilon does not hold, well below one over the "
+                "delta is missing: the additive slack of the guarantee, well below one over the "
                 "number of records, for example delta=1e-6"
             )
+        if self.max_sample_weight is not None and schema.weight is None:
+            raise ValueError(FORGOTTEN)
         unit = self.unit
         if unit is None and grouped:
             unit = "user"
@@ -304,7 +319,9 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _payer(self, groups: Any = None) -> dict[str, Any] | None:
         return payer_of(self.budget, type(self).__name__, groups)
 
-    def _fit(self, table: _tables.Columns, schema: Any, y: Any, groups: Any) -> None:
+    def _fit(
+        self, table: _tables.Columns, schema: Any, y: Any, groups: Any, weights: Any
+    ) -> None:
         check_stand_in("groups", groups, schema.user)
         request = self._request(schema, groups is not None, self._seed())
         warn_of_callers(self, stacklevel=3)
@@ -314,6 +331,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             names=table.names if schema.features else None,
             y=y,
             groups=owners(groups),
+            weights=weights,
             budget=self._payer(groups),
         )
         self.n_iter_ = int(iterations)
@@ -335,6 +353,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         if outlook is not None:
             warn_beside(self, outlook, NoiseDominatesWarning, stacklevel=3)
         warn_of_weakness(self, native.certificate, stacklevel=3)
+        warn_of_normalised(self, weights, stacklevel=3)
 
     def _keep_trace(self, columns: Any) -> None:
         """Keeps what a run came to, and nothing of one before it."""

@@ -43,7 +43,7 @@ def _has(name: str) -> Any:
 # What all points have in common: what is promised, what is public, and what is predicted.
 _SHARED = (
     "epsilon", "delta", "adjacency", "unit", "bounds", "schema", "row_norm", "public_n",
-    "fit_intercept", "random_state", "calibrate", "classes", "class_weight", "class_prior", "target_bounds",
+    "fit_intercept", "max_sample_weight", "random_state", "calibrate", "classes", "class_weight", "class_prior", "target_bounds",
 )
 
 # A search that a budget counts for so many times its ε is remarked on.

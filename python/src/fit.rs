@@ -1,5 +1,6 @@
 //! A fit, or a choice among fits, on a table of Python's, with or without a budget of its data set.
 
+use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use reticent::accountant::Taint;
 use reticent::{Error, Fitted, Job, Ready, Run, Tune, UtilityForecast};
@@ -28,7 +29,8 @@ type Chosen = (PyModel, u64, usize, f64, f64, Outlook, Receipt);
 
 /// Fits, without holding the interpreter's lock.
 #[pyfunction]
-#[pyo3(signature = (request, x, *, names=None, y=None, groups=None, budget=None))]
+#[pyo3(signature = (request, x, *, names=None, y=None, groups=None, weights=None, budget=None))]
+#[expect(clippy::too_many_arguments, reason = "the arguments of a function of Python")]
 pub fn fit<'py>(
     py: Python<'py>,
     request: FitRequest,
@@ -36,9 +38,10 @@ pub fn fit<'py>(
     names: Option<Vec<String>>,
     y: Option<&Bound<'py, PyAny>>,
     groups: Option<&Bound<'py, PyAny>>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
     budget: Option<Payer>,
 ) -> PyResult<Made> {
-    let table = BorrowedTable::new(x, names, y, groups)?;
+    let table = BorrowedTable::new(x, names, y, groups)?.weighted(weights);
     let dataset = table.dataset()?;
     let grouped = groups.is_some() && request.guarantee.protects_users();
     let done: Result<_, Failure> = detached(py, || {

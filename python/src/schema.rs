@@ -130,6 +130,17 @@ impl PySchema {
         Ok(PySchema(self.0.clone().with_row_norm(row_norm)?))
     }
 
+    /// The same of records that have weights up to this one, given beside the columns.
+    fn with_weight(&self, largest: f64) -> Result<Self, Failure> {
+        Ok(PySchema(self.0.clone().with_weight("sample_weight", largest)?))
+    }
+
+    /// The column that says how much a record counts, if one is declared.
+    #[getter]
+    fn weight(&self) -> Option<String> {
+        self.0.weight().map(|(name, _)| name.to_owned())
+    }
+
     /// The norm that rows are scaled into.
     #[getter]
     fn row_norm(&self) -> f64 {

@@ -10,12 +10,13 @@ use reticent::tables::{Dataset, Indices, Owner, Owners, Targets};
 
 use crate::error::Failure;
 
-/// Columns, what is predicted and whose each row is, borrowed from Python for as long as this lives.
+/// Columns, what is predicted, whose each row is and how much it counts, borrowed from Python for as long as this lives.
 pub struct BorrowedTable<'py> {
     columns: BorrowedColumns<'py>,
     names: Option<Vec<String>>,
     targets: Option<Numbers<'py>>,
     owners: Option<Ids<'py>>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
 }
 
 enum BorrowedColumns<'py> {
@@ -72,7 +73,13 @@ impl<'py> BorrowedTable<'py> {
             names,
             targets: y.map(|y| y.extract()).transpose()?,
             owners: groups.map(|groups| groups.extract()).transpose()?,
+            weights: None,
         })
+    }
+
+    /// The same with how much each row counts.
+    pub fn weighted(self, weights: Option<PyReadonlyArray1<'py, f64>>) -> Self {
+        BorrowedTable { weights, ..self }
     }
 
     /// The same for the library, which reads it where it is.
@@ -113,6 +120,9 @@ impl<'py> BorrowedTable<'py> {
                 dataset.with_targets(Targets::from(y.as_slice().map_err(|_| scattered())?))?
             }
         };
+        if let Some(weights) = &self.weights {
+            dataset = dataset.with_weights(weights.as_slice().map_err(|_| scattered())?)?;
+        }
         Ok(match &self.owners {
             None => dataset,
             Some(ids) => dataset.with_owners(ids.owners().ok_or_else(scattered)?)?,

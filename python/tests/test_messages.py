@@ -117,14 +117,14 @@ def test_arguments_that_cannot_be_are_named():
     assert in_words(model.settings) == [("iterations", "4.0"), ("average", "false")]
 
 
-def test_weights_of_records_are_refused_with_a_reason():
+def test_arguments_of_fit_that_there_are_not_are_refused_with_a_reason():
     """TypeError named the argument, and nothing said why there is none."""
     X, y = np.full((20, 2), 0.5), np.array([0, 1] * 10)
     model = reticent.PrivateLogisticRegression(
         epsilon=1.0, delta=1e-6, bounds=(0, 1), classes=[0, 1]
     )
     for one in (model, reticent.PrivateSearchCV(model, {"alpha": [1e-3, 1e-2]})):
-        with pytest.raises(ValueError, match="is itself private.*class_weight"):
+        with pytest.raises(ValueError, match="max_sample_weight=|in a search.*class_weight"):
             one.fit(X, y, sample_weight=np.ones(20))
         with pytest.raises(TypeError, match="'weights'"):
             one.fit(X, y, weights=np.ones(20))

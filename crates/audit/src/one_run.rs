@@ -135,7 +135,7 @@ fn canaries(coins: &[bool], adjacency: Adjacency) -> Table {
             targets.push(if coin { 1.0 } else { -1.0 });
         }
     }
-    Table { rows: Rows::Sparse(rows), targets, users: None, names: Vec::new() }
+    Table { rows: Rows::Sparse(rows), targets, users: None, weights: None, names: Vec::new() }
 }
 
 impl AuditSpec {

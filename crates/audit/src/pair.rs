@@ -11,6 +11,9 @@
 //! nothing of a full batch, but where whole parties are drawn it is the aligned ones that tell
 //! whether a party was. So none is believed to be the worst; see `search.rs`.
 //!
+//! Where records have weights the canary has the largest and the others half of it; *vanished* is
+//! then a canary that counts nothing.
+//!
 //! Where a person stands in the table is part of the search too: who takes a person's place may
 //! have rows elsewhere and an id before all others, so that everybody has another number, and may
 //! have more rows or fewer.
@@ -81,6 +84,8 @@ pub(crate) struct WorldLayout {
     pub features: usize,
     /// Whether a whole party is the canary.
     pub whole: bool,
+    /// Whether records have weights.
+    pub weighted: bool,
 }
 
 impl Others {
@@ -161,7 +166,9 @@ impl Neighbours {
     pub(crate) fn world(&self, with: bool, layout: &WorldLayout) -> Vec<Table> {
         let Neighbours { change, others, elsewhere, beside, moved, .. } = *self;
         let rows = if with { self.rows } else { self.instead };
-        let canary = if with { Some(Others::Aligned.record()) } else { change.record() };
+        // One that counts nothing has the row that pulls most.
+        let nothing = layout.weighted && !with && change == Change::Vanished;
+        let canary = if with || nothing { Some(Others::Aligned.record()) } else { change.record() };
         let mut records = Vec::new();
         if layout.whole {
             // All that a party has is the canary; the others in its table change with it or stay.
@@ -173,8 +180,11 @@ impl Neighbours {
         }
         let mut owner: Box<dyn Fn(usize) -> u32> =
             Box::new(|i| if i < beside && !layout.whole { i as u32 } else { beside as u32 });
+        let mut weights = vec![0.5; records.len()];
+        weights[beside..].fill(if nothing { 0.0 } else { 1.0 });
         if moved && with == (change == Change::Removed) {
             records.rotate_left(beside);
+            weights.rotate_left(beside);
             owner = Box::new(move |i| (i + 1).saturating_sub(rows) as u32);
         }
         let owners = if layout.parties > 0 {
@@ -183,6 +193,7 @@ impl Neighbours {
             (0..records.len()).map(owner).collect()
         };
         let own = table(&records, layout.features, owners);
+        let own = Table { weights: layout.weighted.then_some(weights), ..own };
         let stranger = vec![elsewhere.record(); (beside + self.rows).max(1)];
         let party = |i: usize| match i == VICTIM {
             true => own.clone(),
@@ -255,6 +266,7 @@ fn table(records: &[Record], features: usize, owners: Vec<u32>) -> Table {
         }),
         targets: records.iter().map(|record| record.1).collect(),
         users: Some(owners),
+        weights: None,
         names: (0..features).map(|j| j.to_string()).collect(),
     }
 }
@@ -263,7 +275,7 @@ fn table(records: &[Record], features: usize, owners: Vec<u32>) -> Table {
 mod tests {
     use super::*;
 
-    const ONE: WorldLayout = WorldLayout { parties: 0, features: 1, whole: false };
+    const ONE: WorldLayout = WorldLayout { parties: 0, features: 1, whole: false, weighted: false };
 
     /// The values and targets of the rows of one person.
     fn own(table: &Table, person: u32) -> Vec<(f64, f64)> {
@@ -300,10 +312,26 @@ mod tests {
         }
     }
 
+    /// Neighbours differ in one record with its weight, and one of them is a weight alone.
+    #[test]
+    fn neighbours_with_weights_differ_in_one_record_or_in_its_weight_alone() {
+        let layout = WorldLayout { weighted: true, ..ONE };
+        let mut alone = 0;
+        for pair in Neighbours::family(Adjacency::ReplaceOne, 2, 1, &layout) {
+            let [with, without] = [true, false].map(|with| pair.world(with, &layout).remove(0));
+            assert_eq!(with.weights, Some(vec![0.5, 0.5, 1.0]), "{pair}");
+            let weights = without.weights.clone().unwrap();
+            assert_eq!(weights[..2], [0.5, 0.5]);
+            assert_ne!(with, without, "{pair}");
+            alone += usize::from((&with.rows, &with.targets) == (&without.rows, &without.targets));
+        }
+        assert!(alone > 0);
+    }
+
     #[test]
     fn parties_but_the_victim_have_the_same_in_both_worlds() {
         for whole in [false, true] {
-            let layout = WorldLayout { parties: 3, features: 1, whole };
+            let layout = WorldLayout { parties: 3, features: 1, whole, weighted: false };
             for pair in Neighbours::family(Adjacency::ReplaceOne, 4, 1, &layout) {
                 let [with, without] = [true, false].map(|with| pair.world(with, &layout));
                 assert_eq!((&with[0], &with[2]), (&without[0], &without[2]));

@@ -334,6 +334,7 @@ impl AuditSpec {
             parties: if crowd { self.parties as usize } else { 0 },
             features: if self.procedure.has_graph() { 2 } else { self.features },
             whole: crowd && self.unit() == Unit::User,
+            weighted: self.procedure.is_weighted(),
         }
     }
 
@@ -380,7 +381,8 @@ impl AuditSpec {
         let usual = entry.map_or("none", |entry| entry.penalty);
         let fit = |penalty: Option<String>| -> Result<Fit, Error> {
             let spec = self.spec(features).with(|it| it.penalty = penalty);
-            Ok(spec.fit()?.public_n(units).unit(self.unit()))
+            let fit = spec.fit()?.public_n(units).unit(self.unit());
+            Ok(if self.procedure.is_weighted() { fit.record_weights(1.0)? } else { fit })
         };
         let job = if self.procedure.is_tuned() {
             let kind = usual.split(':').next().unwrap_or(usual);

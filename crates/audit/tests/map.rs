@@ -152,10 +152,28 @@ fn a_recalibration_leaks_no_more_than_it_certifies() {
 /// For docs/guarantees.md: the rows of one course, as the whole table would have them.
 #[test]
 #[ignore = "prints a part of the table that `reticent audit --all --markdown` makes"]
-fn rows_of_the_recalibrated() {
-    let only = |cell: &MapCell| cell.procedure == MapProcedure::Recalibrated;
+fn rows_of_one_course() {
+    let course = std::env::var("RETICENT_COURSE").unwrap_or_else(|_| "weighted".to_owned());
+    let only = |cell: &MapCell| cell.procedure.name() == course;
     let reports = audit_map(6_000, Some(1), only, &|_, _| ControlFlow::Continue(())).unwrap();
     println!("{}", reticent_audit::markdown(&reports));
+}
+
+/// A record that counts all or nothing, and one that counts all and changes its class, beside others
+/// that count half: where all is drawn and where a sample is.
+#[test]
+fn weights_of_records_leak_no_more_than_they_certify() {
+    let weighted = |cell: &MapCell| {
+        cell.procedure == MapProcedure::Weighted
+            && (cell.algorithm, cell.form) == ("dp-sgd", "")
+            && (cell.unit == Unit::Record || cell.drawn == Drawn::Full)
+    };
+    let reports = audited(2_000, weighted);
+    assert_eq!(reports.len(), 7);
+    for report in reports {
+        assert!(!report.audit.exceeded, "{report:?}");
+        assert!(report.share() >= 0.3, "{report:?}");
+    }
 }
 
 /// A record that changes from the lightest class to the heaviest, where a sum is clipped and where a

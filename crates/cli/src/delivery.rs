@@ -80,6 +80,21 @@ pub struct Charged {
 }
 
 impl Charged {
+    /// What came of a job that was paid for, or why nothing can be handed over, with what was charged.
+    pub fn with(
+        self,
+        delivery: Result<Delivery, CommandFailure>,
+    ) -> Result<(Delivery, Self), CommandFailure> {
+        match delivery {
+            Ok(delivery) => Ok((delivery, self)),
+            Err(why) => Err(CommandFailure::Undelivered {
+                message: format!("the job is done, but {why}. {}", self.said()),
+                hint: "mend that first; to ask again is another release, which is charged too"
+                    .to_owned(),
+            }),
+        }
+    }
+
     /// What was charged, in a sentence.
     fn said(&self) -> String {
         match &self.job {
@@ -272,4 +287,24 @@ pub fn beside(path: &Path) -> PathBuf {
 pub fn forget(kept: &Path) {
     // One that stays is delivered once more, and nothing is charged.
     let _ = fs::remove_file(kept);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A key that went away between the check and the signature ended a job that was paid for as one
+    /// that was asked wrongly, with no word of what was charged.
+    #[test]
+    fn what_fails_to_be_delivered_after_payment_says_what_was_charged() {
+        let job = Some((3, PathBuf::from("clinic.budget")));
+        let charged = Charged { job, ..Charged::default() };
+        let why = CommandFailure::Usage { message: "the key is gone".into(), hint: String::new() };
+        let said = charged.with(Err(why)).unwrap_err();
+        assert_eq!(said.code(), 4);
+        let text = said.to_string();
+        assert!(text.contains("the job is done, but the key is gone"), "{text}");
+        assert!(text.contains("Job 3 of clinic.budget is charged for it, once."), "{text}");
+        assert!(said.hint().contains("another release"));
+    }
 }

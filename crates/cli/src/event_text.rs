@@ -73,11 +73,11 @@ pub fn sampled(mechanism: Mechanism, sampling: Option<&str>) -> Result<Mechanism
 /// What neighbours of a table are, for events that no job has.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct NeighbourFlags {
-    /// Which tables are neighbours: replace-one or add-remove
+    /// The neighbouring relation of tables: replace-one or add-remove
     #[arg(long, default_value_t)]
     adjacency: Adjacency,
 
-    /// What a neighbour differs in: record or user
+    /// The unit of protection: record or user
     #[arg(long, default_value_t)]
     unit: Unit,
 }

@@ -40,8 +40,8 @@ struct Cli {
     #[arg(long, global = true)]
     json: bool,
 
-    /// No progress, no remarks, and no report where a file is written; results and errors are said
-    #[arg(long, global = true)]
+    /// Print no progress, no remarks and, if a file is written, no report; results and errors are printed
+    #[arg(long, short, global = true)]
     quiet: bool,
 }
 

@@ -261,7 +261,7 @@ impl Purse {
         let (ended, receipt) = self.pay(user, opened, run)?;
         let job = receipt.object["job"].as_u64().map(|job| (job, budget.clone()));
         let charged = Charged { receipt: Some(receipt), job, kept: ended.kept, again: false };
-        Ok((ended.delivery?, charged))
+        charged.with(ended.delivery)
     }
 }
 

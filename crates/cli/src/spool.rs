@@ -102,7 +102,8 @@ impl KeptResult {
     }
 }
 
-/// The kept result of this job, if there is one: `table` is asked for once the rest agrees.
+/// The kept result of this job, if there is one: `table` is asked for once the rest agrees. The same
+/// job under another name is refused: it would be charged again, though it was paid for.
 pub fn find(
     store: &Store,
     budget: &Path,
@@ -111,22 +112,39 @@ pub fn find(
     table: impl FnOnce() -> io::Result<[u8; 32]>,
 ) -> Result<Option<KeptResult>, CommandFailure> {
     let all = files(budget).into_iter().filter_map(|file| Some((opened(store, &file)?, file)));
-    let mine = |(value, _): &(Value, PathBuf)| {
-        value["format"] == FORMAT && value["asked"] == hex(asked) && value["label"] == label
-    };
+    let mine =
+        |(value, _): &(Value, PathBuf)| value["format"] == FORMAT && value["asked"] == hex(asked);
     let mine: Vec<(Value, PathBuf)> = all.filter(mine).collect();
     if mine.is_empty() {
         return Ok(None);
     }
     let table = hex(&table().map_err(|error| Error::written(budget, &error))?);
-    let of_table = |(value, _): &(Value, PathBuf)| value["table"] == *table;
-    let kept = mine.into_iter().filter(of_table);
-    let mut kept = kept.filter_map(|(value, file)| KeptResult::of_value(file, &value));
-    let here = |kept: &KeptResult| {
+    let (mut own, mut others) = (None, Vec::new());
+    for (value, file) in mine.into_iter().filter(|(value, _)| value["table"] == *table) {
+        let name = value["label"].as_str().unwrap_or_default().to_owned();
+        let Some(kept) = KeptResult::of_value(file, &value) else { continue };
         let found = store.reservation(kept.job, &kept.hash);
-        matches!(found, Ok(_) | Err(BudgetError::NotOpen(_)))
-    };
-    Ok(kept.find(here))
+        match matches!(found, Ok(_) | Err(BudgetError::NotOpen(_))) {
+            false => {}
+            true if name == label => own = own.or(Some(kept)),
+            true => others.push((kept, name)),
+        }
+    }
+    match (own, others.first()) {
+        (None, Some((kept, name))) => Err(CommandFailure::Usage {
+            message: format!(
+                "this job was paid for as job {} of {} ({name}), and its result is kept: it would be charged again",
+                kept.job,
+                budget.display()
+            ),
+            hint: format!(
+                "ask for it under its name ({name}): it is delivered, and nothing is charged. To pay for another \
+                 release, do that first, or remove {}",
+                kept.file.display()
+            ),
+        }),
+        (own, _) => Ok(own),
+    }
 }
 
 /// The files of results that a budget keeps.

@@ -371,3 +371,26 @@ fn a_label_of_one_and_two_is_not_drafted_as_a_regression_without_a_word() {
     let said = folder.reticent("schema init t.csv --target age --out a.toml").ok();
     assert!(said.err.contains("drafted as an amount, for a regression"), "{}", said.err);
 }
+
+/// The comments of a draft named keys of a job file where flags are typed, and who drafted again as
+/// they said was refused: the draft was there.
+#[test]
+fn a_draft_that_is_to_be_made_again_says_how() {
+    let folder = Folder::new();
+    let rows: String = (0..60).map(|i| format!("{},{};{}\n", i, i % 10, i % 2)).collect();
+    folder.write("t.csv", format!("size;ill\n{rows}"));
+    let said = folder.reticent("schema init t.csv --delimiter ; --target ill --out s.toml").ok();
+    assert!(
+        said.err.contains("--decimal ,") && said.err.contains("give --force too"),
+        "{}",
+        said.err
+    );
+    let comments = folder.read("s.toml");
+    assert!(comments.contains("draft again with --decimal ,"), "{comments}");
+    let again = "schema init t.csv --delimiter ; --decimal , --target ill --out s.toml --force -q";
+    let said = folder.reticent(again).ok();
+    assert!(!said.err.contains("draft again"), "{}", said.err);
+    folder
+        .reticent("fit t.csv --schema s.toml --epsilon 1 --delta 1e-5 --iterations 5 --out m")
+        .ok();
+}

@@ -26,4 +26,5 @@ mod split;
 mod statistics;
 mod sweep;
 mod verify;
+mod weights;
 mod words;

@@ -310,3 +310,27 @@ fn no_other_crate_names_a_flag() {
     }
     assert!(files > 200, "{files}");
 }
+
+/// The flags of a statistic stood among those of the budget of the data set.
+#[test]
+fn the_flags_of_a_statistic_have_a_heading_of_their_own() {
+    let folder = Folder::new();
+    for command in ["mean", "histogram", "quantile"] {
+        let help = folder.reticent(&format!("{command} --help")).ok().out;
+        let (_, own) = help.split_once("The statistic:").unwrap();
+        assert!(own.contains("--column") && own.contains("--confidence"), "{help}");
+    }
+}
+
+/// δ is added to a probability; that ε fails with this chance is another statement.
+#[test]
+fn no_help_calls_delta_the_chance_that_epsilon_fails() {
+    let folder = Folder::new();
+    for command in ["fit", "count", "account", "calibrate", "budget new", "budget plan", "audit"] {
+        let help = folder.reticent(&format!("{command} --help")).ok().out.replace("\n", " ");
+        let words: Vec<&str> = help.split_whitespace().collect();
+        let help = words.join(" ");
+        assert!(help.contains("additive slack δ"), "{command}: {help}");
+        assert!(!help.contains("epsilon does not hold"), "{command}");
+    }
+}

@@ -39,7 +39,7 @@ impl ReadCounts {
     pub(crate) fn new(schema: &Schema) -> Self {
         let columns = schema.columns().iter().map(|column| {
             let (numeric, labels) = match column.role() {
-                Role::Numeric(_) | Role::Date(_) => (true, None),
+                Role::Numeric(_) | Role::Date(_) | Role::Weight(_) => (true, None),
                 Role::Categorical(c) => (false, Some(&c.categories)),
                 Role::Target(t) => match t.kind() {
                     TargetKind::Classes(labels) => (false, Some(labels)),

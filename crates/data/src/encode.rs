@@ -6,7 +6,7 @@ use crate::labels::Lookup;
 use crate::missing::Tokens;
 use crate::people::PersonNumbers;
 use crate::person_id::PersonId;
-use crate::schema::{Numeric, Role, Schema, TargetKind, Unknown};
+use crate::schema::{Numeric, RecordWeight, Role, Schema, TargetKind, Unknown};
 use crate::{CellProblem, day, norm, number};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -53,6 +53,8 @@ pub struct EncodedRow {
     pub values: Vec<f64>,
     /// The target, when it is read.
     pub target: f64,
+    /// How much it counts, when that is read: from 0 to 1.
+    pub(crate) weight: f64,
     /// The owner, when there is one, numbered as met: for the encoder, which renumbers.
     pub(crate) user: u32,
 }
@@ -100,6 +102,7 @@ enum Slot {
     Category { at: u32, lookup: Box<Lookup>, missing: Option<u32>, unknown: Unknown },
     Class(Box<ClassSlot>),
     Range { kind: TargetKind, missing: Option<f64> },
+    Weight(RecordWeight),
     User,
     Skip,
 }
@@ -150,6 +153,7 @@ impl Encoder {
                     }
                 },
                 Role::User(_) if fit => Slot::User,
+                Role::Weight(weight) if fit => Slot::Weight(*weight),
                 _ => Slot::Skip,
             });
             at += column.width() as u32;
@@ -253,6 +257,10 @@ impl Encoder {
                     None => missing.ok_or(CellProblem::TargetMissing)?,
                 };
             }
+            Slot::Weight(weight) => {
+                let x = finite(cell, plan.comma)?.or(weight.missing);
+                row.weight = weight.encode(x.ok_or(CellProblem::WeightMissing)?);
+            }
             Slot::User => row.user = plan.person.with(cell, |id| self.people.number(id))?,
         }
         Ok(())
@@ -291,6 +299,9 @@ impl EncodingPlan {
             Slot::Skip | Slot::User => false,
             Slot::Number { numeric, .. } => outside(finite(cell, self.comma), &bounds(numeric)),
             Slot::Day { numeric, .. } => outside(whole_day(cell), &bounds(numeric)),
+            Slot::Weight(weight) => {
+                outside(finite(cell, self.comma), &(weight.lower..=weight.upper))
+            }
             Slot::Range { kind: TargetKind::Range { lower, upper }, .. } => {
                 outside(finite(cell, self.comma), &(*lower..=*upper))
             }

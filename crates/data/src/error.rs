@@ -303,6 +303,9 @@ pub enum CellProblem {
     /// No label.
     #[error("is the target, but the field is missing")]
     TargetMissing => "remove the record, or give the target a `missing` value in the schema",
+    /// No weight.
+    #[error("says how much a record counts, but the field is missing")]
+    WeightMissing => "remove the record, or give the column a `missing` number in the schema",
     /// No owner.
     #[error("names the user, but the field is missing")]
     UserMissing => "every record needs an owner when records are grouped by user",

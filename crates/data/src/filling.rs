@@ -32,12 +32,14 @@ impl<'s> Filling<'s> {
         let user = purpose == Purpose::Fit
             && schema.columns().iter().any(|c| matches!(c.role(), Role::User(_)));
         let users = user.then(Vec::new);
+        let weighted = purpose == Purpose::Fit && schema.weight().is_some();
+        let weights = weighted.then(Vec::new);
         Self {
             schema,
             purpose,
             encoder,
             row: EncodedRow::default(),
-            table: Table { rows, targets: Vec::new(), users, names: Vec::new() },
+            table: Table { rows, targets: Vec::new(), users, weights, names: Vec::new() },
             checking: false,
             records: 0,
         }
@@ -139,7 +141,7 @@ impl<'s> Filling<'s> {
     }
 
     fn keep(&mut self) -> Result<(), TryReserveError> {
-        let Table { rows, targets, users, .. } = &mut self.table;
+        let Table { rows, targets, users, weights, .. } = &mut self.table;
         rows.push(&self.row.indices, &self.row.values)?;
         if self.purpose == Purpose::Fit {
             targets.try_reserve(1)?;
@@ -148,6 +150,10 @@ impl<'s> Filling<'s> {
         if let Some(users) = users {
             users.try_reserve(1)?;
             users.push(self.row.user);
+        }
+        if let Some(weights) = weights {
+            weights.try_reserve(1)?;
+            weights.push(self.row.weight);
         }
         Ok(())
     }

@@ -101,6 +101,7 @@ fn deal(table: &Table, parties: usize, owner: impl Fn(usize) -> usize) -> Vec<Ta
             rows,
             targets: records.iter().filter_map(|&i| table.targets.get(i).copied()).collect(),
             users: Some(vec![0; records.len()]),
+            weights: table.weights.as_ref().map(|all| records.iter().map(|&i| all[i]).collect()),
             names: Vec::new(),
         }
     };

@@ -103,6 +103,8 @@ pub struct Table {
     pub targets: Vec<f64>,
     /// Owner of each row as 0, 1, 2, … in byte order of the ids, when there is a user column.
     pub users: Option<Vec<u32>>,
+    /// How much each row counts, from 0 to 1, when there is a column of weights.
+    pub weights: Option<Vec<f64>>,
     /// Names of the encoded columns.
     pub names: Vec<String>,
 }
@@ -136,6 +138,10 @@ impl Table {
             users.try_reserve(more.len())?;
             users.extend(more.iter().map(|&user| owners[user as usize]));
         }
+        if let (Some(weights), Some(more)) = (&mut self.weights, more.weights) {
+            weights.try_reserve(more.len())?;
+            weights.extend_from_slice(&more);
+        }
         Ok(())
     }
 
@@ -150,7 +156,8 @@ impl Table {
             }
         };
         let users = self.users.as_ref().map_or(0, |u| u.capacity() * size_of::<u32>());
-        rows + users + self.targets.capacity() * size_of::<f64>()
+        let weights = self.weights.as_ref().map_or(0, Vec::capacity);
+        rows + users + (self.targets.capacity() + weights) * size_of::<f64>()
     }
 
     /// Gives spare capacity back.
@@ -170,6 +177,9 @@ impl Table {
         self.targets.shrink_to_fit();
         if let Some(users) = &mut self.users {
             users.shrink_to_fit();
+        }
+        if let Some(weights) = &mut self.weights {
+            weights.shrink_to_fit();
         }
     }
 }

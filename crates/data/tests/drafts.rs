@@ -186,14 +186,10 @@ fn days_are_a_kind_of_their_own() {
 }
 
 #[test]
-fn weights_are_refused_by_name() {
-    assert!(
-        refused("kind = 'weight'")
-            .starts_with("column `x` has kind = \"weight\": records cannot be weighted")
-    );
+fn kinds_that_are_none_are_refused_by_name() {
     assert_eq!(
         refused("kind = 'numerical'"),
-        "column `x` has kind = \"numerical\"; allowed: numeric, date, categorical, target, ignored, user"
+        "column `x` has kind = \"numerical\"; allowed: numeric, date, categorical, target, ignored, user, weight"
     );
 }
 
@@ -245,4 +241,33 @@ fn another_delimiter_is_seen_in_a_file_without_names_too() {
     for error in [drafted, filled] {
         assert!(error.to_string().contains("has one field, and ';' in it"), "{error}");
     }
+}
+
+/// The first person's record became the names of the columns, without a word: a line of numbers alone
+/// was remarked on, and this one has words too.
+#[test]
+fn a_first_line_of_numbers_and_words_is_remarked_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = |i: u32| format!("{}, State-gov, {}, Bachelors, <=50K\n", 20 + i, 70_000 + 7 * i);
+    let path = file(&folder, "people.csv", &(0..30).map(record).collect::<String>());
+    let drafted =
+        |options: DraftOptions| draft_from_public(&path, &options, &[7; 32]).unwrap().remarks;
+    let remarks = drafted(DraftOptions::default());
+    assert!(remarks.iter().any(|remark| remark.contains("looks like a record: it has numbers")));
+    for told in [
+        DraftOptions { no_header: true, ..DraftOptions::default() },
+        DraftOptions { header: true, ..DraftOptions::default() },
+    ] {
+        assert!(!drafted(told).iter().any(|remark| remark.contains("looks like a record")));
+    }
+}
+
+/// An id of text was ignored and nobody was told on the terminal: records were protected where persons
+/// were meant.
+#[test]
+fn an_ignored_column_of_many_texts_may_say_whose_record_it_is() {
+    let rows: String = (0..300).map(|i| format!("P-{:03},{}.5,no\n", i / 2, i % 7)).collect();
+    let remarks = draft(&format!("patient,dose,ill\n{rows}P,1,yes\n")).remarks;
+    let said = remarks.iter().find(|remark| remark.contains("\"patient\" is ignored")).unwrap();
+    assert!(said.contains("kind = \"user\" if it says whose record it is"), "{said}");
 }

@@ -28,3 +28,4 @@ mod parquet;
 mod persons;
 mod real_files;
 mod round_trip;
+mod weights;

@@ -33,7 +33,7 @@ fn table(rows: Rows) -> Table {
     let count = rows.len();
     let names = (0..rows.columns()).map(|j| j.to_string()).collect();
     let targets = (0..count).map(|i| if weyl(i * 7) > 0.0 { 1.0 } else { -1.0 }).collect();
-    Table { rows, targets, users: None, names }
+    Table { rows, targets, users: None, weights: None, names }
 }
 
 fn gradient_seconds(table: &Table) -> f64 {

@@ -45,7 +45,18 @@ impl GateState {
 
     /// The table, for what is no sum.
     pub fn private(&self) -> Result<&Private, Refusal> {
+        self.check_alike()?;
         self.holder.table().map(|table| &table.private).ok_or(Refusal::NoSum)
+    }
+
+    /// Whether some records count less than others.
+    pub fn is_weighted(&self) -> bool {
+        self.holder.table().is_some_and(|table| table.private.weights().is_some())
+    }
+
+    /// Refuses what is proven for records that count alike.
+    fn check_alike(&self) -> Result<(), Refusal> {
+        if self.is_weighted() { Err(Refusal::Weighted) } else { Ok(()) }
     }
 
     pub fn rows_and_loss(&self) -> Result<(&Private, &dyn Loss), Refusal> {
@@ -82,6 +93,7 @@ impl GateState {
         hidden: &[f64],
         chosen: Option<&[u32]>,
     ) -> Result<Vec<f64>, Refusal> {
+        self.check_alike()?;
         let population = self.terms.population();
         let TableHolder { private, pass, .. } = self.holder.table_mut().ok_or(Refusal::NoSum)?;
         Ok(descent.run(risk, clip, hidden, (private, population, chosen), pass))

@@ -65,6 +65,12 @@ pub enum Refusal {
          gradients, such as auto"
     )]
     NoSum,
+    /// A question that is proven for records that count alike, on a table with weights.
+    #[error(
+        "records have weights here, and this question is proven for records that count alike: use an algorithm of \
+         gradients, such as auto, or leave the weights out"
+    )]
+    Weighted,
     /// A sample among rows that others hold, where their number is private.
     #[error(
         "who is drawn is told to a party in a bit for each of its units, and add-remove keeps their number private: ask \

@@ -24,6 +24,8 @@ pub struct Rehearsal {
     consensus: bool,
     /// Whether the rows are others', who are asked for sums alone.
     held: bool,
+    /// Whether records have weights.
+    weighted: bool,
     claim: Option<PaperClaim>,
 }
 
@@ -39,6 +41,7 @@ impl Rehearsal {
             state: 0,
             consensus: false,
             held: false,
+            weighted: false,
             claim: None,
         }
     }
@@ -46,6 +49,12 @@ impl Rehearsal {
     /// A rehearsal of what would be asked of rows that others hold: what is no sum is refused.
     pub fn of_sums(shape: Shape, terms: Terms) -> Self {
         Rehearsal { held: true, ..Rehearsal::new(shape, terms) }
+    }
+
+    /// The same where records have weights or not: with them, what is proven for records that count
+    /// alike is refused.
+    pub fn with_weights(self, weighted: bool) -> Self {
+        Rehearsal { weighted, ..self }
     }
 
     /// Enters the events of a query, and makes an answer up.
@@ -65,6 +74,9 @@ impl Asked for Rehearsal {
         query.check(self.shape, &self.terms)?;
         if self.held {
             query.fits_held(&self.terms)?;
+        }
+        if self.weighted {
+            query.fits_weights()?;
         }
         if query.moves_blocks() && !self.consensus {
             return Err(Refusal::NoConsensus);
@@ -103,6 +115,9 @@ impl Oracle for Rehearsal {
         check_point(start, self.shape)?;
         if self.held {
             return Err(Refusal::NoSum);
+        }
+        if self.weighted {
+            return Err(Refusal::Weighted);
         }
         self.consensus = true;
         Ok(())

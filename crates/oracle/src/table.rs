@@ -179,7 +179,14 @@ mod tests {
         (0..3).for_each(|_| rows.push_sparse(&[0], &[0.5]));
         let table = |users| -> PrivateTable {
             let names = vec!["x".to_owned()];
-            Table { rows: Rows::Dense(rows.clone()), targets: vec![1.0; 3], users, names }.into()
+            Table {
+                rows: Rows::Dense(rows.clone()),
+                targets: vec![1.0; 3],
+                users,
+                weights: None,
+                names,
+            }
+            .into()
         };
         let anonymous = table(None);
         assert!(!anonymous.has_owners() && table(Some(vec![0, 1, 1])).has_owners());

@@ -5,7 +5,7 @@ pub use crate::fingerprint::{content, contents, fingerprint, fingerprint_unpacke
 pub use reticent_data::{
     Categorical, Column, ColumnCounts, DataError, Dataset, DraftOptions, Drafted, Format, Head,
     IdForm, Indices, KeptCell, KeptKind, Labels, Numeric, Owner, Owners, ReadCounts, ReadOptions,
-    Role, Scale, Schema, SchemaDraft, SchemaError, SplitRule, TableCheck, Target, TargetKind,
-    Targets, Thoroughness, Unknown, check, day_text, draft_from_public, read_text, skeleton,
-    split_file,
+    RecordWeight, Role, Scale, Schema, SchemaDraft, SchemaError, SplitRule, TableCheck, Target,
+    TargetKind, Targets, Thoroughness, Unknown, check, day_text, draft_from_public, read_text,
+    skeleton, split_file,
 };

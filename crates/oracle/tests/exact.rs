@@ -42,6 +42,7 @@ fn table(n: usize, classes: usize) -> Table {
         rows: Rows::Dense(Dense { rows: n, columns: FEATURES, values }),
         targets: numbers(n, 2).iter().map(target).collect(),
         users: None,
+        weights: None,
         names: (0..FEATURES).map(|j| j.to_string()).collect(),
     }
 }

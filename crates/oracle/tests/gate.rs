@@ -25,6 +25,7 @@ fn dense(rows: &[[f64; 2]], targets: &[f64]) -> Table {
         rows: Rows::Dense(dense),
         targets: targets.to_vec(),
         users: None,
+        weights: None,
         names: vec!["a".into(), "b".into()],
     }
 }

@@ -51,6 +51,7 @@ fn table(rows: &[([f64; COLUMNS], f64)]) -> Table {
         rows: Rows::Dense(dense),
         targets: rows.iter().map(|(_, target)| *target).collect(),
         users: None,
+        weights: None,
         names: vec![String::new(); COLUMNS],
     }
 }

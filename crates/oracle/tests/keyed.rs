@@ -23,6 +23,7 @@ fn table(shift: f64) -> Table {
         rows: Rows::Dense(Dense { rows: 10, columns: 2, values }),
         targets: (0..10).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect(),
         users: Some(vec![0; 10]),
+        weights: None,
         names: Vec::new(),
     }
 }
@@ -495,6 +496,7 @@ fn questions_of_two_kinds_with_the_same_bytes_have_their_own_noise_and_entries()
         rows: Rows::Dense(Dense { rows: 4, columns: 1, values: vec![0.5, -0.5, 0.25, 0.0] }),
         targets: vec![1.0, -1.0, 1.0, -1.0],
         users: None,
+        weights: None,
         names: Vec::new(),
     };
     let mut gate = gate_for(Unit::Record, one_column, View::Central, 1, 1);

@@ -13,3 +13,4 @@ mod residual;
 mod select;
 mod side_doors;
 mod walk;
+mod weights;

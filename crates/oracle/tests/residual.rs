@@ -27,6 +27,7 @@ fn gate(rows: &[(f64, f64, f64)], loss: &str, unit: Unit, seed: u64) -> Gate<Key
         }),
         targets: rows.iter().map(|r| r.2).collect(),
         users: Some(vec![0; rows.len()]),
+        weights: None,
         names: Vec::new(),
     };
     let loss = losses::parse(loss, None).unwrap();
@@ -134,6 +135,7 @@ fn a_residual_is_refused_where_the_party_is_not_public() {
             rows: Rows::Dense(rows),
             targets: vec![1.0, -1.0],
             users: Some(users),
+            weights: None,
             names: Vec::new(),
         };
         let loss = losses::parse("logistic", None).unwrap();

@@ -25,7 +25,13 @@ fn gate(seed: u64) -> Gate {
     let mut rows = Dense::empty(1);
     (0..50).for_each(|i| rows.push_sparse(&[0], &[if i % 2 == 0 { 1.0 } else { -1.0 }]));
     let targets = (0..50).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
-    let table = Table { rows: Rows::Dense(rows), targets, users: None, names: vec!["a".into()] };
+    let table = Table {
+        rows: Rows::Dense(rows),
+        targets,
+        users: None,
+        weights: None,
+        names: vec!["a".into()],
+    };
     let loss = losses::parse("logistic", None).unwrap();
     Gate::open(table.into(), loss, &OPENING, Entropy::seeded(seed)).unwrap()
 }

@@ -186,6 +186,7 @@ fn table(rows: &[[f64; 2]], targets: &[f64], users: Option<Vec<u32>>) -> Table {
         rows: Rows::Dense(dense),
         targets: targets.to_vec(),
         users,
+        weights: None,
         names: vec!["a".into(), "b".into()],
     }
 }

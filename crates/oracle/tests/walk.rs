@@ -24,6 +24,7 @@ fn gate(loss: &str, unit: Unit, view: View, numbers: &[f64]) -> Gate {
         rows: Rows::Dense(rows),
         targets: (0..records).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect(),
         users: Some(vec![0; records]),
+        weights: None,
         names: Vec::new(),
     };
     let opening = PrivacyModel {

@@ -23,22 +23,22 @@ const UNUSED: (f64, f64) = (1.0, 1e-5);
 #[serde(default)]
 #[non_exhaustive]
 pub struct Guarantee {
-    /// How much privacy may be spent
+    /// The privacy loss ε that may be spent
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "E", value_parser = flags::number,
         allow_negative_numbers = true, help_heading = flags::BUDGET))]
     pub epsilon: Option<f64>,
-    /// The chance that epsilon does not hold; well below one over the number of records
+    /// The additive slack δ of the guarantee; well below one over the number of records
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "D", value_parser = flags::number,
         allow_negative_numbers = true, help_heading = flags::BUDGET))]
     pub delta: Option<f64>,
-    /// Which tables must be hard to tell apart [default: replace-one]
+    /// The neighbouring relation of tables [default: replace-one]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_parser = crate::one_of!(Adjacency),
         help_heading = flags::BUDGET))]
     pub adjacency: Option<Adjacency>,
-    /// What is protected [default: user where a user column is declared, otherwise record]
+    /// The unit of protection [default: user if a user column is declared, otherwise record]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_parser = crate::one_of!(Unit),
         help_heading = flags::BUDGET))]
@@ -172,7 +172,7 @@ impl Guarantee {
         })?;
         let delta = self.delta.ok_or(Error::Missing {
             what: "the budget's delta",
-            todo: "give `delta = D`: the chance that epsilon does not hold, well below one over the number of records",
+            todo: "give `delta = D`: the additive slack of the guarantee, well below one over the number of records",
         })?;
         Budget::new(epsilon, delta).map(Some)
     }

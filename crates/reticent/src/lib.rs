@@ -121,6 +121,7 @@ mod procedure;
 mod quality;
 mod ranking;
 mod recalibration;
+mod record_weights;
 mod repeat;
 mod results;
 mod run;
@@ -193,8 +194,9 @@ pub mod tables {
     pub use crate::draft::draft_schema;
     pub use reticent_oracle::tables::{
         Categorical, Column, DataError, Dataset, DraftOptions, Drafted, Format, Head, IdForm,
-        Indices, KeptCell, KeptKind, Labels, Numeric, Owner, Owners, ReadCounts, ReadOptions, Role,
-        Scale, Schema, SchemaDraft, SchemaError, Target, TargetKind, Targets, Unknown,
+        Indices, KeptCell, KeptKind, Labels, Numeric, Owner, Owners, ReadCounts, ReadOptions,
+        RecordWeight, Role, Scale, Schema, SchemaDraft, SchemaError, Target, TargetKind, Targets,
+        Unknown,
     };
 }
 

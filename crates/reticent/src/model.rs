@@ -124,7 +124,7 @@ impl Model {
                 .collect(),
             // In units of the score, as whoever uses the model expects.
             intercept: intercept.iter().map(|b| b * constant).collect(),
-            preprocessing: schema.clone().without_origin(),
+            preprocessing: schema.clone().without_origin().without_weight(),
             certificate,
         };
         model.standard_errors = errors.map(|found| model.in_units(found, *constant));

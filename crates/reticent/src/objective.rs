@@ -113,6 +113,15 @@ impl Problem {
         &self.schema
     }
 
+    /// The same on tables of another schema.
+    pub(crate) fn with_schema(
+        mut self,
+        make: impl FnOnce(Schema) -> Result<Schema, Error>,
+    ) -> Result<Self, Error> {
+        self.schema = make(self.schema)?;
+        Ok(self)
+    }
+
     /// Writes what it is into a digest, by what its parts are called.
     pub(crate) fn write(&self, hasher: &mut Hasher) {
         // Named one by one: what is left out of a digest has noise repeated for it.

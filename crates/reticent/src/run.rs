@@ -176,7 +176,7 @@ impl Task {
         public: &ProblemFacts,
         noise: &Noise,
     ) -> Result<Ledger, Error> {
-        let mut rehearsal = Rehearsal::new(public.shape, terms);
+        let mut rehearsal = Rehearsal::new(public.shape, terms).with_weights(self.is_weighted());
         // The plan does not depend on which graph it is, and learning one takes its time.
         let learn = |_: Released<Vec<f64>>, nodes: usize, _: f64| Graph::path(nodes);
         self.ask(&mut rehearsal, public, noise, &learn, &mut unwatched)?;
@@ -203,7 +203,7 @@ impl Task {
     fn settings_beside(&self, noise: &Noise) -> Settings {
         let Noise { graph, score, standard_errors, calibrate, .. } = noise;
         let beside = graph.or(*score).or(*standard_errors).or(*calibrate);
-        let alone = beside.or(self.noise).is_none();
+        let alone = beside.or(self.noise).is_none() && !self.is_weighted();
         let none = Settings { clip_share: Some(0.0), ..Settings::default() };
         let others = if alone || !self.entry.takes.contains(&"clip_share") {
             Settings::default()

@@ -119,7 +119,7 @@ fn references(schema: &Schema, intercept: bool) -> Vec<Option<usize>> {
                 determined = false;
                 references.extend(std::iter::repeat_n(first, column.width()));
             }
-            Role::Target(_) | Role::Ignored | Role::User(_) => {}
+            Role::Target(_) | Role::Ignored | Role::User(_) | Role::Weight(_) => {}
         }
     }
     references.resize(schema.width(), None);

@@ -89,6 +89,7 @@ impl Task {
 
     fn check(&self, tuned: bool) -> Result<(), Error> {
         self.check_add_remove()?;
+        self.check_weights(tuned)?;
         if self.shares_budget() && self.protection.budget.is_none() {
             return Err(self.not_private());
         }
@@ -144,6 +145,7 @@ impl Task {
             algorithm: self.entry.name,
             form: map::form(self.entry.takes, &self.settings),
             procedure: match self.calibrate {
+                _ if self.is_weighted() => MapProcedure::Weighted,
                 Some(_) => MapProcedure::Recalibrated,
                 None => {
                     MapProcedure::of(tuned, self.graph.is_some(), self.standard_errors.is_some())

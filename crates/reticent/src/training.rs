@@ -13,6 +13,7 @@ use crate::outlook::UtilityForecast;
 use crate::procedure::{
     Concluded, EndedRun, Ground, Hearers, PlannedNoise, Procedure, RunFindings, Seen, conclude,
 };
+use crate::record_weights;
 use crate::run::{Calibrated, Noise, RunOutcome};
 use crate::source::Source;
 use crate::stage::Run;
@@ -205,7 +206,8 @@ impl Procedure for Training {
     fn statement(&self, answer: &Trained) -> (&'static str, Vec<String>) {
         let Task { entry, objective, protection, .. } = &self.points[answer.point];
         let own = objective.assumptions(protection.opening.unit);
-        (entry.name, own.chain(self.trusted.iter().cloned()).collect())
+        let weights = record_weights::assumption(&objective.schema);
+        (entry.name, own.chain(weights).chain(self.trusted.iter().cloned()).collect())
     }
 
     fn finish(&self, found: RunFindings<'_, Noises, Trained>) -> Result<Fitted, Error> {

@@ -85,7 +85,7 @@ impl Model {
                 Role::Categorical(_) => {
                     encodings.extend(std::iter::repeat_n((1.0, 0.0), column.width()))
                 }
-                Role::Target(_) | Role::Ignored | Role::User(_) => {}
+                Role::Target(_) | Role::Ignored | Role::User(_) | Role::Weight(_) => {}
             }
         }
         // The values of a LIBSVM file are as they are.

@@ -33,6 +33,7 @@ kind = "target"
 classes = ["no", "yes"]
 "#;
 
+const WEIGHT: &str = "[[column]]\nname = \"w\"\nkind = \"weight\"\nupper = 4\n";
 const PERSON: &str = "[[column]]\nname = \"who\"\nkind = \"user\"\n";
 
 /// The words for the versions of an algorithm, as settings.
@@ -93,13 +94,14 @@ fn drawn(drawn: Drawn) -> &'static str {
 /// Every combination of a fit, with the job that asks for it.
 fn fits(folder: &Path) -> Vec<(MapCell, Spec)> {
     // A scale of the residuals is for a target that is a number.
-    let schema = |unit, form: &str| {
-        folder.join(match (unit, form.ends_with("scaled")) {
+    let schema = |unit, form: &str, weighted: bool| {
+        let file = match (unit, form.ends_with("scaled")) {
             (Unit::User, false) => "people.toml",
             (Unit::Record, false) => "records.toml",
             (Unit::User, true) => "people_numbers.toml",
             (Unit::Record, true) => "numbers.toml",
-        })
+        };
+        folder.join(if weighted { format!("weighted_{file}") } else { file.to_owned() })
     };
     let mut all = Vec::new();
     for entry in CATALOGUE.iter().filter(|entry| matches!(entry.kind, AlgorithmKind::Private(_))) {
@@ -126,7 +128,7 @@ fn fits(folder: &Path) -> Vec<(MapCell, Spec)> {
                                     it.unit = Some(unit);
                                     it.adjacency = Some(adjacency);
                                 });
-                                it.schema = Some(schema(unit, form));
+                                it.schema = Some(schema(unit, form, procedure.is_weighted()));
                                 it.algorithm = Some(entry.name.to_owned());
                                 it.penalty = (!tuned).then(|| penalty.to_owned());
                                 it.tune = tuned.then(|| vec![lists]);
@@ -281,12 +283,17 @@ fn statistics() -> Vec<(MapCell, Result<(), reticent::Error>)> {
 #[test]
 fn what_is_accepted_has_a_row_and_what_has_a_row_is_accepted() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("records.toml"), SCHEMA).unwrap();
-    std::fs::write(folder.path().join("people.toml"), format!("{SCHEMA}{PERSON}")).unwrap();
     let numbers = SCHEMA.replace("classes = [\"no\", \"yes\"]", "lower = 0\nupper = 1");
-    std::fs::write(folder.path().join("numbers.toml"), &numbers).unwrap();
-    let people = format!("{numbers}{PERSON}");
-    std::fs::write(folder.path().join("people_numbers.toml"), people).unwrap();
+    for (name, text) in [
+        ("records.toml", SCHEMA.to_owned()),
+        ("people.toml", format!("{SCHEMA}{PERSON}")),
+        ("numbers.toml", numbers.clone()),
+        ("people_numbers.toml", format!("{numbers}{PERSON}")),
+    ] {
+        std::fs::write(folder.path().join(name), &text).unwrap();
+        let weighted = folder.path().join(format!("weighted_{name}"));
+        std::fs::write(weighted, format!("{text}{WEIGHT}")).unwrap();
+    }
     let asked = fits(folder.path()).into_iter().map(|(cell, spec)| (cell, spec.check().map(drop)));
     let between =
         simulations(folder.path()).into_iter().map(|(cell, job)| (cell, job.check().map(drop)));

@@ -34,6 +34,7 @@ fn tables(users: usize, columns: usize) -> Vec<PrivateTable> {
             rows,
             targets,
             users: Some(vec![0; RECORDS]),
+            weights: None,
             names: Vec::new(),
         })
     };

@@ -16,6 +16,7 @@ pub fn gate(data: &Simulated, loss: &str, constant: f64) -> Gate {
         }),
         targets: data.targets.clone(),
         users: None,
+        weights: None,
         names: (0..data.columns).map(|j| format!("x{j}")).collect(),
     };
     let opening = PrivacyModel {

@@ -35,6 +35,7 @@ fn pairs(last: [f64; 2]) -> Table {
         rows: Rows::Dense(Dense { values, rows: 40, columns: 2 }),
         targets: vec![1.0; 40],
         users: None,
+        weights: None,
         names: vec!["1".to_owned(), "2".to_owned()],
     }
 }

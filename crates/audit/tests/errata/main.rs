@@ -61,6 +61,7 @@ fn column(records: &[(f64, f64)]) -> Table {
         }),
         targets: records.iter().map(|record| record.1).collect(),
         users: None,
+        weights: None,
         names: vec!["1".to_owned()],
     }
 }

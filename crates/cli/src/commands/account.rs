@@ -19,15 +19,15 @@ use crate::progress::waiting;
 
 #[derive(Debug, Args)]
 pub struct Account {
-    /// What was done in a step, for example gaussian:z=2 (z: noise over the clip of a record)
+    /// The mechanism of a step, for example gaussian:z=2 (z: noise over the clip of a record)
     #[arg(long, required_unless_present = "ledger", conflicts_with = "ledger")]
     event: Option<String>,
 
-    /// How often it was done
+    /// The number of steps
     #[arg(long, default_value_t = 1, value_parser = number::times, allow_negative_numbers = true)]
     steps: u64,
 
-    /// On which records: full, poisson:RATE or wor:SIZE/POPULATION
+    /// The sampling of records: full, poisson:RATE or wor:SIZE/POPULATION
     #[arg(long)]
     sampling: Option<String>,
 
@@ -38,7 +38,7 @@ pub struct Account {
     #[arg(long)]
     ledger: Option<PathBuf>,
 
-    /// δ, the probability that epsilon does not hold
+    /// The additive slack δ of the guarantee
     #[arg(long, allow_negative_numbers = true, value_parser = number::parse, default_value = "1e-5")]
     delta: f64,
 

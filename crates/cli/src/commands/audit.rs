@@ -27,11 +27,11 @@ pub struct Audit {
     #[arg(long, default_value = "ssadmm")]
     algorithm: String,
 
-    /// The budget ε that it is run with
+    /// The privacy loss ε that it is run with
     #[arg(long, value_parser = number::parse, allow_negative_numbers = true, required_unless_present = "all")]
     epsilon: Option<f64>,
 
-    /// The budget δ
+    /// The additive slack δ that it is run with
     #[arg(long, value_parser = number::parse, allow_negative_numbers = true, required_unless_present = "all")]
     delta: Option<f64>,
 
@@ -47,7 +47,7 @@ pub struct Audit {
     #[arg(long, requires = "all", value_delimiter = ',', value_name = "NAME,…")]
     only: Vec<String>,
 
-    /// Which tables are neighbours: replace-one or add-remove
+    /// The neighbouring relation of tables: replace-one or add-remove
     #[arg(long, default_value_t)]
     adjacency: Adjacency,
 
@@ -63,7 +63,7 @@ pub struct Audit {
     #[arg(long, default_value_t = 40_000, value_parser = number::whole::<u64>, allow_negative_numbers = true)]
     runs: u64,
 
-    /// How the bound is made: threshold, gdp, profile or one-run
+    /// The method of the bound: threshold, gdp, profile or one-run
     #[arg(long, default_value_t)]
     method: AuditMethod,
 
@@ -92,12 +92,12 @@ pub struct Audit {
     #[arg(long)]
     records: Option<usize>,
 
-    /// Who looks, for an algorithm of many parties: local, secure-aggregation, central or network
+    /// The trust model, for an algorithm of many parties: local, secure-aggregation, central or network
     /// [default: as it is usually run]
     #[arg(long)]
     trust: Option<View>,
 
-    /// What is protected: user or record [default: a record of one table, a user among many
+    /// The unit of protection: user or record [default: a record of one table, a user among many
     /// parties]
     #[arg(long)]
     unit: Option<Unit>,

@@ -20,27 +20,27 @@ const MOST_STEPS: u64 = 1_000_000_000;
 
 #[derive(Debug, Args)]
 pub struct Calibrate {
-    /// The budget ε
+    /// The privacy loss ε of the budget
     #[arg(long, allow_negative_numbers = true, value_parser = number::parse)]
     epsilon: f64,
 
-    /// The budget δ
+    /// The additive slack δ of the budget
     #[arg(long, allow_negative_numbers = true, value_parser = number::parse)]
     delta: f64,
 
-    /// What to look for
+    /// What to find
     #[arg(long, value_enum, default_value_t = Find::Noise)]
     find: Find,
 
-    /// The number of steps, unless that is what is looked for
+    /// The number of steps, unless it is to be found
     #[arg(long, default_value_t = 1, value_parser = number::times, allow_negative_numbers = true)]
     steps: u64,
 
-    /// On which records: full, poisson:RATE or wor:SIZE/POPULATION; not when the rate is looked for
+    /// The sampling of records: full, poisson:RATE or wor:SIZE/POPULATION; not if the rate is to be found
     #[arg(long)]
     sampling: Option<String>,
 
-    /// The noise over the clip of a record, unless that is what is looked for
+    /// The noise multiplier (noise over the clip of a record), unless it is to be found
     #[arg(long, allow_negative_numbers = true, value_parser = number::parse, required_if_eq_any([("find", "steps"), ("find", "rate")]))]
     noise_multiplier: Option<f64>,
 

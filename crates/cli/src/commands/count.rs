@@ -52,7 +52,7 @@ fn of_a_count(flag: clap::Arg) -> clap::Arg {
     match flag.get_id().as_str() {
         "epsilon" | "delta" => flag.required(true),
         "adjacency" => flag.help(
-            "Which tables must be hard to tell apart [default: add-remove, and replace-one by class]",
+            "The neighbouring relation of tables [default: add-remove, and replace-one by class]",
         ),
         "public_n" => flag.hide(true),
         _ => flag,

@@ -24,19 +24,19 @@ pub struct List {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Family {
-    /// What a model is punished for on a record
+    /// Loss functions: the error of a model on one record
     Losses,
-    /// What keeps its parameter small or sparse
+    /// Penalties on the parameter, such as L1 and L2
     Penalties,
-    /// What ties the parameter to what is penalised
+    /// Linear constraints between the parameter and what is penalised
     Constraints,
-    /// How it is trained
+    /// Algorithms for one table
     Algorithms,
-    /// How it is trained between many parties
+    /// Protocols between many parties
     Protocols,
-    /// Who of them is connected with whom
+    /// Graphs of the parties
     Topologies,
-    /// What a ledger can hold
+    /// Events of a ledger: mechanisms that the accountant counts
     Events,
 }
 

@@ -172,7 +172,11 @@ impl Init {
                 "Only the names of the columns of {from} were read: see that they are names, and no record. Put what you know in the place of every TODO."
             ));
         }
+        if let Some(out) = out.as_deref().filter(|_| remarks.iter().any(is_to_draft_again)) {
+            remarks.push(format!("To draft again to {}, give --force too.", out.display()));
+        }
         let remarks = remarks.iter().map(|remark| in_flags(remark)).collect();
+        let toml = in_comments(&toml);
         let (text, object) = match out {
             None => (toml.clone(), json!({ "schema": toml, "from": from })),
             Some(out) => {
@@ -183,6 +187,17 @@ impl Init {
         };
         Ok(Answer { text, object, remarks, ..Answer::default() })
     }
+}
+
+/// Whether a remark is answered by another draft.
+fn is_to_draft_again(remark: &String) -> bool {
+    remark.contains("draft again")
+}
+
+/// A draft whose comments name flags as they are typed.
+fn in_comments(toml: &str) -> String {
+    let line = |line: &str| if line.starts_with('#') { in_flags(line) } else { line.to_owned() };
+    toml.split_inclusive('\n').map(line).collect()
 }
 
 /// Above and beside every count.

@@ -10,7 +10,7 @@ use super::{Dataset, Features, Targets};
 use crate::Cell;
 use std::io::Write;
 
-/// Hands on every row as bytes: its columns, and its target. Owners are not in it: who made the
+/// Hands on every row as bytes: its columns, and its target with its weight. Owners are not in it: who made the
 /// table may have numbered them by the order of the rows.
 pub fn visit_content(dataset: &Dataset<'_>, row: &mut dyn FnMut(&[u8], &[u8])) {
     let (mut columns, mut target) = (Vec::new(), Vec::new());
@@ -53,6 +53,9 @@ pub fn visit_content(dataset: &Dataset<'_>, row: &mut dyn FnMut(&[u8], &[u8])) {
             Some(Targets::Numbers(all)) => put(&mut target, 0, Cell::Number(all[at])),
             Some(Targets::Classes(all)) => put(&mut target, 0, Cell::Number(f64::from(all[at]))),
             Some(Targets::Labels(all)) => put(&mut target, 0, Cell::Text(all[at].as_bytes())),
+        }
+        if let Some(weights) = &dataset.weights {
+            put(&mut target, 1, Cell::Number(weights[at]));
         }
         row(&columns, &target);
     }

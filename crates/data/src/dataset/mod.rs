@@ -51,6 +51,7 @@ pub struct Dataset<'a> {
     names: Option<Vec<String>>,
     targets: Option<Targets<'a>>,
     owners: Option<Owners<'a>>,
+    weights: Option<Cow<'a, [f64]>>,
 }
 
 /// Not derived: it would show the rows.
@@ -120,7 +121,7 @@ pub enum Owner<'a> {
 
 impl<'a> Dataset<'a> {
     fn of(features: Features<'a>) -> Self {
-        Dataset { features, names: None, targets: None, owners: None }
+        Dataset { features, names: None, targets: None, owners: None, weights: None }
     }
 
     /// A matrix whose rows stand one behind the other (C order).
@@ -218,6 +219,17 @@ impl<'a> Dataset<'a> {
             return Err(shape("an owner has a place beyond the ids that there are".to_owned()));
         }
         self.owners = Some(owners);
+        Ok(self)
+    }
+
+    /// How much each row counts; the schema says the largest weight.
+    ///
+    /// # Errors
+    /// If there are not as many as rows.
+    pub fn with_weights(mut self, weights: impl Into<Cow<'a, [f64]>>) -> Result<Self, DataError> {
+        let weights = weights.into();
+        self.as_many(weights.len(), "weights")?;
+        self.weights = Some(weights);
         Ok(self)
     }
 

@@ -17,6 +17,7 @@ enum CellSource {
     Column(usize),
     Target,
     Owner,
+    Weight,
 }
 
 /// One record as it is looked at: its number, and its values where rows are sparse.
@@ -93,6 +94,7 @@ impl Dataset<'_> {
                     CellSource::Column(column) => Ok(Cell::Number(self.value(&record, column))),
                     CellSource::Target => self.target(at, schema),
                     CellSource::Owner => Ok(self.owner(at)),
+                    CellSource::Weight => Ok(self.weight(at)),
                 };
                 let name = schema.columns()[slot].name();
                 let cell = cell.map_err(|p| DataError::cell(NAME, number, name, p))?;
@@ -134,6 +136,18 @@ impl Dataset<'_> {
         if let (Some(_), Some(name)) = (&self.owners, schema.user()) {
             names.push(name);
             parts.push(CellSource::Owner);
+        }
+        match (&self.weights, schema.weight()) {
+            (Some(_), Some((name, _))) => {
+                names.push(name);
+                parts.push(CellSource::Weight);
+            }
+            // Who gives weights means them: a table is not fitted as if there were none.
+            (Some(_), None) if filling.purpose == Purpose::Fit => {
+                let why = "it has weights, and the schema has no column of kind weight";
+                return Err(shape(why.to_owned()));
+            }
+            _ => {}
         }
         let names: Vec<&[u8]> = names.into_iter().map(str::as_bytes).collect();
         let columns = place(&names, schema, &filling.encoder, NAME)?;
@@ -206,6 +220,10 @@ impl Dataset<'_> {
         }
     }
 
+    fn weight(&self, at: usize) -> Cell<'_> {
+        self.weights.as_ref().map_or(Cell::Missing, |all| Cell::Number(all[at]))
+    }
+
     /// The first row of each owner that was given beside the columns, in the order in which owners
     /// are numbered under this schema: what they are called is for the caller to look up.
     ///
@@ -254,7 +272,7 @@ impl Dataset<'_> {
         }
         let used = parts.iter().filter_map(|&(slot, part)| match part {
             CellSource::Column(column) => Some((slot, column)),
-            CellSource::Target | CellSource::Owner => None,
+            CellSource::Target | CellSource::Owner | CellSource::Weight => None,
         });
         let (slots, used): (Vec<usize>, Vec<usize>) = used.unzip();
         let columns = ArrowColumns::new(batches, &used);

@@ -107,6 +107,10 @@ fn asked(column: &Column) -> Result<Role, SchemaError> {
         Role::User(_) => {
             return Err(wrong(&column.name, "says whose row it is; ask about another one"));
         }
+        Role::Weight(_) => {
+            let what = "says how much a record counts; give it kind = \"numeric\" in the schema to ask about it";
+            return Err(wrong(&column.name, what));
+        }
     })
 }
 

@@ -26,6 +26,8 @@ pub enum Role {
     Ignored,
     /// Whose record it is, and which spellings of an id are one person.
     User(IdForm),
+    /// How much the record counts.
+    Weight(RecordWeight),
 }
 
 /// How a clipped number is scaled. With t = (x − lower)/(upper − lower):
@@ -69,6 +71,15 @@ pub struct Numeric {
     /// Ascending, strictly between the bounds; for [`Scale::Quantile`] alone.
     pub(crate) quantiles: Vec<f64>,
     pub(crate) missing: MissingNumber,
+}
+
+/// How much a record counts, as a part of the largest weight, which is public: a number from 0 to 1
+/// whatever the field says. Missing weights are refused unless one is declared for them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RecordWeight {
+    pub(crate) lower: f64,
+    pub(crate) upper: f64,
+    pub(crate) missing: Option<f64>,
 }
 
 /// What a category becomes that is not in the list.
@@ -170,6 +181,29 @@ impl Numeric {
     }
 }
 
+impl RecordWeight {
+    /// The largest weight, which a record counts once with.
+    pub fn upper(&self) -> f64 {
+        self.upper
+    }
+
+    /// A finite number, clipped, as a part of the largest.
+    pub(crate) fn encode(&self, x: f64) -> f64 {
+        (x.clamp(self.lower, self.upper) / self.upper).clamp(0.0, 1.0)
+    }
+
+    fn wrong(&self) -> Option<String> {
+        let RecordWeight { lower, upper, missing } = *self;
+        if !(0.0 <= lower && lower < upper && upper.is_finite()) {
+            return Some(format!(
+                "has lower = {lower} and upper = {upper}; allowed for weights: finite, 0 <= lower < upper"
+            ));
+        }
+        let outside = missing.filter(|x| !(lower..=upper).contains(x));
+        outside.map(|x| format!("has missing = {x}; allowed: a number from {lower} to {upper}"))
+    }
+}
+
 impl Target {
     /// The classes of the target, or its range.
     pub fn kind(&self) -> &TargetKind {
@@ -215,7 +249,7 @@ impl Role {
             Self::Categorical(c) => {
                 Some(Target { kind: TargetKind::Classes(c.categories), missing: None })
             }
-            Self::Ignored | Self::User(_) | Self::Date(_) => None,
+            Self::Ignored | Self::User(_) | Self::Date(_) | Self::Weight(_) => None,
         }
     }
 }
@@ -248,6 +282,7 @@ impl Column {
                 Some("has no categories; allowed: at least one".to_owned())
             }
             Role::Target(target) => target.wrong(),
+            Role::Weight(weight) => weight.wrong(),
             _ => None,
         };
         // The index that pandas writes has none, and nobody reads it.

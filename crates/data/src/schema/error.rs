@@ -88,6 +88,9 @@ pub enum SchemaError {
     /// More than one user column.
     #[error("several columns are declared as user; allowed: one")]
     SeveralUsers => "choose one with `user_column`",
+    /// More than one column of weights.
+    #[error("several columns are declared as weight; allowed: one")]
+    SeveralWeights => "give the others kind = \"ignored\"",
     /// The same column twice.
     #[error("column `{0}` cannot be both the target and the user")]
     TargetIsUser(String) => "name two different columns",
@@ -97,6 +100,9 @@ pub enum SchemaError {
     /// Features and columns.
     #[error("a schema with `features` (LIBSVM) may declare only a target column")]
     ColumnsInLibsvm => "leave `features` out for a table, or the other columns for LIBSVM",
+    /// LIBSVM has no such column.
+    #[error("a LIBSVM file has no column of weights")]
+    WeightInLibsvm => "use a CSV or Parquet file, or give the weights beside a table in memory",
     /// d = 0.
     #[error(
         "no feature is declared (d = 0); allowed: at least one numeric or categorical column, or features >= 1"

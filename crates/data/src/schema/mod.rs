@@ -15,8 +15,8 @@ mod summary;
 mod words;
 
 pub use column::{
-    Categorical, Column, MissingNumber, Numeric, Role, Scale, Target, TargetKind, Undeclared,
-    Unknown,
+    Categorical, Column, MissingNumber, Numeric, RecordWeight, Role, Scale, Target, TargetKind,
+    Undeclared, Unknown,
 };
 pub use drafted::Drafted;
 pub(crate) use drafted::Fingerprint;
@@ -203,6 +203,36 @@ impl Schema {
         })
     }
 
+    /// The column that says how much a record counts, if one is declared.
+    pub fn weight(&self) -> Option<(&str, &RecordWeight)> {
+        self.columns.iter().find_map(|c| match &c.role {
+            Role::Weight(weight) => Some((c.name.as_str(), weight)),
+            _ => None,
+        })
+    }
+
+    /// The same schema with one more column, which says how much a record counts: a number from 0
+    /// to `upper`, given beside the other columns.
+    ///
+    /// # Errors
+    /// If there is such a column already, or `upper` is not a number above 0.
+    pub fn with_weight(mut self, name: &str, upper: f64) -> Result<Self, SchemaError> {
+        let role = Role::Weight(RecordWeight { lower: 0.0, upper, missing: None });
+        self.columns.push(Column { name: name.into(), role });
+        self.checked()
+    }
+
+    /// The same schema for tables of which every record counts once, such as those that a model is
+    /// asked about: the column of weights is not read.
+    pub fn without_weight(mut self) -> Self {
+        let weighs = |column: &Column| matches!(column.role, Role::Weight(_));
+        if self.features.is_some() {
+            self.columns.retain(|column| !weighs(column));
+        }
+        self.columns.iter_mut().filter(|c| weighs(c)).for_each(|c| c.role = Role::Ignored);
+        self
+    }
+
     /// Number of encoded columns, without an intercept.
     pub fn width(&self) -> usize {
         self.features.map_or_else(|| self.columns.iter().map(Column::width).sum(), |n| n as usize)
@@ -321,8 +351,11 @@ impl Schema {
         if self.names_where(|r| matches!(r, Role::User(_))).len() > 1 {
             return Err(SchemaError::SeveralUsers);
         }
+        if self.names_where(|r| matches!(r, Role::Weight(_))).len() > 1 {
+            return Err(SchemaError::SeveralWeights);
+        }
         if self.features.is_some()
-            && self.columns.iter().any(|c| !matches!(c.role, Role::Target(_)))
+            && self.columns.iter().any(|c| !matches!(c.role, Role::Target(_) | Role::Weight(_)))
         {
             return Err(SchemaError::ColumnsInLibsvm);
         }

@@ -2,8 +2,8 @@
 
 use super::words::{BoundWord, ColumnKind, ListWord, TODO, day};
 use super::{
-    Categorical, Column, Drafted, MissingNumber, Numeric, Role, Scale, Schema, SchemaError, Target,
-    TargetKind, Undeclared, Unknown,
+    Categorical, Column, Drafted, MissingNumber, Numeric, RecordWeight, Role, Scale, Schema,
+    SchemaError, Target, TargetKind, Undeclared, Unknown,
 };
 use crate::labels::Word;
 use crate::{IdForm, Labels};
@@ -119,6 +119,7 @@ impl RawColumn {
             ColumnKind::Categorical => &["categories", "missing", "unknown"],
             ColumnKind::Target => &["classes", "lower", "upper", "missing"],
             ColumnKind::User => &["as"],
+            ColumnKind::Weight => &["lower", "upper", "missing"],
             ColumnKind::Ignored => &[],
         })?;
         let need = |value: Option<BoundWord>, key: &str| {
@@ -169,6 +170,11 @@ impl RawColumn {
             }
             ColumnKind::Ignored => Ok(Role::Ignored),
             ColumnKind::User => Ok(Role::User(id_form(self.form)?)),
+            ColumnKind::Weight => Ok(Role::Weight(RecordWeight {
+                lower: self.lower.map_or(Ok(0.0), |lower| lower.number("lower"))?,
+                upper: need(self.upper, "upper")?.number("upper")?,
+                missing: missing_weight(self.missing)?,
+            })),
         }
     }
 }
@@ -193,6 +199,15 @@ fn missing_number(word: Option<Word>) -> Result<MissingNumber, String> {
             "has missing = {:?}; allowed: a number, \"middle\", \"lower\" or \"upper\"",
             w.text()
         )),
+    }
+}
+
+fn missing_weight(word: Option<Word>) -> Result<Option<f64>, String> {
+    match word {
+        None => Ok(None),
+        Some(Word::Whole(n)) => Ok(Some(n as f64)),
+        Some(Word::Number(x)) => Ok(Some(x)),
+        Some(word) => Err(format!("has missing = {:?}; allowed: a number", word.text())),
     }
 }
 
@@ -371,6 +386,12 @@ fn raw_column(column: Column) -> RawColumn {
     match column.role {
         Role::Ignored => RawColumn::blank(name, ColumnKind::Ignored),
         Role::User(form) => raw_user(name, form),
+        Role::Weight(weight) => RawColumn {
+            lower: Some(BoundWord::Number(weight.lower)),
+            upper: Some(BoundWord::Number(weight.upper)),
+            missing: weight.missing.map(Word::Number),
+            ..RawColumn::blank(name, ColumnKind::Weight)
+        },
         Role::Numeric(n) => RawColumn {
             lower: Some(BoundWord::Number(n.lower)),
             upper: Some(BoundWord::Number(n.upper)),

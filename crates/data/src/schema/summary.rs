@@ -53,6 +53,14 @@ fn words(column: &Column) -> (&'static str, String) {
     match column.role() {
         Role::Ignored => ("ignored", "not read".into()),
         Role::User(form) => ("user", person(*form).into()),
+        Role::Weight(weight) => {
+            let missing = weight.missing.map_or("an error".to_string(), |x| x.to_string());
+            let (lower, upper) = (weight.lower, weight.upper);
+            let text = format!(
+                "how much a record counts: clipped to [{lower}, {upper}], as a part of {upper}; missing: {missing}"
+            );
+            ("weight", text)
+        }
         Role::Numeric(n) => {
             let scale = match n.scale {
                 Scale::MinusOneToOne => ", scaled to [-1, 1]",

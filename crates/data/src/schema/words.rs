@@ -53,26 +53,24 @@ pub(super) enum ColumnKind {
     Target,
     Ignored,
     User,
+    Weight,
 }
 
 impl ColumnKind {
-    const ALL: [(&str, Self); 6] = [
+    const ALL: [(&str, Self); 7] = [
         ("numeric", Self::Numeric),
         ("date", Self::Date),
         ("categorical", Self::Categorical),
         ("target", Self::Target),
         ("ignored", Self::Ignored),
         ("user", Self::User),
+        ("weight", Self::Weight),
     ];
 
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let known = Self::ALL.iter().find(|(name, _)| *name == text).map(|&(_, kind)| kind);
         known.ok_or_else(|| match text {
             TODO => "still has kind = \"TODO\": say what it is".to_string(),
-            "weight" | "weights" => format!(
-                "has kind = {text:?}: records cannot be weighted, because a weight would multiply what one of \
-                 them can move; allowed: a numeric feature, or ignored"
-            ),
             _ => {
                 let names: Vec<_> = Self::ALL.iter().map(|(name, _)| *name).collect();
                 format!("has kind = {text:?}; allowed: {}", names.join(", "))

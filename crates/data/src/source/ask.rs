@@ -128,7 +128,7 @@ const IDENTIFIER: &str = "kind = \"user\" if it says whose record it is, \"ignor
                           \"numeric\" if it is an amount after all.";
 const POSTAL: &str = "kind = \"categorical\" with the public list of codes, or \"ignored\"; as a number it means \
                       little.";
-const WEIGHT: &str = "Records cannot be weighted: kind = \"ignored\", or \"numeric\" if it is a feature (of a body).";
+const WEIGHT: &str = "kind = \"weight\" with the largest weight as `upper` if a record counts so much, \"ignored\" if it does not, \"numeric\" if it is a feature (of a body).";
 
 fn ask(name: &str, looks: &str, choices: &str) -> String {
     format!("{name:?} looks like {looks}. {choices}")
@@ -219,13 +219,4 @@ fn other_delimiter(first: &[&[u8]]) -> Option<char> {
         .filter(|(count, _)| *count > 0)
         .max_by_key(|(count, _)| *count)
         .map(|(_, c)| c)
-}
-
-/// Whether the names of a header are the values of a record. Columns that are merely numbered are
-/// not.
-pub(super) fn are_values(names: &[&[u8]]) -> bool {
-    let numbers: Vec<f64> =
-        names.iter().filter_map(|name| number::parse(name.trim_ascii())).collect();
-    let counted = numbers.windows(2).all(|w| w[1] == w[0] + 1.0);
-    !numbers.is_empty() && 2 * numbers.len() >= names.len() && (numbers.len() == 1 || !counted)
 }

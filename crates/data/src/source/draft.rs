@@ -25,6 +25,9 @@ const MOST_CATEGORIES: usize = 100;
 /// A numeric target with more different values than this is drafted as a range.
 const MOST_CLASSES: usize = 20;
 
+/// What may be said of a column of many texts.
+const WHOSE: &str = "kind = \"user\" if it says whose record it is";
+
 /// How to read the public file.
 #[derive(Debug, Clone, Default)]
 pub struct DraftOptions {
@@ -122,6 +125,8 @@ pub fn draft_from_public(
         Format::Libsvm => libsvm(&scans, features, &mut remarks)?,
         _ => table(&scans, (options, &file), &mut notes, (&mut asked, &mut remarks))?,
     };
+    // Whoever is not told protects records where persons are meant.
+    remarks.extend(notes.iter().filter(|note| note.contains(WHOSE)).cloned());
     schema.row_norm = 1.0;
     if schema.width() > 0 {
         let wide = Schema { row_norm: norm::LARGEST, ..schema.clone() };
@@ -327,7 +332,10 @@ impl Scan {
                 let unknown = Unknown::default();
                 Role::Categorical(Categorical { categories, missing: None, unknown })
             }
-            None => ignore(notes, "it is text with more than 100 different values"),
+            None => {
+                let why = "it is text with more than 100 different values";
+                ignore(notes, &format!("{why}; {WHOSE}"))
+            }
         }
     }
 
@@ -433,11 +441,10 @@ impl FileConsumer for &mut FileScan<'_> {
             let DraftOptions { delimiter, no_header, header, decimal_comma, .. } = self.options;
             ask::check_delimiter(&first, *delimiter)
                 .map_err(|problem| DataError::file(file, problem))?;
-            if ask::are_values(&first) && !no_header && !header {
-                self.remarks.push(
-                    "The first line is made of numbers: if it is a record, draft again with `no_header`."
-                        .into(),
-                );
+            if let Some(why) = ask::why_a_record(&first).filter(|_| !no_header && !header) {
+                self.remarks.push(format!(
+                    "The first line looks like a record: {why}. If it is one, draft again with `no_header`."
+                ));
             }
             self.comma = *decimal_comma;
         }

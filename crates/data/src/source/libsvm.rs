@@ -20,6 +20,9 @@ pub fn parse_libsvm<R: Read>(
 ) -> Result<Table, DataError> {
     ready(schema, purpose)?;
     schema.features().ok_or(SchemaError::NoFeatures)?;
+    if schema.weight().is_some() {
+        return Err(SchemaError::WeightInLibsvm.into());
+    }
     let layout = TextLayout::with(b' ', schema, purpose);
     parsed(LibsvmFile::open(reader, file, &layout), file, schema, purpose)
 }

@@ -91,6 +91,9 @@ impl Format {
             (false, true) => {
                 Err(FileProblem::WrongFormat("a schema with `features` is for LIBSVM files only"))
             }
+            (true, true) if schema.weight().is_some() => {
+                Err(FileProblem::WrongFormat("a LIBSVM file has no column of weights"))
+            }
             _ => Ok(format),
         }
     }

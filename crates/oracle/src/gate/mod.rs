@@ -243,7 +243,7 @@ impl<S: NoiseSource> Gate<S> {
         let GateState { holder, loss, .. } = &mut self.inside;
         let Some(TableHolder { private, shared, .. }) = holder.table_mut() else { return };
         let Some(table) = private.native_table() else { return };
-        if loss.outputs() != 1 || private.users().is_some() {
+        if loss.outputs() != 1 || private.users().is_some() || private.weights().is_some() {
             return;
         }
         let alike = Alike {
@@ -314,6 +314,9 @@ impl<S: NoiseSource> Asked for Gate<S> {
         query.fits(inside)?;
         if inside.holder.table().is_none() {
             query.fits_held(&terms)?;
+        }
+        if inside.is_weighted() {
+            query.fits_weights()?;
         }
         if query.moves_blocks() && inside.blocks.is_none() {
             return Err(Refusal::NoConsensus);
@@ -407,6 +410,7 @@ mod tests {
             rows: Rows::Dense(Dense { rows: 2, columns: 1, values: vec![0.5, -0.5] }),
             targets: vec![1.0, -1.0],
             users: None,
+            weights: None,
             names: Vec::new(),
         });
         let opening = PrivacyModel {

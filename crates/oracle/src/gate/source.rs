@@ -153,6 +153,9 @@ impl Keyed {
                 .numbers(&rows.values),
         };
         hasher.canonical(&table.users)?;
+        if let Some(weights) = &table.weights {
+            hasher.field(b"weights").numbers(weights);
+        }
         Ok(Keyed {
             key,
             bound: hasher.finish(),

@@ -54,6 +54,9 @@ impl EntrustedTable {
     ) -> Result<(Self, Vec<u8>), Refusal> {
         let (drafted, agreed) = (table.drafted_the_schema(), agreed(opening, &*loss)?);
         let table = TableHolder::new(private(table, &*loss, opening)?);
+        if table.private.weights().is_some() {
+            return Err(Refusal::Weighted);
+        }
         let context = greeting(&to.run, party);
         let mut entropy = key.entropy(&context);
         let (own, once) = (entropy.key()?, entropy.key()?);

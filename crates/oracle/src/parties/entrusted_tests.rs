@@ -29,7 +29,8 @@ impl Asked {
         (0..records).for_each(|_| dense.push_sparse(&[0, 1], &[0.5, -0.25]));
         let targets = vec![1.0; records];
         let rows = Rows::Dense(dense);
-        let table = Table { rows, targets, users: None, names: vec![String::new(); 2] };
+        let table =
+            Table { rows, targets, users: None, weights: None, names: vec![String::new(); 2] };
         let opening = PrivacyModel {
             adjacency: Adjacency::ReplaceOne,
             unit: Unit::Record,

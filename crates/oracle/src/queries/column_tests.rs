@@ -43,6 +43,7 @@ fn inside(records: &[Record], adjacency: Adjacency, unit: Unit) -> GateState {
         }),
         targets: vec![0.0; records.len()],
         users: Some(users),
+        weights: None,
         names: Vec::new(),
     };
     let private = match unit {

@@ -101,8 +101,9 @@ pub(super) fn add_up(
             let (mut score, mut bend) = ([0.0], [0.0]);
             with_rows!(private.rows(), rows => private.scores(rows, i, at, &mut score));
             loss.curvature(&score, private.target(i), &mut bend);
+            let bend = private.times_weight(i, bend[0]);
             // A score that overflowed bends nothing.
-            let bend = if bend[0].is_nan() { 0.0 } else { bend[0].clamp(0.0, most) };
+            let bend = if bend.is_nan() { 0.0 } else { bend.clamp(0.0, most) };
             private.add_square(i, (row_norm, true), share * bend, sum);
         }
     });

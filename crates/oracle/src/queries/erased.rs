@@ -52,6 +52,7 @@ pub trait Erased {
     fn events(&self, shape: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal>;
     fn fits(&self, inside: &GateState) -> Result<(), Refusal>;
     fn fits_held(&self, terms: &Terms) -> Result<(), Refusal>;
+    fn fits_weights(&self) -> Result<(), Refusal>;
     fn moves_blocks(&self) -> bool;
     fn made_up(&self, shape: Shape, terms: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64>;
     fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal>;
@@ -76,6 +77,10 @@ impl<Q: Query> Erased for Q {
 
     fn fits_held(&self, terms: &Terms) -> Result<(), Refusal> {
         Query::fits_held(self, terms)
+    }
+
+    fn fits_weights(&self) -> Result<(), Refusal> {
+        Query::fits_weights(self)
     }
 
     fn moves_blocks(&self) -> bool {

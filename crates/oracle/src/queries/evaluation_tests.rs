@@ -45,6 +45,7 @@ fn inside(records: &[Record], loss: &str, adjacency: Adjacency, unit: Unit) -> G
         }),
         targets: records.iter().map(target).collect(),
         users: Some(users),
+        weights: None,
         names: vec!["x".to_owned()],
     };
     let private = match unit {

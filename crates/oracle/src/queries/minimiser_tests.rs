@@ -18,6 +18,7 @@ fn inside(rows: &[(Vec<f64>, bool)]) -> GateState {
         rows: Rows::Dense(dense),
         targets: rows.iter().map(|(_, positive)| if *positive { 1.0 } else { -1.0 }).collect(),
         users: None,
+        weights: None,
         names: vec!["x".to_owned(); COLUMNS],
     };
     let loss = losses::parse("logistic", None).unwrap();

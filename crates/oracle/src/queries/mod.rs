@@ -101,6 +101,12 @@ pub trait Query: Serialize {
         Err(Refusal::NoSum)
     }
 
+    /// Refuses what cannot be asked of records that have weights: all but sums over records, of which
+    /// each is clipped after its weight or does not read it (proofs/weights.md).
+    fn fits_weights(&self) -> Result<(), Refusal> {
+        Err(Refusal::Weighted)
+    }
+
     /// Whether the answer moves the blocks of a consensus, on which later answers depend.
     fn moves_blocks(&self) -> bool {
         false

@@ -17,6 +17,7 @@ fn inside() -> GateState {
         rows: Rows::Dense(rows),
         targets: (0..RECORDS).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect(),
         users: None,
+        weights: None,
         names: vec![String::new(); 4],
     };
     let terms = Terms::replace_one(Unit::Record, View::Central, RECORDS as u64);

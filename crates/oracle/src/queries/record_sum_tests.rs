@@ -60,13 +60,19 @@ fn records() -> Vec<Row> {
 }
 
 /// The integers of one unit.
-fn steps(what: &RecordSum<'_>, loss: &dyn Loss, unit: &[Row], person: bool) -> Vec<i64> {
+fn steps(
+    what: &RecordSum<'_>,
+    loss: &dyn Loss,
+    (unit, person): (&[Row], bool),
+    weight: Option<f64>,
+) -> Vec<i64> {
     let mut dense = Dense::empty(COLUMNS);
     unit.iter().for_each(|(row, _)| dense.push_sparse(&[0, 1, 2], row));
     let table = Table {
         rows: Rows::Dense(dense),
         targets: unit.iter().map(|(_, target)| *target).collect(),
         users: person.then(|| vec![0; unit.len()]),
+        weights: weight.map(|weight| vec![weight; unit.len()]),
         names: vec![String::new(); COLUMNS],
     };
     let private = match person {
@@ -80,6 +86,42 @@ fn steps(what: &RecordSum<'_>, loss: &dyn Loss, unit: &[Row], person: bool) -> V
     let mut out = vec![0; what.len(shape)];
     what.add_up(&mut table, loss, None, &mut out);
     out
+}
+
+/// Whether what a record adds depends on its weight (proofs/weights.md).
+fn reads_weight(what: &RecordSum<'_>) -> bool {
+    match what {
+        RecordSum::Gradient { .. }
+        | RecordSum::Correction { .. }
+        | RecordSum::Coordinate { .. }
+        | RecordSum::Curvature { .. } => true,
+        RecordSum::SecondMoment { .. }
+        | RecordSum::Count { .. }
+        | RecordSum::Score { .. }
+        | RecordSum::Histogram { .. }
+        | RecordSum::Errors { .. }
+        | RecordSum::LogOddsLine { .. }
+        | RecordSum::BinCounts { .. }
+        | RecordSum::ColumnSums { .. } => false,
+    }
+}
+
+/// A weight of 1 is no weight, to the bit; another one shows in what is made of the loss, and in
+/// nothing else.
+#[test]
+fn a_weight_reaches_what_is_made_of_the_loss_alone() {
+    let logistic = losses::parse("logistic", Some(2)).unwrap();
+    let squared = losses::parse("squared", None).unwrap();
+    let unit = [([0.6, 0.1, 0.6], 1.0), ([-0.3, 0.1, 0.6], -1.0)];
+    for what in [kinds(true), kinds(false)].concat() {
+        let loss = if matches!(what, RecordSum::Errors { .. }) { &*squared } else { &*logistic };
+        for (unit, person) in [(&unit[..1], false), (&unit[..], true)] {
+            let said = |weight| steps(&what, loss, (unit, person), weight);
+            assert_eq!(said(None), said(Some(1.0)), "{what:?}");
+            // Some are at their clip with a third of their weight too.
+            assert_eq!(said(None) != said(Some(1e-3)), reads_weight(&what), "{what:?}");
+        }
+    }
 }
 
 /// Noise of z·`noise` clips is counted as z: a unit that comes or goes moves the sum by one clip, and
@@ -98,11 +140,19 @@ fn no_unit_moves_a_sum_by_more_than_its_noise_is_counted_for() {
     let alone: Vec<(Vec<Row>, bool)> = records.iter().map(|&row| (vec![row], false)).collect();
     let persons = records.windows(8).step_by(5).map(|rows| (vec![rows[0], rows[6]], true));
     let persons: Vec<(Vec<Row>, bool)> = persons.collect();
+    let weights = [None, Some(0.0), Some(0.3)];
     for what in [kinds(true), kinds(false)].concat() {
         let loss = &*losses[usize::from(matches!(what, RecordSum::Errors { .. }))];
         for units in [&alone, &persons] {
-            let said: Vec<Vec<i64>> =
-                units.iter().map(|(unit, person)| steps(&what, loss, unit, *person)).collect();
+            // Neighbours may differ in what a record counts as well.
+            let said: Vec<Vec<i64>> = units
+                .iter()
+                .enumerate()
+                .map(|(at, (unit, person))| {
+                    let weight = if reads_weight(&what) { weights[at / 2 % 3] } else { None };
+                    steps(&what, loss, (unit, *person), weight)
+                })
+                .collect();
             let longest = said.iter().map(|one| length(&mut one.iter().copied()));
             let longest = longest.fold(0.0, f64::max) / clip;
             assert!(longest <= what.noise(Adjacency::AddRemove), "{what:?}: {longest}");

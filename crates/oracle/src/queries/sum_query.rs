@@ -92,6 +92,10 @@ impl<Q: SumQuery> Query for Q {
         }
     }
 
+    fn fits_weights(&self) -> Result<(), Refusal> {
+        Ok(())
+    }
+
     fn made_up(&self, shape: Shape, terms: &Terms, next: &mut dyn FnMut() -> f64) -> Q::Answer {
         SumQuery::made_up(self, shape, terms, next)
     }

@@ -443,6 +443,7 @@ pub mod tests {
             rows,
             targets: targets.clone(),
             users: None,
+            weights: None,
             names: names.clone(),
         })
     }

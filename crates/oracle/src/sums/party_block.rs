@@ -233,6 +233,7 @@ mod tests {
             rows: Rows::Dense(dense),
             targets: targets.to_vec(),
             users: None,
+            weights: None,
             names: vec![String::new(); COLUMNS],
         };
         Private::by_record(table, 0.0).unwrap()

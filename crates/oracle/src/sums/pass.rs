@@ -119,6 +119,13 @@ impl Slopes<'_> {
                 }
             }
         }
+        // Before anything is clipped: what a record adds is as long as the clip at most, whatever its
+        // weight is.
+        if let Some(weights) = private.weights() {
+            for (slopes, &i) in slopes.chunks_exact_mut(outputs).zip(records) {
+                slopes.iter_mut().for_each(|slope| *slope *= weights[i as usize]);
+            }
+        }
         slopes.iter_mut().for_each(finite);
     }
 }

@@ -53,6 +53,11 @@ pub enum TableError {
         "the table is not well formed: every number must be finite, and the columns of a sparse row must ascend, below the width"
     )]
     Malformed,
+    /// Weights that are none.
+    #[error(
+        "a weight of the table is not a number from 0 to 1: encode the table under the schema of the job"
+    )]
+    WrongWeight,
     /// Targets that the loss does not take.
     #[error(
         "a target of the table is none that the loss takes (−1 and +1 for two classes, 0 to k−1 for k, otherwise a \
@@ -99,6 +104,12 @@ impl Private {
         }
         if !well_formed(&table.rows) {
             return Err(TableError::Malformed);
+        }
+        let weighs = |weights: &Vec<f64>| {
+            weights.len() == count && weights.iter().all(|weight| (0.0..=1.0).contains(weight))
+        };
+        if !table.weights.as_ref().is_none_or(weighs) {
+            return Err(TableError::WrongWeight);
         }
         let norms = norms_above(&SeenRows::from(&table.rows), count, intercept);
         Ok(Private { table, norms, users, intercept, images: None })
@@ -196,7 +207,7 @@ impl Private {
             .map_or(&[], |users| &users.records[users.bounds[user]..users.bounds[user + 1]])
     }
 
-    /// The weight of record `i` in the mean: each unit has the same, and shares it among its
+    /// The share of record `i` in the mean: each unit has the same, and shares it among its
     /// records.
     pub fn weight(&self, i: usize) -> f64 {
         let shared = match (&self.users, &self.table.users) {
@@ -218,6 +229,19 @@ impl Private {
     #[inline]
     pub fn target(&self, i: usize) -> f64 {
         self.table.targets[i]
+    }
+
+    /// How much each record counts, from 0 to 1; `None` where all count once. A record's loss is
+    /// multiplied by it, and what is made of the loss is clipped after that.
+    #[inline]
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.table.weights.as_deref()
+    }
+
+    /// What record `i` counts.
+    #[inline]
+    pub fn times_weight(&self, i: usize, value: f64) -> f64 {
+        self.weights().map_or(value, |weights| value * weights[i])
     }
 
     /// An upper bound of `‖(aᵢ, intercept)‖`.
@@ -314,6 +338,7 @@ mod tests {
             rows,
             targets: (0..20).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect(),
             users: Some((0..20).map(|i| i / 4).collect()),
+            weights: None,
             names: vec!["x".to_owned(); 5],
         }
     }
@@ -353,7 +378,8 @@ mod tests {
     #[test]
     fn more_records_than_a_sum_can_hold_are_refused() {
         let rows = Rows::Dense(Dense { rows: MAX_RECORDS + 1, columns: 0, values: Vec::new() });
-        let table = Table { rows, targets: Vec::new(), users: None, names: Vec::new() };
+        let table =
+            Table { rows, targets: Vec::new(), users: None, weights: None, names: Vec::new() };
         let refused = Private::by_record(table, 0.0);
         assert!(matches!(refused, Err(TableError::TooManyRecords { allowed: MAX_RECORDS })));
     }

@@ -158,7 +158,8 @@ mod tests {
     fn moves(loss: &str, prox: &ProxTerms, v: &[f64], z: &[f64]) -> f64 {
         let rows = Dense { rows: 4, columns: 2, values: vec![0.25; 8] };
         let (rows, targets) = (Rows::Dense(rows), vec![1.0; 4]);
-        let table = Table { rows, targets, users: None, names: vec![String::new(); 2] };
+        let table =
+            Table { rows, targets, users: None, weights: None, names: vec![String::new(); 2] };
         let loss = losses::parse(loss, None).unwrap();
         prox.moves_at_most((&Private::by_record(table, 0.0).unwrap(), &*loss), v, z)
     }

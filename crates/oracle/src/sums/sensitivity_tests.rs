@@ -22,6 +22,7 @@ struct Record {
     row: Vec<f64>,
     target: f64,
     user: u32,
+    weight: f64,
 }
 
 /// Huge, small, denormal, signed zeros, and ordinary numbers; a row mixes them.
@@ -34,9 +35,21 @@ fn entry() -> impl Strategy<Value = f64> {
     ]
 }
 
+/// Most records count once; others nothing, next to nothing, or a part.
+fn weight() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        3 => Just(1.0),
+        1 => prop::sample::select(vec![0.0, -0.0, 5e-324, 1e-300, 0.5, 1.0 - f64::EPSILON]),
+        1 => 0.0..=1.0f64,
+    ]
+}
+
 fn record() -> impl Strategy<Value = Record> {
-    (prop::collection::vec(entry(), COLUMNS), prop::bool::ANY, 0..3u32).prop_map(
-        |(row, positive, user)| Record { row, target: if positive { 1.0 } else { -1.0 }, user },
+    (prop::collection::vec(entry(), COLUMNS), prop::bool::ANY, 0..3u32, weight()).prop_map(
+        |(row, positive, user, weight)| {
+            let target = if positive { 1.0 } else { -1.0 };
+            Record { row, target, user, weight }
+        },
     )
 }
 
@@ -67,10 +80,13 @@ fn private(records: &[Record], sparse: bool, unit: Unit, loss: &str) -> Private 
     let class = |record: &Record| {
         if loss.starts_with("multinomial") { record.target + 1.0 } else { record.target }
     };
+    // All of one is none.
+    let weighted = records.iter().any(|record| record.weight != 1.0);
     let table = Table {
         rows,
         targets: records.iter().map(class).collect(),
         users: Some(records.iter().map(|record| record.user).collect()),
+        weights: weighted.then(|| records.iter().map(|record| record.weight).collect()),
         names: vec!["x".to_owned(); COLUMNS],
     };
     match unit {
@@ -238,7 +254,7 @@ fn long_sums_stay_exact() {
 #[test]
 fn squares_that_underflow_do_not_pass_the_clip() {
     let loss = losses::parse("multinomial:3", None).unwrap();
-    let long = Record { row: vec![1e150; COLUMNS], target: 1.0, user: 0 };
+    let long = Record { row: vec![1e150; COLUMNS], target: 1.0, user: 0, weight: 1.0 };
     let private = private(&[long], false, Unit::Record, loss.name());
     let mut sum = vec![0; 3 * (COLUMNS + 1)];
     let slopes = Slopes::Stored(&[1e-165, -1e-165, 1e-170]);
@@ -251,8 +267,13 @@ fn squares_that_underflow_do_not_pass_the_clip() {
 /// a row longer than its norm: no clip would hold either.
 #[test]
 fn rows_that_are_none_are_refused() {
-    let table =
-        |rows| Table { rows, targets: vec![1.0; 2], users: None, names: vec!["x".to_owned(); 2] };
+    let table = |rows| Table {
+        rows,
+        targets: vec![1.0; 2],
+        users: None,
+        weights: None,
+        names: vec!["x".to_owned(); 2],
+    };
     let dense =
         |value| Rows::Dense(Dense { rows: 2, columns: 2, values: vec![0.5, 0.5, value, 0.5] });
     let sparse = |indices: [u32; 2], value| {

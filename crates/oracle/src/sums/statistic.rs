@@ -48,7 +48,7 @@ impl Private {
         with_rows!(self.rows(), rows => rows.for_each(i, look));
     }
 
-    /// `∂_j f(x; dᵢ)` at `x = at`; `buffer` has room for two numbers an output.
+    /// `∂_j f(x; dᵢ)` at `x = at`, times the weight of the record; `buffer` has room for two numbers an output.
     pub fn partial(
         &self,
         loss: &dyn Loss,
@@ -64,6 +64,6 @@ impl Private {
         let (scores, slopes) = buffer.split_at_mut(outputs);
         with_rows!(self.rows(), rows => self.scores(rows, i, at, scores));
         loss.derivative(scores, self.target(i), slopes);
-        slopes[output] * factor
+        self.times_weight(i, slopes[output] * factor)
     }
 }

@@ -210,7 +210,13 @@ fn which_person_a_schedule_moves_does_not_follow_from_the_order_of_rows() {
             let mut rows = Dense::empty(3);
             order.iter().for_each(|&person| rows.push_sparse(&[0, 1, 2], &persons[person]));
             let (rows, names) = (Rows::Dense(rows), vec!["x".to_owned(); 3]);
-            let table = Table { rows, targets: vec![1.0; 3], users: Some(vec![0, 1, 2]), names };
+            let table = Table {
+                rows,
+                targets: vec![1.0; 3],
+                users: Some(vec![0, 1, 2]),
+                weights: None,
+                names,
+            };
             let opening = PrivacyModel { unit: Unit::User, ..OPENING };
             let mut gate =
                 Gate::open(table.into(), loss("logistic"), &opening, Entropy::seeded(seed))

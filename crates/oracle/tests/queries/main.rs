@@ -40,6 +40,7 @@ fn example(classes: bool) -> Table {
         rows: Rows::Dense(rows),
         targets: (0..COUNT).map(target).collect(),
         users: Some((0..COUNT as u32).map(|i| (i * i) % 3).collect()),
+        weights: None,
         names: vec!["x".to_owned(); COLUMNS],
     }
 }

@@ -146,6 +146,7 @@ fn the_linear_term_has_the_law_that_is_counted() {
             }),
             targets: vec![1.0; count],
             users: None,
+            weights: None,
             names: vec!["x".to_owned(); columns],
         };
         let mut gate =
@@ -232,8 +233,13 @@ fn of_a_crowd_a_subset_is_taken() {
         let mut rows = Dense::empty(1);
         (0..COUNT).for_each(|_| rows.push_sparse(&[0], &[1.0]));
         let names = vec!["x".to_owned()];
-        let table =
-            Table { rows: Rows::Dense(rows), targets: vec![1.0; COUNT], users: None, names };
+        let table = Table {
+            rows: Rows::Dense(rows),
+            targets: vec![1.0; COUNT],
+            users: None,
+            weights: None,
+            names,
+        };
         let opening = PrivacyModel { intercept: 0.0, ..opening };
         let mut gate =
             Gate::open(table.into(), loss("logistic"), &opening, Entropy::seeded(8)).unwrap();

@@ -84,7 +84,7 @@ impl ExportPlan {
                     categories.push(Category::of(name, categorical, &tokens, weights)?);
                 }
                 Role::Date(_) => return Err(foreign(name, "the kind date")),
-                Role::Target(_) | Role::Ignored | Role::User(_) => {}
+                Role::Target(_) | Role::Ignored | Role::User(_) | Role::Weight(_) => {}
             }
         }
         if schema.decimal_comma() {

@@ -34,6 +34,8 @@ pub enum MapProcedure {
     StandardErrors,
     /// The algorithm, and a line through the log-odds of its model after it.
     Recalibrated,
+    /// The algorithm alone, on records that have weights.
+    Weighted,
 }
 
 /// One combination.
@@ -82,13 +84,14 @@ impl From<Sampling> for Drawn {
 
 impl MapProcedure {
     /// Every one.
-    pub const ALL: [MapProcedure; 6] = [
+    pub const ALL: [MapProcedure; 7] = [
         MapProcedure::Alone,
         MapProcedure::Graph,
         MapProcedure::Tuned,
         MapProcedure::TunedGraph,
         MapProcedure::StandardErrors,
         MapProcedure::Recalibrated,
+        MapProcedure::Weighted,
     ];
 
     /// The course of a job that is tuned or not, learns a graph or not, and is asked for standard
@@ -125,6 +128,11 @@ impl MapProcedure {
         self == MapProcedure::Recalibrated
     }
 
+    /// Whether records have weights.
+    pub fn is_weighted(self) -> bool {
+        self == MapProcedure::Weighted
+    }
+
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
@@ -134,6 +142,7 @@ impl MapProcedure {
             MapProcedure::TunedGraph => "tuned, learned graph",
             MapProcedure::StandardErrors => "standard errors",
             MapProcedure::Recalibrated => "recalibrated",
+            MapProcedure::Weighted => "weighted",
         }
     }
 }

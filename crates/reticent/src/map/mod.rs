@@ -105,6 +105,9 @@ impl MapRow {
         if cell.procedure.is_recalibrated() {
             notes.push("recalibration");
         }
+        if cell.procedure.is_weighted() {
+            notes.push("weights");
+        }
         notes
     }
 
@@ -152,6 +155,7 @@ pub(crate) fn offered(cell: &MapCell) -> Result<(), Error> {
             ("standard_errors", cell.algorithm.to_owned())
         }
         (procedure, _) if procedure.is_recalibrated() => ("calibrate", cell.algorithm.to_owned()),
+        (procedure, _) if procedure.is_weighted() => ("weight", cell.algorithm.to_owned()),
         _ => ("algorithm", cell.algorithm.to_owned()),
     };
     let offered: Vec<String> = nearest(cell);

@@ -6,7 +6,9 @@ use reticent_accountant::View::{Central, Local, Network, SecureAggregation};
 use reticent_accountant::{Adjacency, Unit};
 
 use super::Drawn::{Full, Poisson, WithoutReplacement};
-use super::MapProcedure::{Alone, Graph, Recalibrated, StandardErrors, Tuned, TunedGraph};
+use super::MapProcedure::{
+    Alone, Graph, Recalibrated, StandardErrors, Tuned, TunedGraph, Weighted,
+};
 use super::{Drawn, MapProcedure, MapRow};
 
 const ONE: &[&str] = &[""];
@@ -160,6 +162,8 @@ const SCALED: MapRow = MapRow { forms: &["scaled"], procedures: &[Alone], slack:
 /// Both.
 const SCALED_OWN: MapRow =
     MapRow { forms: &["preconditioned, scaled"], procedures: &[Alone], ..OWN };
+/// The same of records that have weights.
+const WEIGHTED: MapRow = MapRow { procedures: &[Weighted], ..TABLE };
 /// The same for many parties: one run, each party looked at by all.
 const PARTIES: MapRow =
     MapRow { procedures: &[Alone], views: &[Local], proofs: PARTY_CLIPPED, ..TABLE };
@@ -292,6 +296,16 @@ pub const MAP: &[MapRow] = &[
     },
     MapRow { algorithms: &["dp-sgd"], procedures: AFTER, adjacencies: EITHER, ..TABLE },
     MapRow { algorithms: &["auto", "dp-sgd"], procedures: AFTER, adjacencies: EITHER, ..OWN },
+    // Records that have weights.
+    MapRow { algorithms: &["auto"], adjacencies: EITHER, proofs: WHITENED, ..WEIGHTED },
+    MapRow { algorithms: &["dp-sgd", "sadmm", "ssadmm"], drawn: SAMPLES, ..WEIGHTED },
+    MapRow {
+        algorithms: &["dp-sgd", "sadmm", "ssadmm"],
+        adjacencies: &[AddRemove],
+        drawn: COUNTLESS,
+        ..WEIGHTED
+    },
+    MapRow { algorithms: &["auto", "dp-sgd"], procedures: &[Weighted], adjacencies: EITHER, ..OWN },
     // One table, blocks inside the gate.
     MapRow { algorithms: &["consensus"], forms: &["all"], drawn: SAMPLES, proofs: BLOCKS, ..TABLE },
     MapRow {

@@ -17,6 +17,7 @@ use crate::guarantee::Guarantee;
 use crate::job::Job;
 use crate::map::{self, MapCell, MapProcedure};
 use crate::objective::Objective;
+use crate::record_weights;
 
 /// The graph of the parties when none is named.
 const COMPLETE: &str = "complete";
@@ -80,6 +81,8 @@ impl Simulation {
     /// # Errors
     /// If something is missing, cannot be, or is not proven to be private in this combination.
     pub fn check(self) -> Result<SimulationJob, Error> {
+        let alike = "between parties every record counts once";
+        record_weights::check_alike(self.problem.schema(), alike)?;
         let digest = self.digest()?;
         if held::is_held(self.entry) {
             return self.check_held(digest);

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::job::Job;
 use crate::objective::Objective;
 use crate::quality::{Quality, of_scores};
+use crate::record_weights;
 use crate::simulate::SimulationJob;
 use crate::source::Source;
 
@@ -91,6 +92,9 @@ impl PublicData {
         opening: PrivacyModel,
         source: Source<'_>,
     ) -> Result<Self, Error> {
+        let why =
+            "what a model is worth on public data is a mean in which every record counts once";
+        record_weights::check_alike(&objective.schema, why)?;
         let table = source.load(&objective.schema)?;
         let gate = free(objective, &opening, table)?;
         Ok(PublicData {

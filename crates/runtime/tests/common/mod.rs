@@ -96,6 +96,7 @@ impl World {
             rows: Rows::Dense(Dense { rows: *rows, columns: *columns, values: features.clone() }),
             targets: targets.clone(),
             users: Some(self.owners.clone()),
+            weights: None,
             names: Vec::new(),
         })
     }

@@ -51,23 +51,23 @@ pub struct BudgetNewArgs {
     #[arg(long, value_name = "NAME")]
     dataset: Option<String>,
 
-    /// What all jobs together may cost
+    /// The privacy loss ε that all jobs together may cost
     #[arg(long, value_name = "E", value_parser = number::parse, allow_negative_numbers = true)]
     epsilon: f64,
 
-    /// The chance that epsilon does not hold
+    /// The additive slack δ for all jobs together
     #[arg(long, value_name = "D", value_parser = number::parse, allow_negative_numbers = true)]
     delta: f64,
 
-    /// Which tables must be hard to tell apart [default: replace-one]
+    /// The neighbouring relation of tables [default: replace-one]
     #[arg(long, value_parser = one_of!(Adjacency))]
     adjacency: Option<Adjacency>,
 
-    /// What is protected [default: record]
+    /// The unit of protection [default: record]
     #[arg(long, value_parser = one_of!(Unit))]
     unit: Option<Unit>,
 
-    /// Against whom [default: central]
+    /// The trust model: against whom the data are protected [default: central]
     #[arg(long, value_parser = one_of!(View))]
     view: Option<View>,
 
@@ -101,11 +101,11 @@ pub struct BudgetPlanArgs {
     #[arg(required_unless_present_all = ["epsilon", "delta"])]
     job: Option<PathBuf>,
 
-    /// What the job may cost by itself
+    /// The privacy loss ε of the job
     #[arg(long, value_name = "E", value_parser = number::parse, allow_negative_numbers = true)]
     epsilon: Option<f64>,
 
-    /// The chance that its epsilon does not hold
+    /// The additive slack δ of the job
     #[arg(long, value_name = "D", value_parser = number::parse, allow_negative_numbers = true)]
     delta: Option<f64>,
 }

@@ -5,7 +5,7 @@ use reticent::{BinCount, ColumnHistogram, Histograms, Partition};
 use serde_json::json;
 
 use super::super::asked::AskedAnswer;
-use super::{ColumnFlags, about, missing, numbers, of_a_statistic, public};
+use super::{ColumnFlags, QUESTION, about, missing, numbers, of_a_statistic, public};
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::layout;
@@ -18,11 +18,12 @@ pub struct HistogramCommand {
     flags: ColumnFlags,
 
     /// Bins of equal width between the bounds, for columns of numbers [default: 10]
-    #[arg(long, value_name = "N", value_parser = number::whole::<u32>, allow_negative_numbers = true)]
+    #[arg(long, help_heading = QUESTION, value_name = "N", value_parser = number::whole::<u32>,
+        allow_negative_numbers = true)]
     bins: Option<u32>,
 
     /// Where the bins of a column of numbers part, in its units; days as days since 1970-01-01
-    #[arg(long, value_name = "X,X,…", value_delimiter = ',', value_parser = number::parse,
+    #[arg(long, help_heading = QUESTION, value_name = "X,X,…", value_delimiter = ',', value_parser = number::parse,
         allow_negative_numbers = true, conflicts_with = "bins")]
     edges: Option<Vec<f64>>,
 }

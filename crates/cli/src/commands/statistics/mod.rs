@@ -21,6 +21,9 @@ use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::number::{self, show, show_down, show_up};
 
+/// Where the flags of a statistic stand in its help: not among those of the budget before them.
+pub const QUESTION: &str = "The statistic";
+
 /// What every statistic is told.
 #[derive(Debug, Args)]
 pub struct ColumnFlags {
@@ -28,11 +31,12 @@ pub struct ColumnFlags {
     table: AskedTable,
 
     /// A column to ask about; give it again for another one, in the same answer
-    #[arg(long = "column", value_name = "COLUMN", required = true)]
+    #[arg(long = "column", help_heading = QUESTION, value_name = "COLUMN", required = true)]
     columns: Vec<String>,
 
     /// The confidence of the intervals [default: 0.95]
-    #[arg(long, value_name = "C", value_parser = number::parse, allow_negative_numbers = true)]
+    #[arg(long, help_heading = QUESTION, value_name = "C", value_parser = number::parse,
+        allow_negative_numbers = true)]
     confidence: Option<f64>,
 }
 

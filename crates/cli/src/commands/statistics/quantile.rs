@@ -5,7 +5,7 @@ use reticent::Quantiles;
 use serde_json::json;
 
 use super::super::asked::AskedAnswer;
-use super::{ColumnFlags, about, missing, numbers, of_a_statistic, shown};
+use super::{ColumnFlags, QUESTION, about, missing, numbers, of_a_statistic, shown};
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::layout;
@@ -18,13 +18,14 @@ pub struct QuantileCommand {
     flags: ColumnFlags,
 
     /// Which quantiles, from 0 to 1; 0.5 is the median
-    #[arg(long, value_name = "P,P,…", value_delimiter = ',', value_parser = number::parse,
+    #[arg(long, help_heading = QUESTION, value_name = "P,P,…", value_delimiter = ',', value_parser = number::parse,
         allow_negative_numbers = true, default_value = "0.5")]
     at: Vec<f64>,
 
     /// How far possible answers are apart, in the units of the column [default: a 1023rd of its
     /// range]
-    #[arg(long, value_name = "X", value_parser = number::parse, allow_negative_numbers = true)]
+    #[arg(long, help_heading = QUESTION, value_name = "X", value_parser = number::parse,
+        allow_negative_numbers = true)]
     resolution: Option<f64>,
 }
 

@@ -70,7 +70,7 @@ impl RecordFile for ParquetFile<'_> {
     fn readable(&self, leaf: usize, role: &Role) -> Result<(), String> {
         let leaf = self.leaf(leaf);
         let meaning = Meaning::of(&leaf)?;
-        let number = matches!(role, Role::Numeric(_) | Role::Target(_));
+        let number = matches!(role, Role::Numeric(_) | Role::Target(_) | Role::Weight(_));
         // A half-precision number is exact up to 2048 alone, too few for ids.
         let id = matches!(role, Role::User(_)) && meaning == Meaning::Half;
         if meaning.is_day() && number || id {

@@ -12,6 +12,7 @@ pub fn main() {
         rows: Rows::Dense(rows),
         targets: vec![1.0],
         users: None,
+        weights: None,
         names: vec!["x".to_owned()],
     };
     let opening = PrivacyModel {
