@@ -40,8 +40,7 @@ impl CountArgs {
         let asked = json!({ "count": spec, "by_class": by_class });
         table.perform(
             AskedQuestion { command: "count", label: "count".to_owned(), asked },
-            (|| job.plan_beforehand(), job.user_column()),
-            |table, run| job.open(table, run),
+            &job,
             |counted| (said(counted), &counted.certificate),
         )
     }

@@ -38,13 +38,9 @@ impl HistogramCommand {
         };
         let job = flags.statistics().and_then(|asked| asked.histogram(&flags.columns, &partition));
         let job = job.map_err(|error| CommandFailure::of("histogram", error))?;
-        let known = (|| job.plan_beforehand(), job.user_column());
-        flags.perform(
-            ("histogram", json!(format!("{partition:?}"))),
-            known,
-            |table, run| job.open(table, run),
-            |histograms| (said(histograms), &histograms.certificate),
-        )
+        flags.perform(("histogram", json!(format!("{partition:?}"))), &job, |histograms| {
+            (said(histograms), &histograms.certificate)
+        })
     }
 }
 

@@ -35,11 +35,9 @@ impl QuantileCommand {
         let job =
             flags.statistics().and_then(|asked| asked.quantiles(&flags.columns, &at, resolution));
         let job = job.map_err(|error| CommandFailure::of("quantile", error))?;
-        let known = (|| job.plan_beforehand(), job.user_column());
         flags.perform(
             ("quantile", json!({ "at": at, "resolution": resolution })),
-            known,
-            |table, run| job.open(table, run),
+            &job,
             |quantiles| (said(quantiles), &quantiles.certificate),
         )
     }
