@@ -73,11 +73,12 @@ pub fn pay_each<R: PaidByParties>(
             Ok(reserved) => break reserved,
             Err(refused) => refused,
         };
-        if let Some(needed) = ready.needs_all() {
-            let AbsentParty { party, why } = refused;
+        absent.extend(refused);
+        let alone = (absent.len() == plans.len()).then_some("nobody is left to run it with");
+        if let Some(needed) = ready.needs_all().or(alone) {
+            let AbsentParty { party, why } = absent.swap_remove(0);
             return Err(PaymentError::Party { party, why, needed: Some(needed) });
         }
-        absent.push(refused);
         let away = absent.iter().map(|absent| absent.party as u32).collect();
         ready = open(&away, &mut how)?;
         plans = plans_of(&ready)?;
@@ -130,25 +131,29 @@ fn each_its_own(stores: &[Store], parties: usize) -> Result<(), PaymentError> {
     Ok(())
 }
 
-/// Reserves the plan of every party that has one, or nothing at all: then the first party is given
-/// whose ceiling its plan passes.
+/// Reserves the plan of every party that has one, or nothing at all: then the parties are given whose
+/// ceilings their plans pass.
 fn reserve_all(
     stores: &mut [Store],
     bill: &Bill<'_>,
     plans: &[Ledger],
     shares: &[PaidTable],
-) -> Result<Result<Vec<Option<Reservation>>, AbsentParty>, PaymentError> {
+) -> Result<Result<Vec<Option<Reservation>>, Vec<AbsentParty>>, PaymentError> {
     let takes_part = |plan: &&Ledger| plan.total_events() > 0;
     if !plans.iter().any(|plan| takes_part(&plan)) {
         return Err(PaymentError::NoGuarantee("it has no noise".to_owned()));
     }
     // Before the first line is written anywhere: who refuses now leaves no trace in others' files.
+    let mut absent = Vec::new();
     for (party, (store, plan)) in stores.iter().zip(plans).enumerate() {
         if takes_part(&plan)
             && let Err(why) = store.would_fit(plan, bill.asked)
         {
-            return refused(party, why);
+            absent.push(refused(party, why)?);
         }
+    }
+    if !absent.is_empty() {
+        return Ok(Err(absent));
     }
     let mut reserved: Vec<Option<Reservation>> = Vec::with_capacity(stores.len());
     for (party, plan) in plans.iter().enumerate() {
@@ -161,7 +166,7 @@ fn reserve_all(
             Err(error) => {
                 give_back(stores, reserved);
                 return match error {
-                    PaymentError::Budget(why) => refused(party, why),
+                    PaymentError::Budget(why) => Ok(Err(vec![refused(party, why)?])),
                     other => Err(other),
                 };
             }
@@ -171,9 +176,9 @@ fn reserve_all(
 }
 
 /// A party whose ceiling is passed may stay away; whatever else is wrong with its budget ends the run.
-fn refused<T>(party: usize, why: BudgetError) -> Result<Result<T, AbsentParty>, PaymentError> {
+fn refused(party: usize, why: BudgetError) -> Result<AbsentParty, PaymentError> {
     if why.is_refusal() {
-        Ok(Err(AbsentParty { party, why }))
+        Ok(AbsentParty { party, why })
     } else {
         Err(PaymentError::Party { party, why, needed: None })
     }

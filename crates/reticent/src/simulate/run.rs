@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use reticent_accountant::{Ledger, Taint, Unit};
+use reticent_accountant::{Ledger, Taint, Unit, View};
 use reticent_admm::Progress;
 use reticent_oracle::{NoiseKey, PrivacyModel, PrivateTable, Refusal};
 use reticent_runtime::{self as runtime, Checkpoint, NoisePrice, RunError, Setup, Traffic};
@@ -163,6 +163,9 @@ impl ReadySimulation<'_> {
         match (&self.run, self.job.noise) {
             (Prepared::Held(_), _) => Some(NEEDS_ALL),
             (_, Some(_)) => Some("noise by hand is the same for all parties"),
+            _ if self.job.opening.view == View::Network => {
+                Some("in this view the noise of others hides a contribution")
+            }
             _ => None,
         }
     }
