@@ -14,9 +14,6 @@ use crate::number::{self, show};
 #[derive(Debug, Args)]
 #[command(mut_args(of_a_statistic))]
 pub struct HistogramCommand {
-    #[command(flatten)]
-    flags: ColumnFlags,
-
     /// Bins of equal width between the bounds, for columns of numbers [default: 10]
     #[arg(long, value_name = "N", value_parser = number::whole::<u32>, allow_negative_numbers = true)]
     bins: Option<u32>,
@@ -25,6 +22,9 @@ pub struct HistogramCommand {
     #[arg(long, value_name = "X,X,…", value_delimiter = ',', value_parser = number::parse,
         allow_negative_numbers = true, conflicts_with = "bins")]
     edges: Option<Vec<f64>>,
+
+    #[command(flatten)]
+    flags: ColumnFlags,
 }
 
 impl HistogramCommand {

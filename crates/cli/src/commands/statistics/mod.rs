@@ -24,9 +24,6 @@ use crate::number::{self, show, show_down, show_up};
 /// What every statistic is told.
 #[derive(Debug, Args)]
 pub struct ColumnFlags {
-    #[command(flatten)]
-    table: AskedTable,
-
     /// A column to ask about; give it again for another one, in the same answer
     #[arg(long = "column", value_name = "COLUMN", required = true)]
     columns: Vec<String>,
@@ -34,6 +31,9 @@ pub struct ColumnFlags {
     /// The confidence of the intervals [default: 0.95]
     #[arg(long, value_name = "C", value_parser = number::parse, allow_negative_numbers = true)]
     confidence: Option<f64>,
+
+    #[command(flatten)]
+    table: AskedTable,
 }
 
 impl ColumnFlags {

@@ -14,9 +14,6 @@ use crate::number::{self, show};
 #[derive(Debug, Args)]
 #[command(mut_args(of_a_statistic))]
 pub struct QuantileCommand {
-    #[command(flatten)]
-    flags: ColumnFlags,
-
     /// Which quantiles, from 0 to 1; 0.5 is the median
     #[arg(long, value_name = "P,P,…", value_delimiter = ',', value_parser = number::parse,
         allow_negative_numbers = true, default_value = "0.5")]
@@ -26,6 +23,9 @@ pub struct QuantileCommand {
     /// range]
     #[arg(long, value_name = "X", value_parser = number::parse, allow_negative_numbers = true)]
     resolution: Option<f64>,
+
+    #[command(flatten)]
+    flags: ColumnFlags,
 }
 
 impl QuantileCommand {
