@@ -101,11 +101,7 @@ impl Simulation {
         };
         no_needless_graph(self.entry, self.topology.as_deref())?;
         keeps_persons_whole(self.split, &objective.schema, opening.unit)?;
-        if let Some(epsilon) =
-            self.budgets.values().find(|epsilon| epsilon.is_nan() || **epsilon <= 0.0)
-        {
-            return Err(Error::value("budgets", epsilon, "an ε above 0 is needed"));
-        }
+        self.check_budgets()?;
         let noisy = self.entry.private && self.noise != Some(0.0);
         let budget = self.guarantee.budget(noisy)?;
         let job = SimulationJob {
@@ -149,6 +145,14 @@ impl Simulation {
                 let why = "who takes part is known to those it talks to, so nothing hides that a party is there; use replace-one";
                 Err(Error::value("adjacency", adjacency, why))
             }
+        }
+    }
+
+    /// Refuses budgets of parties that are none.
+    fn check_budgets(&self) -> Result<(), Error> {
+        match self.budgets.values().find(|epsilon| epsilon.is_nan() || **epsilon <= 0.0) {
+            Some(epsilon) => Err(Error::value("budgets", epsilon, "an ε above 0 is needed")),
+            None => Ok(()),
         }
     }
 
