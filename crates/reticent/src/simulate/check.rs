@@ -79,6 +79,7 @@ impl Simulation {
             return self.check_held(digest);
         }
         self.check_noise()?;
+        self.check_budgets()?;
         if let Some(share) = self.standard_errors {
             let why = "they are asked for of an algorithm of one table, such as auto; leave it out";
             return Err(Error::value("standard_errors", share, why));
@@ -101,7 +102,6 @@ impl Simulation {
         };
         no_needless_graph(self.entry, self.topology.as_deref())?;
         keeps_persons_whole(self.split, &objective.schema, opening.unit)?;
-        self.check_budgets()?;
         let noisy = self.entry.private && self.noise != Some(0.0);
         let budget = self.guarantee.budget(noisy)?;
         let job = SimulationJob {
