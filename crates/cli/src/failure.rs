@@ -33,6 +33,13 @@ pub enum CommandFailure {
     },
     /// A budget refused, or could not be used.
     Budget(BudgetError),
+    /// The budget of a party did.
+    PartyBudget {
+        /// Which one, and why.
+        message: String,
+        /// What its budget says.
+        error: BudgetError,
+    },
     /// The arguments can be read but do not make sense together.
     Usage {
         /// What is wrong.
@@ -66,9 +73,13 @@ impl CommandFailure {
 
     /// A job that was not paid for, or did not come to its end.
     pub fn of_payment(error: PaymentError) -> Self {
+        let said = error.to_string();
         match error {
             PaymentError::Budget(error) => CommandFailure::Budget(error),
             PaymentError::Job(error) => error.into(),
+            PaymentError::Party { why, .. } => {
+                CommandFailure::PartyBudget { message: in_flags(&said), error: why }
+            }
             other => {
                 CommandFailure::Usage { message: other.to_string(), hint: other.hint().to_owned() }
             }
@@ -80,7 +91,11 @@ impl CommandFailure {
     pub fn code(&self) -> u8 {
         match self {
             CommandFailure::Job { error, .. } if error.is_budget() => 3,
-            CommandFailure::Budget(error) if error.is_refusal() => 3,
+            CommandFailure::Budget(error) | CommandFailure::PartyBudget { error, .. }
+                if error.is_refusal() =>
+            {
+                3
+            }
             CommandFailure::Undelivered { .. } => UNWRITTEN,
             _ => 2,
         }
@@ -90,7 +105,14 @@ impl CommandFailure {
     pub fn hint(&self) -> String {
         match self {
             CommandFailure::Job { command, error } => hint(command, error),
-            CommandFailure::Budget(error) => budget_hint(error).to_owned(),
+            CommandFailure::PartyBudget { error: BudgetError::AnotherTable { .. }, .. } => {
+                "the budget of a party belongs to its share of the table: deal it as before, give the budgets in the order \
+                 of the parties, or make new ones"
+                    .to_owned()
+            }
+            CommandFailure::Budget(error) | CommandFailure::PartyBudget { error, .. } => {
+                budget_hint(error).to_owned()
+            }
             CommandFailure::Output(_) => "check that the disk has room".to_owned(),
             CommandFailure::Undelivered { hint, .. } | CommandFailure::Usage { hint, .. } => {
                 hint.clone()
@@ -112,9 +134,9 @@ impl std::fmt::Display for CommandFailure {
             CommandFailure::Output(error) => {
                 write!(f, "cannot write to standard output: {}", error.kind())
             }
-            CommandFailure::Undelivered { message, .. } | CommandFailure::Usage { message, .. } => {
-                f.write_str(message)
-            }
+            CommandFailure::Undelivered { message, .. }
+            | CommandFailure::PartyBudget { message, .. }
+            | CommandFailure::Usage { message, .. } => f.write_str(message),
         }
     }
 }

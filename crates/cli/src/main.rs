@@ -12,6 +12,7 @@ mod flags;
 mod groups;
 mod layout;
 mod number;
+mod parties;
 mod predictions;
 mod progress;
 mod purse;

@@ -129,21 +129,7 @@ impl PurseFlags {
         beforehand: impl FnOnce() -> Option<Ledger>,
     ) -> Result<Option<Purse>, CommandFailure> {
         let Some(file) = self.budget.clone() else { return Ok(None) };
-        let usage = |message: &str, hint: &str| {
-            Err(CommandFailure::Usage { message: message.to_owned(), hint: hint.to_owned() })
-        };
-        if guarantee.seed.is_some() {
-            return usage(
-                "seed: noise that somebody knows is no noise, and no budget holds it",
-                "leave out --seed or --budget",
-            );
-        }
-        let Some(asked) = guarantee.asked() else {
-            return usage(
-                "a job with a budget needs an epsilon and a delta of its own",
-                "give --epsilon and --delta",
-            );
-        };
+        let asked = asked_of_budgets(guarantee)?;
         // What else is wrong with a file is said by who reads it.
         if let Some(error) = AtRest::new(&data.paths).err().filter(PaymentError::is_no_file) {
             return Err(CommandFailure::of_payment(error));
@@ -179,6 +165,26 @@ impl PurseFlags {
         }
         let table = data.clone();
         Ok(Some(Purse { store, file, relation, label, asked, table, mark, kept }))
+    }
+}
+
+/// What a job with a budget asks for; one without a guarantee is refused.
+pub fn asked_of_budgets(guarantee: &Guarantee) -> Result<(f64, f64), CommandFailure> {
+    let usage = |message: &str, hint: &str| {
+        Err(CommandFailure::Usage { message: message.to_owned(), hint: hint.to_owned() })
+    };
+    if guarantee.seed.is_some() {
+        return usage(
+            "seed: noise that somebody knows is no noise, and no budget holds it",
+            "leave out --seed or --budget",
+        );
+    }
+    match guarantee.asked() {
+        Some(asked) => Ok(asked),
+        None => usage(
+            "a job with a budget needs an epsilon and a delta of its own",
+            "give --epsilon and --delta",
+        ),
     }
 }
 

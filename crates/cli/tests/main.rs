@@ -6,6 +6,7 @@ mod account;
 mod audit;
 #[path = "bad_input/main.rs"]
 mod bad_input;
+mod between;
 mod book;
 mod budget;
 mod common;

@@ -12,6 +12,22 @@ pub enum PaymentError {
     /// The job could not be opened, or ended on its way.
     #[error(transparent)]
     Job(#[from] Error),
+    /// The budget of one party refused, or cannot be used; nothing was asked, and nobody pays.
+    #[error("party {party}: {why}{}", needed.map(|needed| format!(" ({needed})")).unwrap_or_default())]
+    Party {
+        /// Its number, from 0.
+        party: usize,
+        /// What its budget says.
+        why: BudgetError,
+        /// Why the run does not go on without it, where that is what ended it.
+        needed: Option<&'static str>,
+    },
+    /// Two parties with the same budget, or with copies of one.
+    #[error(
+        "parties {} and {} have the same budget, or copies of one: each pays from a budget of its own",
+        .0, .1
+    )]
+    OneBudget(usize, usize),
     /// A job that no budget holds; nothing was reserved, and nothing was asked.
     #[error("no budget holds this job: {0}")]
     NoGuarantee(String),
@@ -48,7 +64,12 @@ impl PaymentError {
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
-            PaymentError::Budget(_) | PaymentError::Job(_) => "nothing was reserved",
+            PaymentError::Budget(_) | PaymentError::Job(_) | PaymentError::Party { .. } => {
+                "nothing was reserved"
+            }
+            PaymentError::OneBudget(..) => {
+                "make a budget for each party with `reticent budget new`, or pay from one for the whole table"
+            }
             PaymentError::NoGuarantee(_) => "nothing was reserved, and nothing was asked",
             PaymentError::Twice => {
                 "give each file once; where a person has several records, protect users"

@@ -11,9 +11,13 @@
 //!    asked something is settled as planned; one that may go on stays open; only what asked nothing
 //!    is given back.
 //!
+//! [`pay_each`] has the same rules for a run between parties who pay each from a budget of its own:
+//! all of them reserve before anything is asked, or nobody does.
+//!
 //! Which people a table counts for: `proofs/groups.md`.
 
 mod error;
+mod parties;
 mod sweep;
 mod table;
 
@@ -27,6 +31,7 @@ use reticent::{Error, Progress, Run, Stage};
 use reticent_budget::{BudgetError, PaidTable, Relation, Request, Reservation, Store};
 
 pub use error::PaymentError;
+pub use parties::{AbsentParty, PartyReceipt, pay_each};
 pub use sweep::{PaidSweep, resume_sweep};
 pub use table::{AtRest, Paid};
 
@@ -90,8 +95,10 @@ pub fn pay<R: Payable>(
     let reservation = reserve(store, bill, &plans, &table)?;
     let job = reservation.job();
     ready.reserved(job, &reservation.hash());
-    let (done, closed) = run(store, ready, reservation, &plans, how);
-    Ok(Receipt { done: done?, job, open: closed.err() })
+    let payer = Payer { party: 0, store, reservation, plans };
+    let books = |done: &R::Done, plans: &[Ledger], _| unplanned(plans, R::ledgers(done));
+    let (done, closed) = run(vec![payer], ready, how, books);
+    Ok(Receipt { done: done?, job, open: closed.into_iter().find_map(Result::err) })
 }
 
 /// Refuses a job that its budget cannot count, however much is left in it; nothing is asked or paid.
@@ -142,50 +149,66 @@ fn reserve(
     Ok(store.reserve_between(&request, others)?)
 }
 
-/// Runs what was reserved, and closes the reservation.
-fn run<R: Payable>(
-    store: &mut Store,
-    ready: R,
+/// A budget in which a job is reserved.
+struct Payer<'s> {
+    /// The number of the party whose it is; 0 of one who pays for all.
+    party: usize,
+    store: &'s mut Store,
     reservation: Reservation,
-    plans: &[Ledger],
+    /// What was reserved, of which everybody in the budget pays for one.
+    plans: Vec<Ledger>,
+}
+
+/// How a job ended, and how each of its reservations was closed.
+type Ended<D> = (Result<D, Error>, Vec<Result<(), BudgetError>>);
+
+/// Runs what was reserved, and closes every reservation; `books` is what was done beyond the plans of
+/// a payer.
+fn run<R: Payable>(
+    mut payers: Vec<Payer<'_>>,
+    ready: R,
     how: Run<'_>,
-) -> (Result<R::Done, Error>, Result<(), BudgetError>) {
-    let mut pulse = Pulse { store, reservation: &reservation, last: Instant::now() };
+    books: impl Fn(&R::Done, &[Ledger], usize) -> Ledger,
+) -> Ended<R::Done> {
+    let mut pulse = Pulse { payers: &mut payers, last: Instant::now() };
     let Run { mut on_progress, trace, .. } = how;
     let mut hear = |stage| {
         pulse.hear(stage);
         on_progress.as_mut().map_or(ControlFlow::Continue(()), |watch| watch(stage))
     };
     let ran = ready.run(Run::watched(&mut hear).with_trace(trace));
-    match ran {
-        Ok(done) => {
-            let more = unplanned(plans, R::ledgers(&done));
-            let closed = store.settle_for(&reservation, &more, R::digest(&done));
-            (Ok(done), closed)
+    let close = |payer: Payer<'_>| {
+        let Payer { party, store, reservation, plans } = payer;
+        match &ran {
+            Ok(done) => {
+                let more = books(done, &plans, party);
+                store.settle_for(&reservation, &more, R::digest(done))
+            }
+            // Something was asked: the plan stays counted.
+            Err(Error::Spent { .. }) => store.settle(&reservation, &Ledger::new()),
+            // It stays open, and counted in full, so that what was not begun can go on.
+            Err(Error::Unfinished { .. }) => Ok(()),
+            Err(_) => store.release(reservation),
         }
-        // Something was asked: the plan stays counted.
-        Err(error @ Error::Spent { .. }) => {
-            (Err(error), store.settle(&reservation, &Ledger::new()))
-        }
-        // It stays open, and counted in full, so that what was not begun can go on.
-        Err(error @ Error::Unfinished { .. }) => (Err(error), Ok(())),
-        Err(error) => (Err(error), store.release(reservation)),
-    }
+    };
+    let closed = payers.into_iter().map(close).collect();
+    (ran, closed)
 }
 
 /// Writes down how far a job is.
-struct Pulse<'a> {
-    store: &'a mut Store,
-    reservation: &'a Reservation,
+struct Pulse<'p, 's> {
+    payers: &'p mut [Payer<'s>],
     last: Instant,
 }
 
-impl Pulse<'_> {
+impl Pulse<'_, '_> {
     fn hear(&mut self, stage: Stage) {
         let Stage::Iteration(Progress { done, of }) = stage else { return };
         if self.last.elapsed() >= BEAT {
-            // A budget that is busy hears of the next one.
-            let _ = self.store.beat(self.reservation, done, Some(of));
+            for Payer { store, reservation, .. } in self.payers.iter_mut() {
+                // A budget that is busy hears of the next one.
+                let _ = store.beat(reservation, done, Some(of));
+            }
             self.last = Instant::now();
         }
     }

@@ -10,6 +10,10 @@ use reticent_budget::{PaidTable, Relation, Store, TablePiece};
 
 use crate::error::PaymentError;
 
+/// Under which files are digested that several budgets know a share of. Public: what it gives is
+/// kept nowhere, and every budget has a key of its own.
+pub(crate) const SHARED: [u8; 32] = *b"reticent, shares of one table...";
+
 /// The table of a job that is paid for.
 #[derive(Clone, Copy, Debug)]
 pub enum Paid<'a> {
@@ -67,6 +71,42 @@ impl<'a> Paid<'a> {
                 let piece = TablePiece { whole, older: Vec::new(), parts: vec![all, columns] };
                 Ok(PaidTable::in_memory(piece, Relation::DisjointPeople))
             }
+        }
+    }
+}
+
+impl Paid<'_> {
+    /// The share that one party has of the table, as its own budget knows it. `read` has what the
+    /// files hold, under [`SHARED`]: it is digested again under the key of the budget.
+    pub(crate) fn share(
+        &self,
+        store: &Store,
+        (dealing, party): (&str, usize),
+        read: &[[u8; 32]],
+    ) -> Result<PaidTable, PaymentError> {
+        let Paid::Files(_) = self else { return Ok(PaidTable::of_anybody()) };
+        let number = party.to_string();
+        let mut parts = vec![&b"share of a table"[..], dealing.as_bytes(), number.as_bytes()];
+        parts.extend(read.iter().map(|digest| &digest[..]));
+        Ok(PaidTable::file(store.fingerprint(&parts)?, Relation::Same))
+    }
+
+    /// The files that shares are of, one behind the other.
+    pub(crate) fn whole(&self, read: &[[u8; 32]]) -> PaidTable {
+        PaidTable::files(read.iter().map(|&digest| digest.into()).collect(), None, Relation::Same)
+    }
+
+    /// What its files hold, under [`SHARED`].
+    pub(crate) fn contents(&self, read: &FileContents) -> Result<Vec<[u8; 32]>, PaymentError> {
+        let Paid::Files(files) = self else { return Ok(Vec::new()) };
+        let digest = |file: &PathBuf| content(file, &SHARED);
+        match read.of(files) {
+            Some(found) => Ok(found),
+            None => Ok(files
+                .iter()
+                .map(digest)
+                .collect::<Result<_, _>>()
+                .map_err(reticent::Error::from)?),
         }
     }
 }

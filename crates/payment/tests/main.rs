@@ -2,4 +2,5 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
+mod parties;
 mod paying;

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use reticent_accountant::{Adjacency, Ledger, Unit, View};
 use reticent_oracle::tables::Schema;
-use reticent_oracle::{Entropy, Gate, HeldRows, PrivacyModel, PrivateTable, Refusal, Terms};
+use reticent_oracle::{
+    Entropy, Gate, HeldRows, NoiseKey, PrivacyModel, PrivateTable, Refusal, Terms,
+};
 use reticent_problem::Loss;
 use serde::{Deserialize, Serialize};
 
@@ -219,12 +221,26 @@ impl Protection {
         loss: Arc<dyn Loss>,
         number: u64,
     ) -> Result<Gate, Error> {
+        self.check_owners(&table)?;
+        Ok(Gate::open(table, loss, &self.opening, self.entropy(number)?)?)
+    }
+
+    /// Refuses a table that says whose each row is where nobody said what is protected.
+    pub(crate) fn check_owners(&self, table: &PrivateTable) -> Result<(), Error> {
         if table.has_owners() && self.opening.unit == Unit::Record && !self.unit_given {
             let why = "the table says whose each row is: choose user, to protect persons with all their rows, or \
                        choose record";
             return Err(Error::value("unit", Unit::Record, why));
         }
-        Ok(Gate::open(table, loss, &self.opening, self.entropy(number)?)?)
+        Ok(())
+    }
+
+    /// The key of a run between parties, from which all of theirs follow.
+    pub(crate) fn key(&self) -> Result<NoiseKey, Error> {
+        Ok(match self.seed {
+            Some(seed) => NoiseKey::seeded(seed),
+            None => NoiseKey::secure().map_err(Refusal::from)?,
+        })
     }
 
     /// The gate on rows that others hold, with the noise that one on a table of them all would have.

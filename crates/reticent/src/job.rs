@@ -21,6 +21,7 @@ use crate::payable::Payable;
 use crate::procedure::{
     Concluded, EndedRun, Ground, Hearers, PlannedNoise, Procedure, RunFindings,
 };
+use crate::simulate::PartyBooks;
 use crate::source::Source;
 use crate::stage::{Run, Stage};
 use crate::trace::Recorder;
@@ -50,6 +51,16 @@ pub struct Ready<'j, P: Procedure = Training> {
     gate: Gate,
     planned: Arc<PlannedNoise<P::Noise>>,
     records: Option<u64>,
+    held: Option<HeldBy>,
+}
+
+/// By whom the rows are held that a job is done on, where that is not one table.
+#[derive(Clone, Debug)]
+pub(crate) struct HeldBy {
+    /// How many parties.
+    pub parties: u32,
+    /// What the guarantee relies on for that.
+    pub trusted: Vec<String>,
 }
 
 impl<P: Procedure> Job<P> {
@@ -167,13 +178,13 @@ impl<P: Procedure> Job<P> {
         let gate = self.gate(table, 0)?;
         run.enter(Stage::Calibrating)?;
         let planned = self.planned(*gate.terms())?;
-        Ok(Ready { job: self, gate, planned, records })
+        Ok(Ready { job: self, gate, planned, records, held: None })
     }
 
     /// The same on rows that others hold; nothing is asked about them yet.
     pub(crate) fn open_held(
         &self,
-        rows: HeldRows,
+        (rows, by): (HeldRows, HeldBy),
         run: &mut Run<'_>,
     ) -> Result<Ready<'_, P>, Error> {
         let Ground { loss, protection, .. } = self.procedure.ground();
@@ -183,7 +194,7 @@ impl<P: Procedure> Job<P> {
         let terms = *gate.terms();
         let public = (terms.unit(), terms.adjacency()) == (Unit::Record, Adjacency::ReplaceOne);
         let records = public.then(|| terms.population());
-        Ok(Ready { job: self, gate, planned: self.planned(terms)?, records })
+        Ok(Ready { job: self, gate, planned: self.planned(terms)?, records, held: Some(by) })
     }
 
     /// The gate on a table: owners, entropy, taints. `number` tells runs with the same seed apart.
@@ -264,7 +275,7 @@ impl<P: Procedure> Ready<'_, P> {
     /// that the budget was spent nevertheless, and any other error of a run with noise came before
     /// anything was asked.
     pub fn run(self, mut run: Run<'_>) -> Result<P::Output, Error> {
-        let Ready { job, gate, planned, records } = self;
+        let Ready { job, gate, planned, records, held } = self;
         let (procedure, terms) = (&job.procedure, *gate.terms());
         let protection = procedure.ground().protection;
         if run.trace.is_some() {
@@ -276,8 +287,15 @@ impl<P: Procedure> Ready<'_, P> {
         let hearers = Hearers { run: &mut run, recorder: recorder.as_mut() };
         let (Concluded { answer, ledger, .. }, whole) = job.conclude(gate, &planned, hearers)?;
         let finish = || {
-            let statement = procedure.statement(&answer);
-            let certificate = Certificate::of_run(statement, protection.budget, &terms, ledger)?;
+            let (name, mut relied) = procedure.statement(&answer);
+            relied.extend(held.iter().flat_map(|by| by.trusted.clone()));
+            let statement = (name, relied);
+            let own = Certificate::of_run(statement, protection.budget, &terms, ledger)?;
+            // What is released is of all rows, and counts for each who holds some.
+            let certificate = match &held {
+                Some(by) => PartyBooks::alike(own, by.parties).run()?.sealed(None)?,
+                None => own,
+            };
             let plan = planned.plan.as_ref();
             let trace = recorder.zip(plan).map(|(it, plan)| it.finish(plan, certificate.certified));
             let noise = &planned.noise;

@@ -248,7 +248,8 @@ pub mod admm {
 /// attacks, what a command writes, and the crates below. It changes without notice.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::payable::{Payable, unplanned};
+    pub use crate::payable::{PaidByParties, Payable, unplanned};
+    pub use crate::procedure::Question;
     pub use crate::procedure::Seen;
     pub use crate::repeat::Repeat;
     pub use crate::results::{check_folder, check_results, write_results};

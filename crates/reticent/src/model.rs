@@ -147,11 +147,6 @@ impl Model {
         self.sealed()
     }
 
-    /// The same with another certificate, which is bound to it.
-    pub(crate) fn with_certificate(self, certificate: Certificate) -> Result<Self, Error> {
-        Model { certificate, ..self }.sealed()
-    }
-
     /// The same with its certificate bound to it.
     fn sealed(mut self) -> Result<Self, Error> {
         let value = serde_json::to_value(&self).map_err(Error::no_digest)?;

@@ -43,6 +43,26 @@ pub trait Payable: Sized {
     }
 }
 
+/// A run between parties that was opened and has asked nothing yet, and that each party can pay for
+/// from a budget of its own.
+pub trait PaidByParties: Payable {
+    /// What each party will do, by its number; no events for one that takes no part.
+    ///
+    /// # Errors
+    /// If nothing can be said of a party by its number.
+    fn party_plans(&self) -> Result<Vec<Ledger>, Error>;
+
+    /// How the share of each party follows from the table. Public, and in words of one meaning: the
+    /// same ones of the same table are the same people.
+    fn dealing(&self) -> String;
+
+    /// Why the run cannot go on without one of the parties, if it cannot.
+    fn needs_all(&self) -> Option<&'static str>;
+
+    /// What was done by one party.
+    fn party_ledger(done: &Self::Done, party: usize) -> Option<&Ledger>;
+}
+
 impl Payable for ReadySimulation<'_> {
     type Done = Simulated;
 
@@ -61,6 +81,24 @@ impl Payable for ReadySimulation<'_> {
 
     fn digest(done: &Simulated) -> Option<&str> {
         done.model.certificate().digest.as_deref()
+    }
+}
+
+impl PaidByParties for ReadySimulation<'_> {
+    fn party_plans(&self) -> Result<Vec<Ledger>, Error> {
+        ReadySimulation::plans_by_number(self)
+    }
+
+    fn dealing(&self) -> String {
+        ReadySimulation::dealing(self)
+    }
+
+    fn needs_all(&self) -> Option<&'static str> {
+        ReadySimulation::needs_all(self)
+    }
+
+    fn party_ledger(done: &Simulated, party: usize) -> Option<&Ledger> {
+        done.parties.party(party).map(|own| &own.ledger)
     }
 }
 

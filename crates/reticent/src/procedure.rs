@@ -8,7 +8,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use reticent_accountant::{Ledger, Taint, calibrate};
+use reticent_accountant::{Ledger, Taint, View, calibrate};
 use reticent_admm::{Iterate, Progress};
 use reticent_oracle::tables::Schema;
 use reticent_oracle::{Gate, Oracle, Refusal, Rehearsal, Terms};
@@ -274,6 +274,22 @@ fn rehearse<Q: Question>(
     let mut rehearsal = Rehearsal::new(question.shape(), terms);
     question.ask(&mut rehearsal, asking)?;
     Ok(rehearsal.into_plan())
+}
+
+/// Refuses a question that asks for more than sums over records, which is all that is asked of rows
+/// that others hold.
+pub(crate) fn asks_for_sums<Q: Question>(question: &Q) -> Result<(), Error> {
+    let protection = Question::ground(question).protection;
+    let terms = protection.terms(protection.opening.public_n.unwrap_or(SOME))?;
+    let layout = question.layout(1.0, &terms);
+    let mut rehearsal = Rehearsal::of_sums(question.shape(), terms);
+    match question.ask(&mut rehearsal, &Asking { multiplier: 1.0, layout }) {
+        Err(Refusal::NoSum) => {
+            let why = "it asks for more than sums over records, which is all that parties are asked for; ask one table";
+            Err(Error::value("trust", View::Central, format!("{}: {why}", Q::NAME)))
+        }
+        asked => Ok(asked.map(drop)?),
+    }
 }
 
 impl<Q: Question> Job<Q> {

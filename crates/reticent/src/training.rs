@@ -28,8 +28,6 @@ pub struct Training {
     points: Vec<Task>,
     /// The names of several, and the expected number of runs.
     pub(crate) choice: Option<(Vec<String>, u64)>,
-    /// What its guarantee relies on where others hold the rows.
-    trusted: Vec<String>,
 }
 
 /// A model and how it came about. How long it took is not told: a time depends on what is in the
@@ -74,16 +72,11 @@ pub struct Trained {
 
 impl Training {
     pub(crate) fn one(task: Task) -> Self {
-        Training { points: vec![task], choice: None, trusted: Vec::new() }
+        Training { points: vec![task], choice: None }
     }
 
     pub(crate) fn best(points: Vec<Task>, names: Vec<String>, runs: u64) -> Self {
-        Training { points, choice: Some((names, runs)), trusted: Vec::new() }
-    }
-
-    /// One fit of rows that others hold, and what its guarantee relies on for that.
-    pub(crate) fn held(task: Task, trusted: Vec<String>) -> Self {
-        Training { trusted, ..Training::one(task) }
+        Training { points, choice: Some((names, runs)) }
     }
 
     pub(crate) fn points(&self) -> &[Task] {
@@ -206,8 +199,7 @@ impl Procedure for Training {
     fn statement(&self, answer: &Trained) -> (&'static str, Vec<String>) {
         let Task { entry, objective, protection, .. } = &self.points[answer.point];
         let own = objective.assumptions(protection.opening.unit);
-        let weights = record_weights::assumption(&objective.schema);
-        (entry.name, own.chain(weights).chain(self.trusted.iter().cloned()).collect())
+        (entry.name, own.chain(record_weights::assumption(&objective.schema)).collect())
     }
 
     fn finish(&self, found: RunFindings<'_, Noises, Trained>) -> Result<Fitted, Error> {

@@ -12,10 +12,10 @@ use reticent::{
     Unit, View, penalties,
 };
 
-const RECORDS: usize = 120;
+pub(crate) const RECORDS: usize = 120;
 const FEATURES: usize = 3;
 
-struct Data {
+pub(crate) struct Data {
     x: Vec<f64>,
     y: Vec<u32>,
     /// In ascending order, so that the parties' rows behind one another are the table.
@@ -24,7 +24,7 @@ struct Data {
 
 impl Data {
     /// Rows of so many owners, in turn of their numbers.
-    fn of(parties: usize) -> Self {
+    pub(crate) fn of(parties: usize) -> Self {
         let x: Vec<f64> =
             (0..RECORDS * FEATURES).map(|at| ((at * 37 + 11) % 23) as f64 / 11.0 - 1.0).collect();
         let y = x.chunks(FEATURES).map(|row| u32::from(row[0] + 0.3 * row[1] > 0.1)).collect();
@@ -34,7 +34,7 @@ impl Data {
     }
 
     /// The rows of one class with the first party, those of the other with the rest.
-    fn by_class() -> Self {
+    pub(crate) fn by_class() -> Self {
         let mut rows: Vec<(u32, Vec<f64>)> = Data::of(1)
             .x
             .chunks(FEATURES)
@@ -46,7 +46,7 @@ impl Data {
         Data { x: rows.into_iter().flat_map(|(_, row)| row).collect(), y, owners }
     }
 
-    fn table(&self) -> Dataset<'_> {
+    pub(crate) fn table(&self) -> Dataset<'_> {
         let table = Dataset::dense(&self.x, RECORDS, FEATURES).unwrap();
         table.with_targets(&self.y).unwrap().with_owners(Owners::from(&self.owners[..])).unwrap()
     }

@@ -1,5 +1,6 @@
 //! One program of all test files of this crate: each would be linked by itself.
 
+mod asked;
 mod auto;
 mod certificate;
 mod class_weights;

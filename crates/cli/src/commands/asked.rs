@@ -4,10 +4,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use reticent::accountant::Ledger;
-use reticent::internal::{Payable, check_new};
+use reticent::internal::{Question, check_new};
 use reticent::tables::{Format, ReadOptions};
-use reticent::{Certificate, Error, Files, Guarantee, Run};
+use reticent::{Certificate, Files, Guarantee, Job, Run};
 use serde_json::{Value, json};
 
 use super::shared::{CERTIFICATE, certificate_fields, certificate_rows, format, not_private};
@@ -15,8 +14,9 @@ use crate::answer::Answer;
 use crate::delivery::{Delivery, Places};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
+use crate::parties::{BetweenFlags, Paying};
 use crate::progress::JobBar;
-use crate::purse::{JobName, PurseFlags, done};
+use crate::purse::{JobName, PurseFlags};
 use crate::repeated::given_twice;
 
 /// What every question is told.
@@ -47,6 +47,9 @@ pub struct AskedTable {
 
     #[command(flatten)]
     purse: PurseFlags,
+
+    #[command(flatten)]
+    between: BetweenFlags,
 }
 
 /// A question: its command, its label in a budget, and all that is asked.
@@ -64,33 +67,36 @@ pub struct AskedAnswer {
 }
 
 impl AskedTable {
-    /// Does the job that `open` opens, and pays for it where a budget is named.
-    pub fn perform<R: Payable>(
+    /// Asks, and pays for it where a budget is named.
+    pub fn perform<Q: Question>(
         self,
         question: AskedQuestion,
-        (beforehand, user): (impl FnOnce() -> Option<Ledger>, Option<String>),
-        open: impl FnOnce(&Files, &mut Run<'_>) -> Result<R, Error>,
-        said: impl FnOnce(&R::Done) -> (AskedAnswer, &Certificate),
+        job: &Job<Q>,
+        said: impl FnOnce(&Q::Output) -> (AskedAnswer, &Certificate),
     ) -> Result<Answer, CommandFailure> {
-        let AskedQuestion { command, label, asked } = question;
+        let AskedQuestion { command, label, mut asked } = question;
+        if let Some(parties) = self.between.parties() {
+            asked["parties"] = json!(parties);
+        }
         if let Some(out) = &self.out {
             check_new(out, false)?;
         }
         let reading = ReadOptions { format: self.format, max_line: None };
         let data = Files { paths: self.data, reading };
         let name = JobName::kept(&label, &asked, &data, std::slice::from_ref(&self.schema));
-        let purse = self.purse.open(&self.guarantee, &data, name, beforehand)?;
+        let purse = self.purse.open(&self.guarantee, &data, name, || job.plan_beforehand())?;
         let mut bar = JobBar::new("question");
         let mut watch = |stage| bar.watch(stage);
         let run = Run::watched(&mut watch);
-        let deliver = |done: &mut R::Done| {
+        let deliver = |done: &mut Q::Output| {
             let (said, certificate) = said(done);
             let mut answer = said.beside(certificate);
             answer.remarks.extend(given_twice(&data.paths));
             let certificate = format!("{:#}\n", json!(certificate));
             Ok(Delivery::of(answer, "certificate", CERTIFICATE, certificate))
         };
-        let done = done(purse, &data, user, open, run, deliver);
+        let paying = Paying { purse, label: &label, guarantee: &self.guarantee };
+        let done = self.between.ask(job, &data, paying, run, deliver);
         bar.finish();
         let (delivery, charged) = done.map_err(|failure| failure.by(command))?;
         Ok(delivery.hand_over(&Places::default().and("certificate", self.out.as_deref()), charged))

@@ -14,9 +14,6 @@ use crate::number::show;
 #[derive(Debug, Args)]
 #[command(mut_args(of_a_count))]
 pub struct CountArgs {
-    #[command(flatten)]
-    table: AskedTable,
-
     /// The column whose classes are counted, where the schema does not say
     #[arg(long, value_name = "COLUMN")]
     target: Option<String>,
@@ -24,6 +21,9 @@ pub struct CountArgs {
     /// Count each class of the target
     #[arg(long)]
     by_class: bool,
+
+    #[command(flatten)]
+    table: AskedTable,
 }
 
 impl CountArgs {
@@ -40,8 +40,7 @@ impl CountArgs {
         let asked = json!({ "count": spec, "by_class": by_class });
         table.perform(
             AskedQuestion { command: "count", label: "count".to_owned(), asked },
-            (|| job.plan_beforehand(), job.user_column()),
-            |table, run| job.open(table, run),
+            &job,
             |counted| (said(counted), &counted.certificate),
         )
     }

@@ -1,5 +1,6 @@
 //! `reticent simulate`: a job file and flags → parties, messages, rounds → model and certificates.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -14,6 +15,8 @@ use reticent::trace::PublicData;
 use reticent::{
     Certificate, Error, Files, Identity, JobFile, PrivateTable, Run, Source, Spec, Stage,
 };
+use reticent_budget::Relation;
+use reticent_payment::Bill;
 use serde_json::{Value, json};
 
 use super::fit::{JobFlags, RESULT, folder, replaced};
@@ -26,8 +29,9 @@ use crate::delivery::{Charged, Content, Delivery, Piece, Places};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number;
+use crate::parties::{PartyBudgetFlags, paid_by_each};
 use crate::progress::JobBar;
-use crate::purse::{JobName, PurseFlags, done};
+use crate::purse::{JobName, PurseFlags, asked_of_budgets, done};
 use crate::repeated::given_twice;
 use crate::settings::is_setting;
 use crate::tracing::TraceFlags;
@@ -61,6 +65,9 @@ pub struct Simulate {
 
     #[command(flatten)]
     purse: PurseFlags,
+
+    #[command(flatten)]
+    budgets: PartyBudgetFlags,
 
     #[command(flatten)]
     trace: TraceFlags,
@@ -136,12 +143,12 @@ impl KeepFlags {
 impl Simulate {
     /// Does it.
     pub fn run(self) -> Result<Answer, CommandFailure> {
-        let Simulate { job, data, parties, keep, node_models, purse, trace, flags } = self;
+        let Simulate { job, data, parties, keep, node_models, purse, budgets, trace, flags } = self;
         let (party, force) = (parties.party, flags.force());
         let identity = flags.identity()?;
         let of_run = |failure: CommandFailure| failure.by("simulate");
         let flags = flags.file(data.into_iter().collect()).map_err(of_run)?;
-        let file = described(job, flags, parties).map_err(of_run)?;
+        let file = described(job, flags, (parties, budgets)).map_err(of_run)?;
         if let (Some(party), Some(count)) = (party, file.job.parties.split)
             && party >= count
         {
@@ -150,7 +157,8 @@ impl Simulate {
         let out = folder(&file);
         check_folder(&out)?;
         check_results(&out, force)?;
-        trace.check(purse.is_given(), force)?;
+        let paid = purse.is_given() || file.job.parties.budget.is_some();
+        trace.check(paid, force)?;
         if let Some(nodes) = &node_models {
             check_node_models(&file, nodes)?;
         }
@@ -270,6 +278,13 @@ fn train(
 ) -> Result<(Delivery, Charged), CommandFailure> {
     let job = file.job.check().map_err(|error| CommandFailure::of("simulate", error))?;
     let label = format!("simulate to {}", folder(file).display());
+    let own = &file.job.parties.budget;
+    if let (true, Some(_)) = (purse.is_given(), own) {
+        return Err(CommandFailure::Usage {
+            message: "the parties of the job file pay each from a budget of its own".to_owned(),
+            hint: "leave out --budget, or `budget` of [parties]".to_owned(),
+        });
+    }
     let name = JobName::kept(&label, &asked, &file.data, &file.job.described_in());
     let purse = purse.open(&file.job.job.guarantee, &file.data, name, || None)?;
     if purse.is_some() && keep.resume {
@@ -291,11 +306,25 @@ fn train(
     let public = trace.public(&file.data, load, looks_on);
     let (table, mut public) =
         public.map_err(|error| CommandFailure::of("simulate", error))?.unzip();
-    let open = |data: &Files, run: &mut Run<'_>| {
-        job.open(table.map_or(Source::from(data), Source::from), keep, run)
-    };
     let run = Run::watched(&mut watch).with_trace(trace.tracing(public.as_mut()));
-    let done = done(purse, &file.data, job.user_column(), open, run, deliver);
+    let user = job.user_column();
+    let done = match own {
+        Some(files) => {
+            let asked = asked_of_budgets(&file.job.job.guarantee)?;
+            let (user, relation) = (user.as_deref(), Relation::Same);
+            let bill = Bill { label: &label, asked, user, relation };
+            let open = |absent: &BTreeSet<u32>, run: &mut Run<'_>| {
+                job.open_without(&file.data, keep, absent, run)
+            };
+            paid_by_each(files, &bill, &file.data, open, run, deliver)
+        }
+        None => {
+            let open = |data: &Files, run: &mut Run<'_>| {
+                job.open(table.map_or(Source::from(data), Source::from), keep, run)
+            };
+            done(purse, &file.data, user, open, run, deliver)
+        }
+    };
     bar.finish();
     done.map_err(|failure| failure.by("simulate"))
 }
@@ -304,7 +333,7 @@ fn train(
 fn described(
     job: Option<PathBuf>,
     flags: JobFile<Spec>,
-    parties: PartyFlags,
+    (parties, budgets): (PartyFlags, PartyBudgetFlags),
 ) -> Result<JobFile<SimulationSpec>, CommandFailure> {
     let JobFile { job: mut spec, data, out } = flags;
     let by_column = parties.users_from.is_some();
@@ -319,6 +348,7 @@ fn described(
             skew: parties.skew,
             trust: parties.trust,
             topology: parties.topology,
+            budget: budgets.files(),
             ..Parties::default()
         },
     };

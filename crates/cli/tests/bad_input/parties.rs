@@ -127,4 +127,24 @@ pub const CASES: &[Case] = &[
         "simulate --data none.csv GOOD --split 9 --checkpoint good.csv --resume",
         "good.csv: not a checkpoint of this version",
     ),
+    case(
+        "mean none.csv --schema schema.toml --column age --epsilon 1 --delta 1e-5 --split 3 --trust local",
+        "trust = local: a question between parties is proven for --trust central, …",
+    ),
+    case(
+        "count good.csv --schema schema.toml --epsilon 1 --delta 1e-5 --trust central",
+        "adjacency = add-remove: who takes part is public, and here it follows from the rows, …",
+    ),
+    case(
+        "mean good.csv --schema schema.toml --column age --epsilon 1 --delta 1e-5 --trust central --split 3 --party-budget a",
+        "party-budget = a: there are 3 parties; give a file for each, or one name with {} for the number",
+    ),
+    case(
+        "simulate --data good.csv GOOD --split 3 --party-budget none-{}.budget",
+        "party 0: there is no budget none-0.budget",
+    ),
+    case(
+        "simulate --data good.csv GOOD --split 3 --party-budget none-{}.budget --checkpoint c",
+        "checkpoint = c: a run whose parties pay each from a budget of its own cannot go on after a crash: …",
+    ),
 ];

@@ -77,8 +77,8 @@ impl PartyBooks {
     }
 
     /// So many parties with the same certificate.
-    pub(super) fn alike(certificate: Certificate, parties: usize) -> Self {
-        PartyBooks { certificates: vec![certificate], of: vec![0; parties], worst: 0 }
+    pub(crate) fn alike(certificate: Certificate, parties: u32) -> Self {
+        PartyBooks { certificates: vec![certificate], of: vec![0; parties as usize], worst: 0 }
     }
 
     /// How many parties there are.
@@ -97,7 +97,7 @@ impl PartyBooks {
     }
 
     /// The certificate of the run: it is one if every party's is.
-    pub(super) fn run(&self) -> Result<Certificate, Error> {
+    pub(crate) fn run(&self) -> Result<Certificate, Error> {
         let mut run = self.party(self.worst).cloned().ok_or(Error::Missing {
             what: "a party",
             todo: "give a table with at least one record",

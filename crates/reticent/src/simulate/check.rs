@@ -5,10 +5,10 @@ use std::path::Path;
 
 use reticent_accountant::{Adjacency, Unit};
 use reticent_admm::{PartyRho, ProblemFacts, Settings};
-use reticent_oracle::tables::Schema;
 use reticent_oracle::{Digest, PrivacyModel, Skew};
 use reticent_runtime::{self as runtime, Failures, ProtocolEntry, ProtocolRecipe, Topology};
 
+use super::dealing::{Dealing, keeps_persons_whole};
 use super::held;
 use super::simulation::Simulation;
 use crate::budget::Budget;
@@ -21,14 +21,6 @@ use crate::record_weights;
 
 /// The graph of the parties when none is named.
 const COMPLETE: &str = "complete";
-
-pub(super) const NOBODY: Error = Error::Missing {
-    what: "who the parties are",
-    todo: "say how many there are with `split = N`, or whose row each is with `users_from = COLUMN`",
-};
-
-/// More parties are not run in one process: each has a table, a key and books.
-const MOST_PARTIES: u32 = 10_000_000;
 
 /// Records of each party while there is no table yet: so many that no setting is refused for their
 /// number.
@@ -45,6 +37,8 @@ pub struct SimulationJob {
     pub(super) budget: Option<Budget>,
     /// The ε of parties that have a smaller budget of their own.
     pub(super) budgets: BTreeMap<u32, f64>,
+    /// Whether each party pays from a budget of its own.
+    pub(super) paid_by_parties: bool,
     /// So many parties; one for each user of the table without it.
     pub(super) split: Option<u32>,
     /// Whether the table brings along whose row each is.
@@ -88,6 +82,7 @@ impl Simulation {
             return self.check_held(digest);
         }
         self.check_noise()?;
+        self.check_budgets()?;
         if let Some(share) = self.standard_errors {
             let why = "they are asked for of an algorithm of one table, such as auto; leave it out";
             return Err(Error::value("standard_errors", share, why));
@@ -110,11 +105,6 @@ impl Simulation {
         };
         no_needless_graph(self.entry, self.topology.as_deref())?;
         keeps_persons_whole(self.split, &objective.schema, opening.unit)?;
-        if let Some(epsilon) =
-            self.budgets.values().find(|epsilon| epsilon.is_nan() || **epsilon <= 0.0)
-        {
-            return Err(Error::value("budgets", epsilon, "an ε above 0 is needed"));
-        }
         let noisy = self.entry.private && self.noise != Some(0.0);
         let budget = self.guarantee.budget(noisy)?;
         let job = SimulationJob {
@@ -124,6 +114,7 @@ impl Simulation {
             opening,
             budget,
             budgets: self.budgets,
+            paid_by_parties: self.paid_by_parties,
             split: self.split,
             owners: self.owners,
             skew: self.skew.unwrap_or_default(),
@@ -160,6 +151,14 @@ impl Simulation {
         }
     }
 
+    /// Refuses budgets of parties that are none.
+    fn check_budgets(&self) -> Result<(), Error> {
+        match self.budgets.values().find(|epsilon| epsilon.is_nan() || **epsilon <= 0.0) {
+            Some(epsilon) => Err(Error::value("budgets", epsilon, "an ε above 0 is needed")),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses a noise by hand that is no noise, and one beside budgets that differ.
     fn check_noise(&self) -> Result<(), Error> {
         let Some(noise) = self.noise else { return Ok(()) };
@@ -188,31 +187,16 @@ pub(super) fn no_needless_graph(
     }
 }
 
-/// Refuses to deal persons by the place of their rows: one row less would move everybody behind it
-/// to another party.
-pub(super) fn keeps_persons_whole(
-    split: Option<u32>,
-    schema: &Schema,
-    unit: Unit,
-) -> Result<(), Error> {
-    let why = match (split, unit) {
-        (Some(_), Unit::User) if schema.user().is_some() => {
-            "a person's records would be dealt to several parties, and each would count them as another's; make every \
-             person a party (leave split out), or protect records"
-        }
-        (Some(_), Unit::User) => {
-            "a share of the records is no person, and who has which would follow from how many rows others have; make every \
-             person a party with `users_from = COLUMN` in place of split, or protect records"
-        }
-        _ => return Ok(()),
-    };
-    Err(Error::value("split", split.unwrap_or_default(), why))
-}
-
 impl SimulationJob {
     /// Whether a party is a person, whose seat is secret.
     pub(super) fn seats_persons(&self) -> bool {
-        self.split.is_none() && self.opening.unit == Unit::User
+        self.dealing().seats_persons(self.opening.unit)
+    }
+
+    /// How rows come to parties.
+    pub(super) fn dealing(&self) -> Dealing {
+        let SimulationJob { split, owners, skew, public_seed, .. } = *self;
+        Dealing { split, owners, skew, public_seed }
     }
 
     /// Refuses what is said of single parties by their numbers where parties are persons: a number
@@ -269,16 +253,7 @@ impl SimulationJob {
 
     /// Refuses a run between nobody, or between too many.
     pub(super) fn has_parties(&self) -> Result<(), Error> {
-        match self.split {
-            Some(0) => Err(Error::value("split", 0, "at least one party is needed")),
-            Some(parties) if parties > MOST_PARTIES => {
-                let why =
-                    format!("at most {MOST_PARTIES} parties are run in one process; give fewer");
-                Err(Error::value("split", parties, why))
-            }
-            None if !self.owners && self.objective.schema.user().is_none() => Err(NOBODY),
-            _ => Ok(()),
-        }
+        self.dealing().has_parties(&self.objective.schema)
     }
 
     /// What the algorithm is built from.

@@ -17,15 +17,18 @@ use reticent_noise::NoiseKey;
 use reticent_oracle::{Digest, PrivateTable, Refusal, Rehearsal, Sampling};
 use reticent_runtime::{self as runtime, Failures, Post, Protocol, ProtocolEntry, ProtocolRecipe};
 
-use super::check::{SimulationJob, keeps_persons_whole, no_needless_graph};
+use super::check::{SimulationJob, no_needless_graph};
+use super::dealing::{dealt, keeps_persons_whole};
 use super::run::{CheckpointOptions, Simulated};
 use super::simulation::Simulation;
 use super::{NodeModels, PartyBooks};
+use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::fit::Fit;
 use crate::guarantee::Guarantee;
-use crate::job::{Job, Ready, SOME};
+use crate::job::{HeldBy, Job, Ready, SOME};
 use crate::model::Model;
+use crate::procedure::{Ground, Procedure};
 use crate::run::Noise;
 use crate::solver::Solver;
 use crate::stage::Run;
@@ -73,11 +76,31 @@ fn no_protocol(recipe: &ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused
     Err(Refused::new("trust", recipe.view, "an algorithm of one table is run on sums alone"))
 }
 
-/// A held run, ready to begin.
-pub(super) struct HeldRun<'j> {
-    ready: Ready<'j>,
+/// A job on rows that parties entrust to its gate, ready to begin.
+#[derive(Debug)]
+pub(super) struct HeldRun<'j, P: Procedure = Training> {
+    pub ready: Ready<'j, P>,
+    pub parties: u32,
     post: Arc<Post>,
-    parties: u32,
+}
+
+impl<'j, P: Procedure> HeldRun<'j, P> {
+    /// Entrusts the parties' tables to the gate of a job; `digest` stands for what is asked.
+    pub fn open(
+        job: &'j Job<P>,
+        tables: Vec<PrivateTable>,
+        (key, digest): (&NoiseKey, &Digest),
+        run: &mut Run<'_>,
+    ) -> Result<Self, Error> {
+        let Ground { schema, loss, protection } = job.procedure().ground();
+        let (parties, name) = (tables.len() as u32, runtime::run_id(digest, key)?);
+        let opening = (&protection.opening, schema.width());
+        let (rows, post) = runtime::entrust(tables, loss, opening, (key, &name))?;
+        let mut trusted = TRUSTED.map(str::to_owned).to_vec();
+        trusted.push(dealt(&protection.opening));
+        let ready = job.open_held((rows, HeldBy { parties, trusted }), run)?;
+        Ok(HeldRun { ready, post, parties })
+    }
 }
 
 impl Simulation {
@@ -105,6 +128,7 @@ impl Simulation {
             opening,
             budget,
             budgets: self.budgets,
+            paid_by_parties: self.paid_by_parties,
             split: self.split,
             owners: self.owners,
             skew: self.skew.unwrap_or_default(),
@@ -119,9 +143,7 @@ impl Simulation {
             held: None,
         };
         job.has_parties()?;
-        let mut trusted = TRUSTED.map(str::to_owned).to_vec();
-        trusted.push(job.dealt());
-        Ok(SimulationJob { held: Some(Job::new(Training::held(task, trusted))), ..job })
+        Ok(SimulationJob { held: Some(Job::new(Training::one(task))), ..job })
     }
 
     /// Refuses what is said of a run that no run on entrusted sums has.
@@ -169,7 +191,9 @@ fn check_sizes(
     split: Option<u32>,
     sampling: Option<Sampling>,
 ) -> Result<(), Error> {
-    match (guarantee.adjacency.unwrap_or_default(), guarantee.public_n) {
+    let adjacency = guarantee.adjacency.unwrap_or_default();
+    check_roster(adjacency, split)?;
+    match (adjacency, guarantee.public_n) {
         (Adjacency::AddRemove, _) => {}
         (Adjacency::ReplaceOne, None) => return Ok(()),
         (Adjacency::ReplaceOne, Some(count)) => {
@@ -177,15 +201,20 @@ fn check_sizes(
             return Err(Error::value("public_n", count, why));
         }
     }
-    if split.is_none() {
-        let why = "who takes part is public, and here it follows from the rows, so that nothing hides that a row is there; \
-                   use replace-one, or a public number of parties (`split = N`)";
-        return Err(Error::value("adjacency", Adjacency::AddRemove, why));
-    }
     match sampling.filter(|sampling| *sampling != Sampling::Full) {
         None => Ok(()),
         Some(sampling) => Err(tells_sizes(sampling)),
     }
+}
+
+/// Where the number of units is private, how many parties there are may not say it.
+pub(super) fn check_roster(adjacency: Adjacency, split: Option<u32>) -> Result<(), Error> {
+    if adjacency == Adjacency::AddRemove && split.is_none() {
+        let why = "who takes part is public, and here it follows from the rows, so that nothing hides that a row is there; \
+                   use replace-one, or a public number of parties (`split = N`)";
+        return Err(Error::value("adjacency", adjacency, why));
+    }
+    Ok(())
 }
 
 fn tells_sizes(sampling: impl std::fmt::Display) -> Error {
@@ -213,19 +242,6 @@ fn asks_for_sums(task: &Task) -> Result<(), Error> {
 }
 
 impl SimulationJob {
-    /// Entrusts the parties' tables to the gate of the run.
-    pub(super) fn open_held<'j>(
-        &'j self,
-        job: &'j Job,
-        (tables, key): (Vec<PrivateTable>, &NoiseKey),
-        run: &mut Run<'_>,
-    ) -> Result<HeldRun<'j>, Error> {
-        let (parties, name) = (tables.len() as u32, runtime::run_id(&self.digest, key)?);
-        let opening = (&self.opening, self.objective.schema.width());
-        let (rows, post) = runtime::entrust(tables, &self.objective.loss, opening, (key, &name))?;
-        Ok(HeldRun { ready: job.open_held(rows, run)?, post, parties })
-    }
-
     /// Refuses to keep what cannot be gone on with.
     pub(super) fn keeps_nothing(&self, keep: CheckpointOptions<'_>) -> Result<(), Error> {
         match keep.checkpoint {
@@ -242,7 +258,7 @@ impl SimulationJob {
     }
 }
 
-impl HeldRun<'_> {
+impl<P: Procedure> HeldRun<'_, P> {
     /// What every party's certificate will count: the same for all.
     pub fn plan(&self) -> Ledger {
         let mut plan = self.ready.plan().cloned().unwrap_or_default();
@@ -253,7 +269,9 @@ impl HeldRun<'_> {
     pub fn read_freely(&mut self) {
         self.ready.read_freely();
     }
+}
 
+impl HeldRun<'_> {
     pub fn run(self, job: &SimulationJob, run: Run<'_>) -> Result<Simulated, Error> {
         let HeldRun { ready, post, parties } = self;
         let Fitted { model, trace, .. } = ready.run(run)?;
@@ -269,9 +287,8 @@ impl SimulationJob {
         parties: u32,
         post: &Post,
     ) -> Result<Simulated, Error> {
-        let books = PartyBooks::alike(model.certificate().clone().sealed(None)?, parties as usize);
-        let certificate = books.run()?;
-        let model = model.with_certificate(certificate)?;
+        let own = Certificate { parties: None, ..model.certificate().clone() }.sealed(None)?;
+        let books = PartyBooks::alike(own, parties);
         let nodes = NodeModels::new(model.clone(), self.objective.constant, Vec::new());
         Ok(Simulated {
             model,

@@ -1,7 +1,10 @@
 //! A job of many parties, run in one process.
 
+mod asked;
 mod books;
+mod budget_files;
 mod check;
+mod dealing;
 mod held;
 mod nodes;
 mod run;
@@ -9,7 +12,9 @@ mod seating;
 mod simulation;
 mod spec;
 
+pub use asked::{JobBetween, ReadyBetween};
 pub use books::{PartyBooks, Spread};
+pub use budget_files::BudgetFiles;
 pub use check::SimulationJob;
 pub use nodes::NodeModels;
 pub use reticent_oracle::Skew;

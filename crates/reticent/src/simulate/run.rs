@@ -1,17 +1,17 @@
 //! From a checked simulation to a model: load, deal, rehearse, calibrate, run, close every party's
 //! books.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use reticent_accountant::{Adjacency, Ledger, Taint, Unit};
+use reticent_accountant::{Ledger, Taint, Unit, View};
 use reticent_admm::Progress;
 use reticent_oracle::{NoiseKey, PrivacyModel, PrivateTable, Refusal};
 use reticent_runtime::{self as runtime, Checkpoint, NoisePrice, RunError, Setup, Traffic};
 
-use super::check::{NOBODY, SimulationJob};
+use super::check::SimulationJob;
+use super::dealing::dealt;
 use super::held::HeldRun;
-use super::seating::{ASSUMED, seated};
 use super::{NodeModels, PartyBooks};
 use crate::budget::Budget;
 use crate::error::Error;
@@ -31,6 +31,17 @@ const BETWEEN_PARTIES: [&str; 2] = [
 
 /// What a certificate without a guarantee says, which is an infinite ε at every δ.
 const ANY_DELTA: f64 = 1e-5;
+
+/// Why nobody pays for a party by its number where parties are persons.
+pub(super) const NO_NUMBERS: &str = "each party is a person here, and who has which number is drawn and told to nobody: pay from one budget \
+     for all, or protect records, whose holders are public (`unit = \"record\"`)";
+
+/// Why a run on entrusted sums does not go on without a party.
+pub(super) const NEEDS_ALL: &str =
+    "on entrusted sums a party that stays away would be missing from the answer without a word";
+
+/// Below every ε: a party with this budget takes no part.
+const NONE_AT_ALL: f64 = -1.0;
 
 /// Who is shown the number of every round and the models of the parties after it.
 type Show<'a> = dyn FnMut(u32, &[Vec<f64>]) + 'a;
@@ -113,21 +124,50 @@ impl ReadySimulation<'_> {
     /// The same, whatever a neighbour is: what each party says of itself.
     pub(crate) fn party_plans(&self) -> Vec<Ledger> {
         let mut plans: Vec<Ledger> = Vec::new();
-        let ledgers = match &self.run {
-            Prepared::Nodes(run, _) => {
-                run.reports().into_iter().map(|party| party.ledger).collect()
-            }
-            Prepared::Held(held) => vec![held.plan()],
-        };
-        for mut plan in ledgers {
-            if self.unpaid {
-                plan.taint(Taint::UnpaidRead);
-            }
+        for plan in self.plan_of_each() {
             if plan.total_events() > 0 && !plans.contains(&plan) {
                 plans.push(plan);
             }
         }
         plans
+    }
+
+    /// The plan of every party, in their order.
+    fn plan_of_each(&self) -> Vec<Ledger> {
+        let mut plans: Vec<Ledger> = match &self.run {
+            Prepared::Nodes(run, _) => {
+                run.reports().into_iter().map(|party| party.ledger).collect()
+            }
+            Prepared::Held(held) => vec![held.plan(); held.parties as usize],
+        };
+        if self.unpaid {
+            plans.iter_mut().for_each(|plan| plan.taint(Taint::UnpaidRead));
+        }
+        plans
+    }
+
+    /// The plan of every party, by its number: what each of them pays for from a budget of its own.
+    /// A neighbour is then one of the party's own table, whatever others hold.
+    pub(crate) fn plans_by_number(&self) -> Result<Vec<Ledger>, Error> {
+        if self.job.seats_persons() {
+            return Err(Error::value("party_budget", "given", NO_NUMBERS));
+        }
+        Ok(self.plan_of_each())
+    }
+
+    pub(crate) fn dealing(&self) -> String {
+        self.job.dealing().words(&self.job.objective.schema)
+    }
+
+    pub(crate) fn needs_all(&self) -> Option<&'static str> {
+        match (&self.run, self.job.noise) {
+            (Prepared::Held(_), _) => Some(NEEDS_ALL),
+            (_, Some(_)) => Some("noise by hand is the same for all parties"),
+            _ if self.job.opening.view == View::Network => {
+                Some("in this view the noise of others hides a contribution")
+            }
+            _ => None,
+        }
     }
 
     /// Notes that somebody looks at the table without paying, and may choose by it: no certificate
@@ -225,21 +265,50 @@ impl SimulationJob {
         keep: CheckpointOptions<'j>,
         run: &mut Run<'_>,
     ) -> Result<ReadySimulation<'j>, Error> {
+        if self.paid_by_parties {
+            let why = "every party pays from a budget of its own, and here nobody is asked for it; run it with `reticent \
+                       simulate`, or leave it out";
+            return Err(Error::value("party_budget", "given", why));
+        }
+        self.open_without(source, keep, &BTreeSet::new(), run)
+    }
+
+    /// The same for whoever sees to it that every party pays from a budget of its own, without the
+    /// parties that cannot.
+    ///
+    /// # Errors
+    /// As [`SimulationJob::open`], and if the run cannot go on without a party.
+    #[doc(hidden)]
+    pub fn open_without<'a, 'j>(
+        &'j self,
+        source: impl Into<Source<'a>>,
+        keep: CheckpointOptions<'j>,
+        absent: &BTreeSet<u32>,
+        run: &mut Run<'_>,
+    ) -> Result<ReadySimulation<'j>, Error> {
         if self.held.is_some() {
             self.keeps_nothing(keep)?;
+        }
+        if let Some(file) = keep.checkpoint.filter(|_| self.paid_by_parties || !absent.is_empty()) {
+            let why = "a run whose parties pay each from a budget of its own cannot go on after a crash: who could pay is \
+                       not in a checkpoint; leave it out, or pay from one budget for all";
+            return Err(Error::value("checkpoint", file.display(), why));
+        }
+        if let Some(party) = absent.first().filter(|_| self.held.is_some()) {
+            return Err(Error::value("absent", party, NEEDS_ALL));
         }
         let (checkpoint, key) = self.key(keep)?;
         run.enter(Stage::Reading)?;
         let table = run.load(source.into(), &self.objective.schema)?;
         let unpaid = table.drafted_the_schema();
-        let tables = self.deal(table, &key)?;
+        let tables = self.dealing().deal(table, &self.opening, &key)?;
         // Books that somebody else keeps for a party do not know its table; and whoever is dealt
         // records by their labels has as many as the labels say. Nobody has paid for reading
         // either.
         let unpaid = unpaid || self.skew.reads_labels();
         let run = match &self.held {
             Some(job) => {
-                let mut held = self.open_held(job, (tables, &key), run)?;
+                let mut held = HeldRun::open(job, tables, (&key, &self.digest), run)?;
                 if unpaid {
                     held.read_freely();
                 }
@@ -247,7 +316,7 @@ impl SimulationJob {
             }
             None => {
                 run.enter(Stage::Calibrating)?;
-                Prepared::Nodes(Box::new(self.prepare(tables, key)?), checkpoint)
+                Prepared::Nodes(Box::new(self.prepare(tables, key, absent)?), checkpoint)
             }
         };
         Ok(ReadySimulation { job: self, run, keep, unpaid })
@@ -335,8 +404,11 @@ impl SimulationJob {
         &self,
         tables: Vec<PrivateTable>,
         key: NoiseKey,
+        absent: &BTreeSet<u32>,
     ) -> Result<runtime::SimulatedRun, Error> {
         let opening = self.opening;
+        let mut budgets = self.budgets.clone();
+        budgets.extend(absent.iter().map(|&party| (party, NONE_AT_ALL)));
         // How many records a protected user has is the user's secret: no plan may depend on it.
         let count =
             |table: &PrivateTable| table.public_count(opening.unit, opening.adjacency).unwrap_or(1);
@@ -350,7 +422,7 @@ impl SimulationJob {
             loss: self.objective.loss.clone(),
             opening,
             price: match (self.noise, self.budget) {
-                (None, Some(budget)) => NoisePrice::Within(budget.into(), self.budgets.clone()),
+                (None, Some(budget)) => NoisePrice::Within(budget.into(), budgets.clone()),
                 (noise, _) => NoisePrice::Noise(noise.unwrap_or(0.0)),
             },
             job: self.digest,
@@ -361,8 +433,8 @@ impl SimulationJob {
             why => Error::from(why),
         })?;
         let reports = run.reports();
-        if !self.budgets.is_empty() && reports.iter().all(|own| own.ledger.total_events() == 0) {
-            let most = self.budgets.values().copied().fold(0.0, f64::max);
+        if !budgets.is_empty() && reports.iter().all(|own| own.ledger.total_events() == 0) {
+            let most = budgets.values().copied().fold(0.0, f64::max);
             let why = "no party has room for one answer within its own epsilon; give at least one of them more";
             return Err(Error::value("budgets", most, why));
         }
@@ -396,7 +468,7 @@ impl SimulationJob {
         let rounds = run.progress().1;
         let mut assumptions = run.protocol().assumptions();
         assumptions.extend(BETWEEN_PARTIES.map(str::to_owned));
-        assumptions.push(self.dealt());
+        assumptions.push(dealt(&self.opening));
         assumptions.extend(self.objective.assumptions(self.opening.unit));
         let mut outcome = run.close_after(|run| after(run))?;
         if unpaid {
@@ -433,41 +505,5 @@ impl SimulationJob {
             None => NoiseKey::secure().map_err(Refusal::from)?,
         };
         Ok((None, key))
-    }
-
-    /// The parties' tables; those of persons at the seats that the key of the run draws.
-    fn deal(&self, table: PrivateTable, key: &NoiseKey) -> Result<Vec<PrivateTable>, Error> {
-        let Some(parties) = self.split else {
-            let tables = table.split_by_user().ok_or(NOBODY)?;
-            return Ok(match self.seats_persons() {
-                true => seated(tables, key).map_err(Refusal::from)?,
-                false => tables,
-            });
-        };
-        // Records are protected where they are dealt, and their number is public.
-        let PrivacyModel { unit, adjacency, .. } = self.opening;
-        if let Some(records) = table.public_count(unit, adjacency)
-            && u64::from(parties) > records
-        {
-            let why = format!(
-                "the table has {records} records, and a party without any has nothing to say; give at most so many parties"
-            );
-            return Err(Error::value("split", parties, why));
-        }
-        Ok(table.split(parties as usize, self.skew, self.public_seed).map_err(Refusal::from)?)
-    }
-
-    /// What the guarantee takes as given about whose the records are.
-    pub(super) fn dealt(&self) -> String {
-        let dealt = match (self.opening.unit, self.opening.adjacency) {
-            (Unit::User, _) => ASSUMED,
-            (Unit::Record, Adjacency::AddRemove) => {
-                "who takes part is public; how many records a party has is not, and shows in no message"
-            }
-            (Unit::Record, Adjacency::ReplaceOne) => {
-                "who holds which record, and how many, is public: a neighbour has another record with the same party"
-            }
-        };
-        dealt.to_owned()
     }
 }

@@ -10,6 +10,7 @@ use reticent_oracle::{Digest, Skew};
 use reticent_runtime::Failures;
 use serde::{Deserialize, Serialize};
 
+use super::budget_files::BudgetFiles;
 use super::check::{SimulationJob, find};
 use super::held::is_held;
 use super::simulation::Simulation;
@@ -100,6 +101,9 @@ pub struct Parties {
     /// The ε of parties that have a smaller budget of their own, by number.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub budgets: BTreeMap<String, f64>,
+    /// The budget that each party pays from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<BudgetFiles>,
 }
 
 impl SimulationSpec {
@@ -113,10 +117,11 @@ impl SimulationSpec {
         let parties =
             table.remove("parties").map(toml::Value::try_into).transpose().map_err(failed)?;
         let mut parties: Parties = parties.unwrap_or_default();
+        let base = path.parent().unwrap_or(Path::new(""));
+        parties.budget = parties.budget.map(|files| files.beside(base));
         if let Some(file) =
             parties.topology.as_deref().and_then(|graph| graph.strip_prefix("file:"))
         {
-            let base = path.parent().unwrap_or(Path::new(""));
             parties.topology = Some(format!("file:{}", text_beside(base, file)));
         }
         let failures =
@@ -182,6 +187,7 @@ impl SimulationSpec {
             settings: spec.settings.clone(),
             guarantee: spec.guarantee,
             budgets: self.budgets()?,
+            paid_by_parties: parties.budget.is_some(),
             split: parties.split,
             owners: false,
             skew: self.skew()?,
@@ -269,10 +275,12 @@ impl SimulationSpec {
         for file in self.described_in() {
             hasher.field(&std::fs::read(file).unwrap_or_default());
         }
+        // Who pays changes nothing about what is asked.
+        let parties = Parties { budget: None, ..parties.clone() };
         // As a job file has them: with their names, because what is not said is left out.
         hasher
             .field(text(job)?.as_bytes())
-            .field(toml::to_string(parties).map_err(Error::spec_form)?.as_bytes())
+            .field(toml::to_string(&parties).map_err(Error::spec_form)?.as_bytes())
             .field(toml::to_string(failures).map_err(Error::spec_form)?.as_bytes());
         Ok(hasher.finish())
     }

@@ -19,8 +19,9 @@ use crate::delivery::{Delivery, Places};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
+use crate::parties::{BetweenFlags, Paying};
 use crate::progress::JobBar;
-use crate::purse::{JobName, PurseFlags, done};
+use crate::purse::{JobName, PurseFlags};
 
 /// What may be done where a model does not tell whether the table is the file of its schema.
 const ASK_FOR_DRAFT: &str = " A model does not know the file that its schema was drafted from: if the table is another, give \
@@ -36,6 +37,7 @@ fn of_a_budget(flag: clap::Arg) -> clap::Arg {
         "delta" | "adjacency" | "unit" | "public_n" | "seed" => {
             flag.requires("epsilon").help_heading(HEADING)
         }
+        "trust" | "split" | "party_budget" => flag.requires("epsilon"),
         _ => flag,
     }
 }
@@ -65,6 +67,9 @@ pub struct PrivateFlags {
 
     #[command(flatten)]
     purse: PurseFlags,
+
+    #[command(flatten)]
+    between: BetweenFlags,
 }
 
 impl PrivateFlags {
@@ -99,22 +104,25 @@ impl PrivateFlags {
         let reading = ReadOptions { format: what.format, max_line: what.max_line };
         let files = Files { paths: vec![what.data.clone()], reading };
         let label = format!("evaluation of {}", what.model.display());
-        let asked = json!({
+        let mut asked = json!({
             "evaluation": self.guarantee, "threshold": threshold, "bins": self.bins,
             "confidence": self.confidence, "model": model.to_json()?,
         });
+        if let Some(parties) = self.between.parties() {
+            asked["parties"] = json!(parties);
+        }
         let name = JobName::kept(&label, &asked, &files, self.schema.as_slice());
         let purse = self.purse.open(&self.guarantee, &files, name, || job.plan_beforehand())?;
         let mut bar = JobBar::new("iteration");
         let mut watch = |stage| bar.watch(stage);
         let run = Run::watched(&mut watch);
-        let open = |table: &Files, run: &mut Run<'_>| job.open(table, run);
         let deliver = |evaluated: &mut Evaluated| {
             let answer = answer(model, evaluated, threshold);
             let whole = format!("{:#}\n", answer.object);
             Ok(Delivery::of(answer, "file", "", whole))
         };
-        let done = done(purse, &files, job.user_column(), open, run, deliver);
+        let paying = Paying { purse, label: &label, guarantee: &self.guarantee };
+        let done = self.between.ask(&job, &files, paying, run, deliver);
         bar.finish();
         let (delivery, charged) = done?;
         Ok(delivery.hand_over(&Places::default().and("file", self.out.as_deref()), charged))

@@ -14,9 +14,6 @@ use crate::number::{self, show};
 #[derive(Debug, Args)]
 #[command(mut_args(of_a_statistic))]
 pub struct HistogramCommand {
-    #[command(flatten)]
-    flags: ColumnFlags,
-
     /// Bins of equal width between the bounds, for columns of numbers [default: 10]
     #[arg(long, help_heading = QUESTION, value_name = "N", value_parser = number::whole::<u32>,
         allow_negative_numbers = true)]
@@ -26,6 +23,9 @@ pub struct HistogramCommand {
     #[arg(long, help_heading = QUESTION, value_name = "X,X,…", value_delimiter = ',', value_parser = number::parse,
         allow_negative_numbers = true, conflicts_with = "bins")]
     edges: Option<Vec<f64>>,
+
+    #[command(flatten)]
+    flags: ColumnFlags,
 }
 
 impl HistogramCommand {
@@ -39,13 +39,9 @@ impl HistogramCommand {
         };
         let job = flags.statistics().and_then(|asked| asked.histogram(&flags.columns, &partition));
         let job = job.map_err(|error| CommandFailure::of("histogram", error))?;
-        let known = (|| job.plan_beforehand(), job.user_column());
-        flags.perform(
-            ("histogram", json!(format!("{partition:?}"))),
-            known,
-            |table, run| job.open(table, run),
-            |histograms| (said(histograms), &histograms.certificate),
-        )
+        flags.perform(("histogram", json!(format!("{partition:?}"))), &job, |histograms| {
+            (said(histograms), &histograms.certificate)
+        })
     }
 }
 

@@ -24,13 +24,7 @@ impl Mean {
         let flags = self.flags;
         let job = flags.statistics().and_then(|asked| asked.mean(&flags.columns));
         let job = job.map_err(|error| CommandFailure::of("mean", error))?;
-        let known = (|| job.plan_beforehand(), job.user_column());
-        flags.perform(
-            ("mean", json!({})),
-            known,
-            |table, run| job.open(table, run),
-            |means| (said(means), &means.certificate),
-        )
+        flags.perform(("mean", json!({})), &job, |means| (said(means), &means.certificate))
     }
 }
 

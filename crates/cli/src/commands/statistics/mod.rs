@@ -6,10 +6,10 @@ mod mean;
 mod quantile;
 
 use clap::Args;
-use reticent::accountant::{Ledger, Unit};
-use reticent::internal::Payable;
+use reticent::accountant::Unit;
+use reticent::internal::Question;
 use reticent::tables::Schema;
-use reticent::{Certificate, Error, Files, Run, Statistics, Value};
+use reticent::{Certificate, Error, Job, Statistics, Value};
 use serde_json::json;
 
 pub use histogram::HistogramCommand;
@@ -27,9 +27,6 @@ pub const QUESTION: &str = "The statistic";
 /// What every statistic is told.
 #[derive(Debug, Args)]
 pub struct ColumnFlags {
-    #[command(flatten)]
-    table: AskedTable,
-
     /// A column to ask about; give it again for another one, in the same answer
     #[arg(long = "column", help_heading = QUESTION, value_name = "COLUMN", required = true)]
     columns: Vec<String>,
@@ -38,6 +35,9 @@ pub struct ColumnFlags {
     #[arg(long, help_heading = QUESTION, value_name = "C", value_parser = number::parse,
         allow_negative_numbers = true)]
     confidence: Option<f64>,
+
+    #[command(flatten)]
+    table: AskedTable,
 }
 
 impl ColumnFlags {
@@ -55,12 +55,11 @@ impl ColumnFlags {
     }
 
     /// Asks about the columns.
-    fn perform<R: Payable>(
+    fn perform<Q: Question>(
         self,
         (command, own): (&'static str, serde_json::Value),
-        known: (impl FnOnce() -> Option<Ledger>, Option<String>),
-        open: impl FnOnce(&Files, &mut Run<'_>) -> Result<R, Error>,
-        said: impl FnOnce(&R::Done) -> (AskedAnswer, &Certificate),
+        job: &Job<Q>,
+        said: impl FnOnce(&Q::Output) -> (AskedAnswer, &Certificate),
     ) -> Result<Answer, CommandFailure> {
         let ColumnFlags { table, columns, confidence } = self;
         let label = format!("{command} of {}", columns.join(", "));
@@ -68,7 +67,7 @@ impl ColumnFlags {
             command: own, "guarantee": table.guarantee, "columns": columns,
             "user_column": table.user_column, "confidence": confidence,
         });
-        table.perform(AskedQuestion { command, label, asked }, known, open, said)
+        table.perform(AskedQuestion { command, label, asked }, job, said)
     }
 }
 

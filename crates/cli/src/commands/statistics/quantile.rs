@@ -14,9 +14,6 @@ use crate::number::{self, show};
 #[derive(Debug, Args)]
 #[command(mut_args(of_a_statistic))]
 pub struct QuantileCommand {
-    #[command(flatten)]
-    flags: ColumnFlags,
-
     /// Which quantiles, from 0 to 1; 0.5 is the median
     #[arg(long, help_heading = QUESTION, value_name = "P,P,…", value_delimiter = ',', value_parser = number::parse,
         allow_negative_numbers = true, default_value = "0.5")]
@@ -27,6 +24,9 @@ pub struct QuantileCommand {
     #[arg(long, help_heading = QUESTION, value_name = "X", value_parser = number::parse,
         allow_negative_numbers = true)]
     resolution: Option<f64>,
+
+    #[command(flatten)]
+    flags: ColumnFlags,
 }
 
 impl QuantileCommand {
@@ -36,11 +36,9 @@ impl QuantileCommand {
         let job =
             flags.statistics().and_then(|asked| asked.quantiles(&flags.columns, &at, resolution));
         let job = job.map_err(|error| CommandFailure::of("quantile", error))?;
-        let known = (|| job.plan_beforehand(), job.user_column());
         flags.perform(
             ("quantile", json!({ "at": at, "resolution": resolution })),
-            known,
-            |table, run| job.open(table, run),
+            &job,
             |quantiles| (said(quantiles), &quantiles.certificate),
         )
     }

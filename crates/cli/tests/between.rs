@@ -1,0 +1,211 @@
+//! Questions between parties, and parties that pay each from a budget of its own, as a user types them.
+
+use serde_json::Value;
+
+use crate::common::{Folder, SCHEMA, csv};
+
+const PRICE: &str = "--schema s.toml --epsilon 1 --delta 1e-6";
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("s.toml", SCHEMA);
+    folder.write("t.csv", csv(300));
+    folder
+}
+
+/// What the answer says but for its certificate.
+fn figures(said: &Value) -> Value {
+    let names = [
+        "count",
+        "classes",
+        "deviation",
+        "columns",
+        "n",
+        "accuracy",
+        "auc",
+        "log_loss",
+        "confusion",
+        "epsilon",
+        "ledger",
+    ];
+    let found = names.into_iter().filter_map(|name| Some((name, said.get(name)?.clone())));
+    let found: serde_json::Map<_, _> = found.map(|(name, it)| (name.to_owned(), it)).collect();
+    assert!(found.len() > 2, "{said}");
+    Value::Object(found)
+}
+
+#[test]
+fn every_question_has_the_answer_of_the_pooled_table() {
+    let folder = folder();
+    let fit = "fit t.csv --schema s.toml --epsilon 2 --delta 1e-6 --out m";
+    folder.reticent(fit).ok();
+    for line in [
+        format!("count t.csv {PRICE} --target ill --by-class"),
+        format!("mean t.csv {PRICE} --column age"),
+        format!("histogram t.csv {PRICE} --column town --column age"),
+        format!("quantile t.csv {PRICE} --column age --at 0.1,0.5"),
+        "evaluate m t.csv --epsilon 1 --delta 1e-6".to_owned(),
+    ] {
+        let line = format!("{line} --seed 5 --json");
+        let pooled = folder.reticent(&line).ok().json();
+        for parties in ["--split 1", "--split 3", "--split 10", "--split 300"] {
+            let said = folder.reticent(&format!("{line} {parties} --trust central")).ok().json();
+            assert_eq!(figures(&said), figures(&pooled), "{line} {parties}");
+        }
+    }
+    // Hospitals that a column names.
+    let line = format!("mean t.csv {PRICE} --column age --unit record --seed 5 --json");
+    let pooled = folder.reticent(&line).ok().json();
+    let said = folder.reticent(&format!("{line} --user-column town --trust central")).ok().json();
+    assert_eq!(figures(&said), figures(&pooled));
+    // Of all of them, by how many there are: the number of a party's records stays private.
+    let line = format!("count t.csv {PRICE} --seed 5 --json");
+    let pooled = folder.reticent(&line).ok().json();
+    let said = folder.reticent(&format!("{line} --split 500 --trust central")).ok().json();
+    assert_eq!(figures(&said), figures(&pooled));
+}
+
+#[test]
+fn the_certificate_of_an_answer_between_parties_verifies_and_one_budget_pays_for_it() {
+    let folder = folder();
+    folder.reticent("budget new b.budget --epsilon 3 --delta 1e-5").ok();
+    let line =
+        format!("mean t.csv {PRICE} --column age --split 3 --trust central --budget b.budget");
+    let said = folder.reticent(&format!("{line} --out c.json --json")).ok().json();
+    assert_eq!(said["certified"], true, "{said}");
+    folder.reticent("verify c.json").ok();
+    let certificate: Value = serde_json::from_str(&folder.read("c.json")).unwrap();
+    assert_eq!(certificate["parties"]["count"], 3, "{certificate}");
+    let shown = folder.reticent("budget show b.budget --json").ok().json();
+    assert_eq!(shown["jobs"].as_array().unwrap().len(), 1, "{shown}");
+}
+
+#[test]
+fn every_party_pays_for_a_question_from_its_own_file() {
+    let folder = folder();
+    for party in 0..3 {
+        let epsilon = if party == 2 { 1.2 } else { 3.0 };
+        folder
+            .reticent(&format!("budget new h{party}.budget --epsilon {epsilon} --delta 1e-5"))
+            .ok();
+    }
+    let line = format!("mean t.csv {PRICE} --column age --split 3 --trust central");
+    let said = folder.reticent(&format!("{line} --party-budget h{{}}.budget --json")).ok().json();
+    assert!(said["budget"]["parties"][2]["job"].is_u64(), "{said}");
+    let jobs = |party: u32| {
+        let shown = folder.reticent(&format!("budget show h{party}.budget --json")).ok().json();
+        shown["jobs"].as_array().unwrap().len()
+    };
+    assert_eq!([jobs(0), jobs(1), jobs(2)], [1; 3]);
+    // The third has room for one: nobody pays for the second.
+    let refused = folder.reticent(&format!("{line} --party-budget h{{}}.budget"));
+    assert_eq!(refused.code, 3, "{}", refused.err);
+    assert!(refused.err.contains("party 2: the job does not fit"), "{}", refused.err);
+    assert_eq!([jobs(0), jobs(1), jobs(2)], [1; 3]);
+    let each = |files: [&str; 3]| {
+        let files = files.map(|file| format!(" --party-budget {file}")).concat();
+        folder.reticent(&format!("{line}{files}"))
+    };
+    let twice = each(["h0.budget", "h1.budget", "h0.budget"]);
+    assert!(twice.code == 2 && twice.err.contains("parties 0 and 2"), "{}", twice.err);
+    let swapped = each(["h1.budget", "h0.budget", "h2.budget"]);
+    assert!(swapped.code != 0 && swapped.err.contains("party"), "{}", swapped.err);
+    let none = each(["h0.budget", "h1.budget", "none.budget"]);
+    assert!(none.err.contains("party 2: there is no budget"), "{}", none.err);
+    assert_eq!([jobs(0), jobs(1)], [1; 2]);
+}
+
+const JOB: &str = "data = 't.csv'\nschema = 's.toml'\nepsilon = 1.0\ndelta = 1e-6\niterations = 5\n[parties]\nsplit = 3\n\
+                   budget = 'h{}.budget'\n";
+
+#[test]
+fn a_federation_pays_from_the_budgets_that_its_job_file_names() {
+    let folder = folder();
+    folder.write("job.toml", JOB);
+    for (party, epsilon) in [(0, 3.0), (1, 0.1), (2, 3.0)] {
+        let new =
+            format!("budget new h{party}.budget --epsilon {epsilon} --delta 1e-5 --view local");
+        folder.reticent(&new).ok();
+    }
+    let said = folder.reticent("simulate job.toml --out m --json").ok();
+    assert!(said.err.contains("Party 1 took no part (h1.budget)"), "{}", said.err);
+    let object = said.json();
+    assert_eq!(object["budget"]["parties"][1]["job"], Value::Null, "{object}");
+    let spent: Value = serde_json::from_str(&folder.read("m/parties.json")).unwrap();
+    assert_eq!((&spent[1]["events"], &spent[0]["events"]), (&0.into(), &5.into()));
+    folder.reticent("verify m").ok();
+    for (party, jobs) in [(0, 1), (1, 0), (2, 1)] {
+        let shown = folder.reticent(&format!("budget check h{party}.budget --json")).ok().json();
+        assert_eq!(shown["jobs"].as_array().unwrap().len(), jobs, "{shown}");
+    }
+    // On entrusted sums it ends instead, before anything is spent.
+    let trusted = folder.reticent("simulate job.toml --algorithm auto --trust central --out t");
+    assert!(trusted.code != 0 && trusted.err.contains("party"), "{}", trusted.err);
+    let both = folder.reticent("simulate job.toml --budget h0.budget --out t");
+    assert!(both.err.contains("each from a budget of its own"), "{}", both.err);
+    let kept = folder.reticent("simulate job.toml --checkpoint c --out t");
+    assert!(kept.err.contains("cannot go on after a crash"), "{}", kept.err);
+    let seeded = folder.reticent("simulate job.toml --seed 3 --out t");
+    assert!(seeded.err.contains("no budget holds it"), "{}", seeded.err);
+}
+
+/// Everybody's budget says that something was asked, whatever was killed when.
+#[cfg(unix)]
+#[test]
+fn a_federation_that_is_killed_is_counted_by_all_or_by_nobody_who_was_not_asked() {
+    use std::process::{Command, Stdio};
+    let folder = folder();
+    folder.write("job.toml", JOB.replace("iterations = 5", "iterations = 4000"));
+    for party in 0..3 {
+        let new = format!("budget new h{party}.budget --epsilon 9 --delta 1e-5 --view local");
+        folder.reticent(&new).ok();
+    }
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin("reticent"))
+        .args(["simulate", "job.toml", "--out", "m", "--quiet"])
+        .current_dir(folder.path())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let reserved = |party: u32| {
+        let shown = folder.reticent(&format!("budget check h{party}.budget --json")).ok().json();
+        !shown["jobs"].as_array().unwrap().is_empty()
+    };
+    // The last reserves before anybody is asked.
+    for _ in 0..600 {
+        if reserved(2) {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!((0..3).all(reserved));
+    for party in 0..3 {
+        let shown = folder.reticent(&format!("budget show h{party}.budget --json")).ok().json();
+        assert!(shown["groups"][0]["counted"].as_f64().unwrap() > 0.0, "{shown}");
+    }
+}
+
+#[test]
+fn what_is_not_offered_between_parties_is_refused_by_name() {
+    let folder = folder();
+    let mean = |more: &str| {
+        let said = folder.reticent(&format!("mean t.csv {PRICE} --column age {more}"));
+        assert_eq!(said.code, 2, "{}", said.out);
+        said.err
+    };
+    for trust in ["local", "secure-aggregation", "network"] {
+        let said = mean(&format!("--split 3 --trust {trust}"));
+        assert!(said.contains("proven for --trust central"), "{said}");
+    }
+    assert!(mean("--split 3").contains("--trust"));
+    assert!(mean("--trust central").contains("who the parties are"));
+    assert!(mean("--user-column town --split 3 --trust central").contains("split"));
+    assert!(mean("--party-budget h{}.budget --split 3").contains("--trust"));
+    let hidden = mean("--user-column town --adjacency add-remove --public-n 9 --trust central");
+    assert!(hidden.contains("who takes part is public"), "{hidden}");
+    let seats = mean("--user-column town --trust central --party-budget h{}.budget");
+    assert!(seats.contains("drawn and told to nobody"), "{seats}");
+    let plain = folder.reticent("evaluate m t.csv --split 3 --trust central");
+    assert!(plain.code == 2 && plain.err.contains("--epsilon"), "{}", plain.err);
+}

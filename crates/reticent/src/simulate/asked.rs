@@ -1,0 +1,215 @@
+//! A question between parties who trust an aggregator with exact sums: the answer about the pooled
+//! table, to the bit, without the table being anywhere.
+//!
+//! It is the job of one table ([`Job`]), on a gate whose rows the parties hold. Proof:
+//! proofs/holders.md.
+
+use reticent_accountant::{Ledger, View};
+use reticent_noise::Hasher;
+
+use super::dealing::{Dealing, keeps_persons_whole};
+use super::held::{HeldRun, check_roster};
+use super::run::{NEEDS_ALL, NO_NUMBERS};
+use super::spec::Parties;
+use crate::error::Error;
+use crate::job::Job;
+use crate::payable::{PaidByParties, Payable};
+use crate::procedure::{Procedure, Question, asks_for_sums};
+use crate::source::Source;
+use crate::stage::{Run, Stage};
+
+/// A question that is asked between parties, made by [`Job::between`].
+#[derive(Debug)]
+pub struct JobBetween<'j, Q: Question> {
+    job: &'j Job<Q>,
+    dealing: Dealing,
+}
+
+/// The same with the table dealt and the noise calibrated, before anything was asked.
+#[derive(Debug)]
+pub struct ReadyBetween<'j, Q: Question> {
+    held: HeldRun<'j, Q>,
+    dealing: Dealing,
+    job: &'j Job<Q>,
+}
+
+impl<Q: Question> Job<Q> {
+    /// The same question, asked between parties who trust a server with exact sums
+    /// (`trust = central`). The answer has the bits of the one about a table with all their rows.
+    ///
+    /// # Errors
+    /// If it is not said who the parties are, or something is said that no question has a use for, or
+    /// the combination is not proven to be private.
+    ///
+    /// # Examples
+    /// ```
+    /// use reticent::simulate::Parties;
+    /// use reticent::tables::{Dataset, Schema, Target};
+    /// use reticent::{Budget, Run, Statistics, View};
+    ///
+    /// # fn main() -> Result<(), reticent::Error> {
+    /// let ages: Vec<f64> = (0..4_000).map(|i| (i * 37 % 90) as f64).collect();
+    /// let schema = Schema::bounded(&[(0.0, 100.0)], Target::classes(["no", "yes"])?)?.named(["age"])?;
+    /// let table = Dataset::dense(&ages, 4_000, 1)?;
+    ///
+    /// let job = Statistics::new(schema).budget(Budget::new(0.5, 1e-6)?).mean(["age"])?;
+    /// let parties = Parties { split: Some(10), trust: Some(View::Central), ..Parties::default() };
+    /// let means = job.between(&parties)?.run(&table, Run::default())?;
+    /// assert_eq!(means.certificate.parties.map(|spread| spread.count), Some(10));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn between(&self, parties: &Parties) -> Result<JobBetween<'_, Q>, Error> {
+        nothing_unused(parties)?;
+        let ground = Procedure::ground(self.procedure());
+        let opening = ground.protection.opening;
+        let skew = parties.skew.as_deref().map(str::parse).transpose()?.unwrap_or_default();
+        if let (Some(skew), None) = (&parties.skew, parties.split) {
+            let why = "it says how records are dealt to the parties of `split = N`; leave it out";
+            return Err(Error::value("skew", skew, why));
+        }
+        let public_seed = parties.seed.unwrap_or(0);
+        // Whether a table in memory has owners shows when it is there.
+        let dealing = Dealing { split: parties.split, owners: true, skew, public_seed };
+        dealing.has_parties(ground.schema)?;
+        keeps_persons_whole(parties.split, ground.schema, opening.unit)?;
+        check_roster(opening.adjacency, parties.split)?;
+        asks_for_sums(self.procedure())?;
+        Ok(JobBetween { job: self, dealing })
+    }
+}
+
+/// Refuses what is said of parties that no question between them has.
+fn nothing_unused(parties: &Parties) -> Result<(), Error> {
+    let Parties { trust, topology, budgets, budget, users_from, .. } = parties;
+    let why = match trust {
+        Some(View::Central) => None,
+        Some(_) => Some(
+            "a question between parties is proven for `trust = central`, a server that is trusted with exact sums; there \
+             is none with noise of the parties' own",
+        ),
+        None => Some(
+            "a question between parties needs a server that is trusted with every party's exact sums: say so with `trust \
+             = central`",
+        ),
+    };
+    if let Some(why) = why {
+        return Err(Error::value("trust", trust.map_or("none", |view| view.name()), why));
+    }
+    if let Some(graph) = topology {
+        return Err(Error::value("topology", graph, "a question has no graph; leave it out"));
+    }
+    if let Some((party, _)) = budgets.iter().next() {
+        let why = "the released sums are of all parties, and cost each the same; give one epsilon for all";
+        return Err(Error::value("budgets", party, why));
+    }
+    if budget.is_some() {
+        let why = "every party pays from a budget of its own, and here nobody is asked for it; leave it out";
+        return Err(Error::value("party_budget", "given", why));
+    }
+    match users_from {
+        Some(column) => {
+            let why = "name the column as that of the users, and leave split out: each of its values is then a party";
+            Err(Error::value("users_from", column, why))
+        }
+        None => Ok(()),
+    }
+}
+
+impl<'j, Q: Question> JobBetween<'j, Q> {
+    /// Asks. Every call spends the budget anew.
+    ///
+    /// # Errors
+    /// As [`JobBetween::open`] and [`Ready::run`](crate::Ready::run).
+    pub fn run<'a>(
+        &self,
+        source: impl Into<Source<'a>>,
+        mut run: Run<'_>,
+    ) -> Result<Q::Output, Error> {
+        self.open(source, &mut run)?.run(run)
+    }
+
+    /// Reads and deals the table and calibrates the noise; nothing is asked about the table yet.
+    ///
+    /// # Errors
+    /// If the table cannot be read under the schema or says of nobody whose its rows are, or the
+    /// budget does not allow the question.
+    pub fn open<'a>(
+        &self,
+        source: impl Into<Source<'a>>,
+        run: &mut Run<'_>,
+    ) -> Result<ReadyBetween<'j, Q>, Error> {
+        let JobBetween { job, dealing } = *self;
+        let ground = Procedure::ground(job.procedure());
+        let (protection, opening) = (ground.protection, &ground.protection.opening);
+        run.enter(Stage::Reading)?;
+        let table = run.load(source.into(), ground.schema)?;
+        protection.check_owners(&table)?;
+        let unpaid = table.drafted_the_schema() || dealing.skew.reads_labels();
+        let key = protection.key()?;
+        let tables = dealing.deal(table, opening, &key)?;
+        let digest = Hasher::new("reticent question").field(Q::NAME.as_bytes()).finish();
+        let mut held = HeldRun::open(job, tables, (&key, &digest), run)?;
+        if unpaid {
+            held.read_freely();
+        }
+        Ok(ReadyBetween { held, dealing, job })
+    }
+}
+
+impl<Q: Question> ReadyBetween<'_, Q> {
+    /// What the books of every party will have, entry for entry.
+    pub fn plan(&self) -> Ledger {
+        self.held.plan()
+    }
+
+    /// Asks.
+    ///
+    /// # Errors
+    /// As [`Ready::run`](crate::Ready::run).
+    pub fn run(self, run: Run<'_>) -> Result<Q::Output, Error> {
+        self.held.ready.run(run)
+    }
+}
+
+impl<Q: Question> Payable for ReadyBetween<'_, Q> {
+    type Done = Q::Output;
+
+    fn plans(&self) -> Result<Vec<Ledger>, Error> {
+        self.held.ready.plans()
+    }
+
+    fn run(self, run: Run<'_>) -> Result<Q::Output, Error> {
+        ReadyBetween::run(self, run)
+    }
+
+    fn ledgers(done: &Q::Output) -> Vec<&Ledger> {
+        vec![&<Q as Question>::certificate(done).ledger]
+    }
+
+    fn digest(done: &Q::Output) -> Option<&str> {
+        <Q as Question>::certificate(done).digest.as_deref()
+    }
+}
+
+impl<Q: Question> PaidByParties for ReadyBetween<'_, Q> {
+    fn party_plans(&self) -> Result<Vec<Ledger>, Error> {
+        let ground = Procedure::ground(self.job.procedure());
+        if self.dealing.seats_persons(ground.protection.opening.unit) {
+            return Err(Error::value("party_budget", "given", NO_NUMBERS));
+        }
+        Ok(vec![self.plan(); self.held.parties as usize])
+    }
+
+    fn dealing(&self) -> String {
+        self.dealing.words(Procedure::ground(self.job.procedure()).schema)
+    }
+
+    fn needs_all(&self) -> Option<&'static str> {
+        Some(NEEDS_ALL)
+    }
+
+    fn party_ledger(done: &Q::Output, _: usize) -> Option<&Ledger> {
+        Some(&<Q as Question>::certificate(done).ledger)
+    }
+}

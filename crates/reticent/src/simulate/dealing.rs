@@ -1,0 +1,121 @@
+//! Who the parties are, and which rows each of them has.
+
+use reticent_accountant::{Adjacency, Unit};
+use reticent_noise::NoiseKey;
+use reticent_oracle::tables::Schema;
+use reticent_oracle::{PrivacyModel, PrivateTable, Refusal, Skew};
+
+use super::seating::{ASSUMED, seated};
+use crate::error::Error;
+use crate::objective::user_column;
+
+pub(super) const NOBODY: Error = Error::Missing {
+    what: "who the parties are",
+    todo: "say how many there are with `split = N`, or whose row each is with `users_from = COLUMN`",
+};
+
+/// More parties are not run in one process: each has a table, a key and books.
+const MOST_PARTIES: u32 = 10_000_000;
+
+/// How rows come to parties.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dealing {
+    /// So many parties; one for each user of the table without it.
+    pub split: Option<u32>,
+    /// Whether the table brings along whose row each is.
+    pub owners: bool,
+    pub skew: Skew,
+    pub public_seed: u64,
+}
+
+impl Dealing {
+    /// Refuses a run between nobody, or between too many.
+    pub fn has_parties(&self, schema: &Schema) -> Result<(), Error> {
+        match self.split {
+            Some(0) => Err(Error::value("split", 0, "at least one party is needed")),
+            Some(parties) if parties > MOST_PARTIES => {
+                let why =
+                    format!("at most {MOST_PARTIES} parties are run in one process; give fewer");
+                Err(Error::value("split", parties, why))
+            }
+            None if !self.owners && schema.user().is_none() => Err(NOBODY),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a party is a person, whose seat is secret.
+    pub fn seats_persons(&self, unit: Unit) -> bool {
+        self.split.is_none() && unit == Unit::User
+    }
+
+    /// The parties' tables; those of persons at the seats that the key of the run draws.
+    pub fn deal(
+        &self,
+        table: PrivateTable,
+        opening: &PrivacyModel,
+        key: &NoiseKey,
+    ) -> Result<Vec<PrivateTable>, Error> {
+        let PrivacyModel { unit, adjacency, .. } = *opening;
+        let Some(parties) = self.split else {
+            let tables = table.split_by_user().ok_or(NOBODY)?;
+            return Ok(match self.seats_persons(unit) {
+                true => seated(tables, key).map_err(Refusal::from)?,
+                false => tables,
+            });
+        };
+        // Records are protected where they are dealt, and their number is public.
+        if let Some(records) = table.public_count(unit, adjacency)
+            && u64::from(parties) > records
+        {
+            let why = format!(
+                "the table has {records} records, and a party without any has nothing to say; give at most so many parties"
+            );
+            return Err(Error::value("split", parties, why));
+        }
+        Ok(table.split(parties as usize, self.skew, self.public_seed).map_err(Refusal::from)?)
+    }
+
+    /// What stands for how the share of a party follows from the table: public.
+    pub fn words(&self, schema: &Schema) -> String {
+        let Dealing { split, skew, public_seed, .. } = self;
+        match split {
+            Some(parties) => format!("split {parties} {skew} {public_seed}"),
+            None => format!("users {:?}", user_column(schema)),
+        }
+    }
+}
+
+/// Refuses to deal persons by the place of their rows: one row less would move everybody behind it
+/// to another party.
+pub(super) fn keeps_persons_whole(
+    split: Option<u32>,
+    schema: &Schema,
+    unit: Unit,
+) -> Result<(), Error> {
+    let why = match (split, unit) {
+        (Some(_), Unit::User) if schema.user().is_some() => {
+            "a person's records would be dealt to several parties, and each would count them as another's; make every \
+             person a party (leave split out), or protect records"
+        }
+        (Some(_), Unit::User) => {
+            "a share of the records is no person, and who has which would follow from how many rows others have; make every \
+             person a party with `users_from = COLUMN` in place of split, or protect records"
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::value("split", split.unwrap_or_default(), why))
+}
+
+/// What the guarantee takes as given about whose the records are.
+pub(super) fn dealt(opening: &PrivacyModel) -> String {
+    let dealt = match (opening.unit, opening.adjacency) {
+        (Unit::User, _) => ASSUMED,
+        (Unit::Record, Adjacency::AddRemove) => {
+            "who takes part is public; how many records a party has is not, and shows in no message"
+        }
+        (Unit::Record, Adjacency::ReplaceOne) => {
+            "who holds which record, and how many, is public: a neighbour has another record with the same party"
+        }
+    };
+    dealt.to_owned()
+}
