@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
-use reticent_data::{HAT, Purpose, Role, Schema, Table, parse_csv};
+use reticent_data::{HAT, Purpose, Role, Schema, parse_csv};
 
 fn schema(norm: &str, column: &str) -> Schema {
     let age = "[[column]]\nname = 'x'\nkind = 'numeric'\n";
@@ -15,13 +15,7 @@ fn schema(norm: &str, column: &str) -> Schema {
 fn row(schema: &Schema, x: &str) -> Vec<f64> {
     let csv = format!("x,town,y\n{x},A,no\n");
     let table = parse_csv(csv.as_bytes(), "t.csv", schema, b',', Purpose::Fit).unwrap();
-    dense(&table, 0)
-}
-
-fn dense(table: &Table, i: usize) -> Vec<f64> {
-    let mut row = vec![0.0; table.rows.width()];
-    table.rows.dense_row(i).iter().enumerate().for_each(|(j, v)| row[j] = *v);
-    row
+    table.rows.dense_row(0).to_vec()
 }
 
 #[test]
