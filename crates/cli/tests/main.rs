@@ -9,6 +9,7 @@ mod bad_input;
 mod book;
 mod budget;
 mod common;
+mod curves;
 mod drafts;
 mod end_to_end;
 mod evaluation;

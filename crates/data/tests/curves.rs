@@ -24,8 +24,8 @@ fn a_value_has_its_line_and_the_hats_around_it() {
     assert_eq!(schema.encoded_names(), ["x", "x@25", "x@50", "x@75", "town=A", "town=B"]);
     assert_eq!(row(&schema, "0"), [-1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
     assert_eq!(row(&schema, "25"), [-0.5, HAT, 0.0, 0.0, 1.0, 0.0]);
-    assert_eq!(row(&schema, "30"), [-0.4, 0.8 * HAT, 0.2 * HAT, 0.0, 1.0, 0.0]);
-    assert_eq!(row(&schema, "90"), [0.8, 0.0, 0.0, 0.4 * HAT, 1.0, 0.0]);
+    assert_eq!(row(&schema, "37.5"), [-0.25, 0.5 * HAT, 0.5 * HAT, 0.0, 1.0, 0.0]);
+    assert_eq!(row(&schema, "87.5"), [0.75, 0.0, 0.0, 0.5 * HAT, 1.0, 0.0]);
     assert_eq!(row(&schema, "100"), [1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
     // What is outside is at the bound, and what is missing has no hat.
     assert_eq!(row(&schema, "1e300"), row(&schema, "100"));
@@ -41,9 +41,9 @@ fn knots_are_after_the_scale_and_may_be_given() {
     // log(1 + x) is half of log(100) at 9.
     assert_eq!(even.encoded_names()[..2], ["x", "x@9"]);
     assert!((row(&even, "9")[1] - HAT).abs() < 1e-15);
-    let given = schema("9", "lower = 0\nupper = 100\nknots = [10, 20]");
-    assert_eq!(row(&given, "15"), [-0.7, 0.5 * HAT, 0.5 * HAT, 1.0, 0.0]);
-    assert_eq!(row(&given, "60")[..3], [0.2, 0.0, 0.5 * HAT]);
+    let given = schema("9", "lower = 0\nupper = 100\nknots = [12.5, 25]");
+    assert_eq!(row(&given, "18.75"), [-0.625, 0.5 * HAT, 0.5 * HAT, 1.0, 0.0]);
+    assert_eq!(row(&given, "62.5")[..3], [0.25, 0.0, 0.5 * HAT]);
     let quantile =
         schema("9", "lower = 0\nupper = 100\nscale = 'quantile'\nquantiles = [1]\ncurve = 1");
     assert_eq!(row(&quantile, "1")[..2], [0.0, HAT]);

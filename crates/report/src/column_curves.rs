@@ -69,8 +69,13 @@ fn picture(curve: &ColumnCurve, id: &str) -> Markup {
     }
 }
 
+/// A logarithmic scale where its numbers have logarithms, but for a lower bound of 0, which is left out.
 fn axis(curve: &ColumnCurve, name: &str) -> Axis {
-    if curve.days { Axis::time(name) } else { Axis::linear(name) }
+    match curve.points.first() {
+        _ if curve.days => Axis::time(name),
+        Some(first) if curve.log && first.x >= 0.0 => Axis::log(name),
+        _ => Axis::linear(name),
+    }
 }
 
 /// A value of the column, a day as one.

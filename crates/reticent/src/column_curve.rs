@@ -28,6 +28,8 @@ pub struct ColumnCurve {
     pub column: String,
     /// Whether its numbers are days since 1970-01-01.
     pub days: bool,
+    /// Whether its scale is logarithmic.
+    pub log: bool,
     /// What it moves: the log-odds or the score of a class, or the predicted number; one for each
     /// output.
     pub of: Vec<String>,
@@ -200,6 +202,7 @@ impl Model {
         ColumnCurve {
             column: curved.name.to_owned(),
             days: curved.days,
+            log: curved.numeric.scale() == Scale::Log,
             of: self.explained(),
             knots: curved.numeric.knots(),
             points: curved.places().into_iter().map(point).collect(),

@@ -4,7 +4,7 @@
 //! n̂  the public number of units        z₁ the noise, in clips, with which one answer spends the whole budget
 //! s = n̂/z₁ is the signal               C  columns that can be bent      p(K) parameters with K knots for each
 //!
-//! auto:  the largest K of 0 … 8 with  s ≥ 10·p(K),  at most 1000 encoded columns,
+//! auto:  the largest K of 0 … 8 with  s ≥ 6·p(K),  s ≥ 30·C·K·outputs,  at most 1000 encoded columns,
 //!        and 8·n̂·(columns + 1) bytes at most 512 MiB
 //! ```
 //!
@@ -24,7 +24,10 @@ use crate::guarantee::Guarantee;
 use crate::task::whole_budget;
 
 /// The signal for each parameter that knots leave.
-const CLEAR: f64 = 10.0;
+const CLEAR: f64 = 6.0;
+
+/// The signal for each hat.
+const EACH: f64 = 30.0;
 
 /// More knots were worth little where they could be had.
 const MOST_KNOTS: usize = 8;
@@ -101,6 +104,12 @@ impl<'de> Deserialize<'de> for Curves {
 }
 
 impl Curves {
+    /// Behind a flag, whose name is said already.
+    #[cfg(feature = "clap")]
+    pub(crate) fn typed(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|_| ALLOWED.to_owned())
+    }
+
     /// The schema of a job, with its roles, bent as this says. `count` is the public number of units
     /// where `guarantee` and schema do not say one.
     ///
@@ -158,6 +167,100 @@ fn knots_for(schema: &Schema, count: u64, signal: f64, intercept: bool) -> usize
         columns <= MOST_COLUMNS
             && 8.0 * count as f64 * columns as f64 <= MOST_BYTES
             && signal >= CLEAR * (columns * outputs) as f64
+            && signal >= EACH * (open * knots * outputs) as f64
     };
     (1..=MOST_KNOTS).rev().find(fits).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reticent_oracle::tables::Target;
+
+    const DOCUMENT: &str = include_str!("../../../docs/curves.md");
+
+    fn table(columns: usize) -> Schema {
+        let bounds = vec![(0.0, 9.0); columns];
+        Schema::bounded(&bounds, Target::classes(["no", "yes"]).unwrap()).unwrap()
+    }
+
+    fn guarantee(epsilon: f64, count: Option<u64>) -> Guarantee {
+        Guarantee::default().with(|it| {
+            (it.epsilon, it.delta, it.public_n) = (Some(epsilon), Some(1e-5), count);
+        })
+    }
+
+    fn chosen(columns: usize, epsilon: f64, count: u64) -> usize {
+        let guarantee = guarantee(epsilon, Some(count));
+        let bent = Curves::Auto.bend(table(columns), &guarantee, None, true).unwrap();
+        (bent.width() - columns) / columns
+    }
+
+    #[test]
+    fn the_document_has_the_constants() {
+        for words in [
+            format!("s ≥ {CLEAR}·p(K)"),
+            format!("s ≥ {EACH}·C·K"),
+            format!("0 to {MOST_KNOTS}"),
+            format!("{MOST_COLUMNS} encoded columns"),
+            format!("{} MiB", MOST_BYTES / f64::from(1 << 20)),
+        ] {
+            assert!(DOCUMENT.contains(&words), "docs/curves.md lacks {words}");
+        }
+    }
+
+    #[test]
+    fn little_signal_gives_the_line_and_much_gives_knots() {
+        assert_eq!(chosen(30, 0.1, 341), 0);
+        assert_eq!(chosen(8, 1.0, 15_480), MOST_KNOTS);
+        let by_epsilon: Vec<usize> =
+            [0.01, 0.05, 0.1, 0.3, 1.0].map(|epsilon| chosen(20, epsilon, 20_000)).to_vec();
+        assert!(by_epsilon.is_sorted() && by_epsilon[0] == 0 && by_epsilon[4] == MOST_KNOTS);
+    }
+
+    /// Knots never push a job out of what auto takes coordinates of its own for.
+    #[test]
+    fn knots_stay_within_what_auto_can_have() {
+        for (columns, count) in
+            [(200, 1_000_000), (60, 2_000_000), (999, 10_000_000), (5, 90_000_000)]
+        {
+            let knots = chosen(columns, 4.0, count);
+            let width = columns * (1 + knots) + 1;
+            let fits = width <= MOST_COLUMNS && 8.0 * (count * width as u64) as f64 <= MOST_BYTES;
+            assert!(fits || knots == 0, "{columns} {count}: {knots}");
+        }
+    }
+
+    #[test]
+    fn auto_needs_a_public_number_and_off_is_a_line() {
+        let said = Curves::Auto.bend(table(2), &guarantee(1.0, None), None, true).unwrap_err();
+        assert!(said.to_string().contains("public number of records"), "{said}");
+        assert!(Curves::Auto.bend(table(2), &guarantee(1.0, None), Some(9000), true).is_ok());
+        let bent = table(2).with_curves(3).unwrap();
+        assert_eq!(Curves::Off.bend(bent, &guarantee(1.0, None), None, true).unwrap(), table(2));
+    }
+
+    #[test]
+    fn words_are_read_in_files_and_flags() {
+        #[derive(Deserialize, Serialize)]
+        struct File {
+            curves: Curves,
+        }
+        for (text, curves) in [
+            ("'auto'", Curves::Auto),
+            ("'off'", Curves::Off),
+            ("8", Curves::Knots(8)),
+            ("'8'", Curves::Knots(8)),
+        ] {
+            let file: File = toml::from_str(&format!("curves = {text}")).unwrap();
+            assert_eq!(file.curves, curves);
+            let again: File = toml::from_str(&toml::to_string(&file).unwrap()).unwrap();
+            assert_eq!(again.curves, curves);
+        }
+        assert_eq!("0".parse::<Curves>().unwrap(), Curves::Off);
+        for text in ["'many'", "-1", "1.5", "true"] {
+            let said = toml::from_str::<File>(&format!("curves = {text}")).err().unwrap();
+            assert!(said.to_string().contains(ALLOWED), "{said}");
+        }
+    }
 }

@@ -104,7 +104,7 @@ pub struct Spec {
     /// Curves of the numeric columns: auto (knots by public numbers), off, or K knots for each
     /// (docs/curves.md) [default: as the schema says]
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "auto|off|K", help_heading = flags::PROBLEM))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "auto|off|K", value_parser = Curves::typed, help_heading = flags::PROBLEM))]
     pub curves: Option<Curves>,
     /// The penalty, as NAME[:NUMBER], for example l1:1e-4 [default: none]
     #[serde(skip_serializing_if = "Option::is_none")]
