@@ -22,7 +22,8 @@ from sklearn.pipeline import Pipeline
 
 
 class Encode(TransformerMixin, BaseEstimator):
-    """Records to rows: numbers clipped and scaled, a 0/1 column for each category, long rows scaled down."""
+    """Records to rows: numbers clipped and scaled, a 0/1 column for each category, long rows scaled down, and
+    behind them the hats of curves."""
 
     def __init__(self, spec):
         self.spec = spec
@@ -38,7 +39,10 @@ class Encode(TransformerMixin, BaseEstimator):
         table = np.array([self.row(record) for record in records])
         length = np.sqrt((table * table).sum(axis=1, keepdims=True))
         norm = self.spec["row_norm"]
-        return np.where(length > norm, table * (norm / np.where(length > 0, length, 1)), table)
+        table = np.where(length > norm, table * (norm / np.where(length > 0, length, 1)), table)
+        # Hats of curves come last, and are not scaled down.
+        hats = np.array([self.hats(record) for record in records])
+        return np.hstack([table, hats]) if hats.size > 0 else table
 
     def row(self, record):
         row = []
@@ -53,6 +57,15 @@ class Encode(TransformerMixin, BaseEstimator):
                 at = category["words"].get(str(value), category["unknown"])
             row += [float(at == i) for i in range(len(category["categories"]))]
         return row
+
+    def hats(self, record):
+        hats = []
+        for number in self.spec["numbers"]:
+            value = self.meant(record.get(number["name"]))
+            for start, top, end in number.get("hats", []):
+                at = None if value is None else scale(number, float(value))
+                hats.append(0.0 if at is None else max(0.0, min((at - start) / (top - start), (end - at) / (end - top))))
+        return hats
 
     def meant(self, value):
         """The value without spaces around it; None where it stands for nothing."""
@@ -93,7 +106,7 @@ def load(path):
     """The pipeline in a file that `reticent export --to sklearn-json` wrote."""
     with open(path, encoding="utf-8") as file:
         spec = json.load(file)
-    if spec["format"] != "reticent-sklearn" or spec["version"] not in (1, 2):
+    if spec["format"] != "reticent-sklearn" or spec["version"] not in (1, 2, 3):
         raise ValueError(f"{path} is not an export of this version")
     module, name = spec["estimator"]["class"].rsplit(".", 1)
     estimator = getattr(importlib.import_module(module), name)()

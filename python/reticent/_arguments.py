@@ -36,6 +36,7 @@ class Arguments(TypedDict, total=False):
     bounds: Any
     schema: Any
     row_norm: float | None
+    curves: str | int | None
     public_n: int | None
     budget: Budget | None
     algorithm: str

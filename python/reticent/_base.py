@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import warnings
@@ -67,6 +68,9 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         Public schema of the table, instead of ``bounds``; required for categorical columns.
     row_norm : float, optional
         Norm that rows are scaled to; alone or with ``bounds``.
+    curves : {"auto", "off"} or int, optional
+        Knots of the piecewise-linear curve of each numeric column: a number, or ``"auto"`` by public
+        numbers; by default as the schema says, a line. Columns bounded by 0 and 1 stay lines.
     public_n : int, optional
         Public number of records; required for "add-remove".
     budget : Budget, optional
@@ -88,7 +92,13 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 """,
         "attributes": """\
     coef_names_ : list of str
-        Names of the encoded columns: a column, or ``column=category``.
+        Names of the encoded columns: a column, ``column=category``, or ``column@knot``.
+    curves_ : pandas.DataFrame
+        If columns are curved: what a value ``x`` of a ``column`` adds to the score or the predicted
+        number (``value``, less its mean over the knots), that which moves most first; with
+        ``standard_errors`` also ``estimate`` and the pointwise 95 % interval from ``lower`` to
+        ``upper``. ``coef_`` is NaN for them: one unit is not the same everywhere. A dict of arrays
+        without pandas.
     n_iter_ : int
         Number of iterations.
     certificate_ : Certificate
@@ -125,6 +135,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         bounds: Any = None,
         schema: Any = None,
         row_norm: float | None = None,
+        curves: str | int | None = None,
         public_n: int | None = None,
         budget: Any = None,
         algorithm: str = "auto",
@@ -141,6 +152,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         self.bounds = bounds
         self.schema = schema
         self.row_norm = row_norm
+        self.curves = curves
         self.public_n = public_n
         self.budget = budget
         self.algorithm = algorithm
@@ -305,7 +317,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _schema(self, table: _tables.Columns, y: Any, **kind: Any) -> Any:
         names = table.names if table.names is not None else _tables.column_names(table.x)
         target = getattr(y, "name", None)
-        return schema_for(
+        made = schema_for(
             bounds=self.bounds,
             schema=self.schema,
             row_norm=self.row_norm,
@@ -315,6 +327,21 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             target=target if isinstance(target, str) and target else "target",
             **kind,
         )
+        return made if self.curves is None else self._bent(made, len(y))
+
+    def _bent(self, schema: Any, records: int) -> Any:
+        """The schema with curves, whose number of knots may follow from public numbers."""
+        guarantee = {
+            "epsilon": None if self.epsilon is None else float(number("epsilon", self.epsilon)),
+            "delta": None if self.delta is None else float(number("delta", self.delta)),
+            "adjacency": self.adjacency,
+            "unit": self.unit,
+            "public_n": self._public_n(),
+            "seed": None,
+        }
+        # Under replace-one the number of records is public.
+        count = records if self.adjacency == "replace-one" else None
+        return schema.bent(str(self.curves), guarantee, count, bool(self.fit_intercept))
 
     def _payer(self, groups: Any = None) -> dict[str, Any] | None:
         return payer_of(self.budget, type(self).__name__, groups)
@@ -323,6 +350,10 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         self, table: _tables.Columns, schema: Any, y: Any, groups: Any, weights: Any
     ) -> None:
         check_stand_in("groups", groups, schema.user)
+        if self.curves == "auto" and self.public_n is None and groups is not None:
+            raise ValueError(
+                "curves='auto' goes by the number of persons: give public_n, or a number of knots"
+            )
         request = self._request(schema, groups is not None, self._seed())
         warn_of_callers(self, stacklevel=3)
         native, iterations, converged, trace, outlook, remark = _reticent.fit(
@@ -368,12 +399,15 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         names, weights, intercept = native.weights(False)
         self.coef_names_ = names
         self._set_weights(weights, intercept)
-        for of_a_fit_before in ("standard_errors_", "calibration_"):
+        for of_a_fit_before in ("standard_errors_", "calibration_", "curves_"):
             self.__dict__.pop(of_a_fit_before, None)
         if native.recalibration is not None:
             self.calibration_ = native.recalibration
         if native.standard_errors is not None:
             self.standard_errors_ = errors_of(native.standard_errors[2])
+        curves = json.loads(native.curves())
+        if curves:
+            self.curves_ = curves_of(curves)
 
     def _set_weights(self, weights: Any, intercept: Any) -> None:
         raise NotImplementedError
@@ -494,6 +528,29 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
                 file.write(written)
         return written
 
+    def plot_curves(self, most: int = 9) -> Any:
+        """Plot the curves of the columns, that which moves most first, with matplotlib.
+
+        Parameters
+        ----------
+        most : int
+            Number of columns.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            One picture per column, with the pointwise 95 % band if ``standard_errors`` was given.
+
+        Raises
+        ------
+        ValueError
+            If no column is curved.
+        """
+        from .plot import column_curves
+
+        check_is_fitted(self, "model_")
+        return column_curves(self, most)
+
     def report(
         self, path: str | os.PathLike[str] = "report.html", *, overwrite: bool = False
     ) -> pathlib.Path:
@@ -579,6 +636,21 @@ def seed_of(random_state: Any, who: str, stacklevel: int = 3) -> int | None:
             raise ValueError(f"random_state={random_state}: it must be 0 or greater")
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def curves_of(curves: list[dict[str, Any]]) -> Any:
+    """Curves as a table: a row for each point of each output."""
+    rows = [
+        (curve["column"], of, at["x"], at["values"][k], at.get("band"))
+        for curve in curves
+        for k, of in enumerate(curve["of"])
+        for at in curve["points"]
+    ]
+    columns = dict(zip(("column", "of", "x", "value"), zip(*(row[:4] for row in rows))))
+    if all(row[4] is not None for row in rows):
+        for name, key in (("estimate", "estimate"), ("lower", "from"), ("upper", "to")):
+            columns[name] = tuple(row[4][key] for row in rows)
+    return frame(columns)
 
 
 def errors_of(rows: list[Any]) -> Any:

@@ -29,6 +29,7 @@ __all__ = [
     "audit",
     "budget",
     "coefficients",
+    "column_curves",
     "curves",
     "evaluation",
     "parties",
@@ -271,6 +272,47 @@ def coefficients(model: Any, most: int = 20, ax: Any = None) -> Any:
     ax.set_yticks(range(len(order)), [names[place] for place in order])
     ax.axvline(0, color=QUIET, linewidth=1)
     return ax
+
+
+def column_curves(model: Any, most: int = 9) -> Any:
+    """The curves of the columns of a model, that which moves most first.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted private estimator with ``curves``.
+    most : int
+        Number of columns.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        One picture per column.
+    """
+    table = getattr(model, "curves_", None)
+    if table is None:
+        raise ValueError("no column of the model is curved: fit it with curves='auto'")
+    names, x, value = (column(table, name) for name in ("column", "x", "value"))
+    outputs = column(table, "of")
+    shown = list(dict.fromkeys(names.tolist()))[:most]
+    wide = min(3, len(shown))
+    high = -(-len(shown) // wide)
+    first = _axes(None, "", "", "")
+    figure = first.figure
+    figure.clear()
+    figure.set_size_inches(4.0 * wide, 3.0 * high)
+    for place, name in enumerate(shown):
+        ax = _axes(figure.add_subplot(high, wide, place + 1), "", name, "")
+        for k, of in enumerate(dict.fromkeys(outputs.tolist())):
+            at = (names == name) & (outputs == of)
+            ax.plot(x[at], value[at], color=_colour(k), label=str(of))
+            if "estimate" in table:
+                ends = (column(table, end)[at] for end in ("lower", "upper"))
+                ax.fill_between(x[at], *ends, color=_colour(k), alpha=0.15, linewidth=0)
+        ax.axhline(0, color=QUIET, linewidth=0.5)
+        if place == 0:
+            _legend(ax)
+    return figure
 
 
 def audit(table: Any, ax: Any = None) -> Any:

@@ -42,7 +42,7 @@ def _has(name: str) -> Any:
 
 # What all points have in common: what is promised, what is public, and what is predicted.
 _SHARED = (
-    "epsilon", "delta", "adjacency", "unit", "bounds", "schema", "row_norm", "public_n",
+    "epsilon", "delta", "adjacency", "unit", "bounds", "schema", "row_norm", "curves", "public_n",
     "fit_intercept", "max_sample_weight", "random_state", "calibrate", "classes", "class_weight", "class_prior", "target_bounds",
 )
 
@@ -150,6 +150,10 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             prepared.append((one, table, schema, target))
         first, table, schema, target = prepared[0]
         check_stand_in("groups", groups, schema.user)
+        if first.curves == "auto":
+            raise ValueError(
+                "curves='auto': each of several runs has a part of the budget alone; give a number of knots"
+            )
         requests = [one._request(under, groups is not None, seed) for one, _, under, _ in prepared]
         if any(request["trace"] for request in requests):
             raise ValueError(

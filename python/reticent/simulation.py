@@ -183,6 +183,10 @@ def simulate(
             raise ValueError(f"party_epsilon of {names[place]!r} is {small}: it must be above 0")
     if not dealt:
         check_stand_in("parties", parties, schema.user)
+    if model.curves == "auto":
+        raise ValueError(
+            "curves='auto': between parties noise is not that of one table; give a number of knots"
+        )
     request = model._request(schema, not dealt, model._seed())
     if not dealt and request["unit"] == "user":
         if epsilons:

@@ -119,6 +119,12 @@ impl PyModel {
         Some((of, hidden, estimates.into_iter().map(told).collect()))
     }
 
+    /// The curves of columns that are bent, as JSON, that which moves most first.
+    fn curves(&self) -> Result<String, Failure> {
+        let text = serde_json::to_string(&self.0.curves());
+        Ok(text.map_err(|error| Error::value("curves", "of the model", error.to_string()))?)
+    }
+
     /// The slope and the shift of a recalibration, which the weights have in them.
     #[getter]
     fn recalibration(&self) -> Option<(f64, f64)> {

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
+use reticent::Curves;
 use reticent::internal::tables;
 use reticent::tables::{Role, SchemaError, Target, TargetKind};
 use serde_json::{Value, json};
 
 use crate::error::Failure;
+use crate::guarantee::GuaranteeArguments;
 
 /// A checked schema.
 #[pyclass(frozen, eq, from_py_object, module = "reticent._reticent", name = "Schema")]
@@ -141,10 +143,24 @@ impl PySchema {
         self.0.weight().map(|(name, _)| name.to_owned())
     }
 
-    /// The norm that rows are scaled into.
+    /// The same with curves as a job has them: `curves` is a word, `guarantee` who is protected and by
+    /// how much, and `count` the number of units where it is public.
+    fn bent(
+        &self,
+        curves: &str,
+        guarantee: GuaranteeArguments,
+        count: Option<u64>,
+        intercept: bool,
+    ) -> Result<Self, Failure> {
+        let curves: Curves = curves.parse()?;
+        let schema = curves.bend(self.0.clone(), &guarantee.read()?, count, intercept)?;
+        Ok(PySchema(schema))
+    }
+
+    /// The norm that rows are scaled into, hats of curves left out.
     #[getter]
     fn row_norm(&self) -> f64 {
-        self.0.row_norm()
+        self.0.line_norm()
     }
 
     /// The public number of records, if one is declared.
@@ -211,7 +227,7 @@ impl PySchema {
     }
 
     fn __repr__(&self) -> String {
-        format!("Schema({} columns, row_norm={})", self.0.columns().len(), self.0.row_norm())
+        format!("Schema({} columns, row_norm={})", self.0.columns().len(), self.0.line_norm())
     }
 }
 

@@ -67,6 +67,8 @@ name = "code"
 kind = "categorical"
 categories = [1, 2, 3]
 """
+# The same columns, bent: by equal knots, by knots of one's own, on a line that is not scaled and on a logarithm.
+CURVES = {"age": "curve = 4", "gain of 'year'": "knots = [500, 1000, 12345.6]", "score": "curve = 1", "income": "curve = 6"}
 TARGETS = {
     "two": ('name = "ill"\nclasses = ["no", "yes & no"]', "logistic"),
     "margin": ('name = "ill"\nclasses = ["no", "yes & no"]', "huberised-hinge"),
@@ -276,29 +278,43 @@ def in_sklearn(path, rows, names, kind):
     return [[label] + numbers.tolist() for label, numbers in zip(first, more)]
 
 
+def bent(columns):
+    """The schema with a curve for each of its numbers."""
+    for name, curve in CURVES.items():
+        head = f'name = "{name}"\n'
+        assert columns.count(head) == 1, name
+        columns = columns.replace(head, f"{head}{curve}\n")
+    return columns
+
+
 def check(reticent, folder, packages):
     compare = Compare()
+    for columns in [COLUMNS, bent(COLUMNS)]:
+        every_target(reticent, folder, packages, compare, columns)
+    libsvm(reticent, folder, packages, compare)
+    return compare
+
+
+def every_target(reticent, folder, packages, compare, columns):
     numeric = NAMES[:4]
     for kind, (target, loss) in TARGETS.items():
         rows = tables(folder, kind, random.Random(7))
-        (folder / "schema.toml").write_text(f'{COLUMNS}[[column]]\nkind = "target"\n{target}\n', encoding="utf-8")
+        (folder / "schema.toml").write_text(f'{columns}[[column]]\nkind = "target"\n{target}\n', encoding="utf-8")
         run(reticent, "fit", folder / "train.csv", "--schema", folder / "schema.toml", "--algorithm", "exact",
-            "--loss", loss, "--penalty", "l2:1e-4", "--out", folder / kind, "--quiet")
+            "--loss", loss, "--penalty", "l2:1e-4", "--out", folder / kind, "--quiet", "--force")
         model = folder / kind
         mine = ours(run(reticent, "predict", model, folder / "new.csv").decode())
         query = run(reticent, "export", model, "--to", "sql", "--keep", "id").decode()
         compare.rows(f"{kind}: SQL", mine, in_sqlite(query, rows, NAMES, numeric))
         compare.rows(f"{kind}: PMML", mine, in_pmml(run(reticent, "export", model, "--to", "pmml"), rows, NAMES, numeric))
         if PMML4S in packages:
-            run(reticent, "export", model, "--to", "pmml", "--out", folder / f"{kind}.pmml")
+            run(reticent, "export", model, "--to", "pmml", "--out", folder / f"{kind}.pmml", "--force")
             compare.rows(f"{kind}: PMML4S", mine, in_pmml4s(folder / f"{kind}.pmml", rows, NAMES, numeric))
         if PYTHON in packages:
-            run(reticent, "export", model, "--to", "onnx", "--out", folder / f"{kind}.onnx")
+            run(reticent, "export", model, "--to", "onnx", "--out", folder / f"{kind}.onnx", "--force")
             compare.rows(f"{kind}: ONNX", mine, in_onnx(folder / f"{kind}.onnx", rows, NAMES, numeric))
-            run(reticent, "export", model, "--to", "sklearn-json", "--out", folder / f"{kind}.json")
+            run(reticent, "export", model, "--to", "sklearn-json", "--out", folder / f"{kind}.json", "--force")
             compare.rows(f"{kind}: scikit-learn", mine, in_sklearn(folder / f"{kind}.json", rows, NAMES, kind))
-    libsvm(reticent, folder, packages, compare)
-    return compare
 
 
 def libsvm(reticent, folder, packages, compare):

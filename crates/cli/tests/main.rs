@@ -10,6 +10,7 @@ mod between;
 mod book;
 mod budget;
 mod common;
+mod curves;
 mod drafts;
 mod end_to_end;
 mod evaluation;

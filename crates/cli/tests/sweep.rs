@@ -245,6 +245,12 @@ fn what_cannot_be_is_refused_before_a_table_is_read() {
         ("[sweep]\nepsilon = []\n", "the list is empty"),
         ("[sweep]\nepsilon = 1\n", "a list is needed"),
         ("[sweep]\nschema = ['a']\n", "cannot be varied"),
+        ("[sweep]\ncurves = [2, 4]\n", "cannot be varied"),
+        // Knots would follow the budget of each run, and the table is read once.
+        (
+            "curves = 'auto'\npublic_n = 10\n[sweep]\nepsilon = [1, 9]\n",
+            "runs of a sweep read one table",
+        ),
         ("[sweep]\nepsilon = [1]\nrepeats = 0\n", "repeats = N"),
         ("[sweep]\nepsilon = [1]\nseeds = [-1]\n", "at least 0"),
         ("[sweep]\nepsilon = [1, -1]\n", "(at epsilon = -1)"),

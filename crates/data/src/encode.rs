@@ -6,7 +6,7 @@ use crate::labels::Lookup;
 use crate::missing::Tokens;
 use crate::people::PersonNumbers;
 use crate::person_id::PersonId;
-use crate::schema::{Numeric, RecordWeight, Role, Schema, TargetKind, Unknown};
+use crate::schema::{Hats, Numeric, RecordWeight, Role, Schema, TargetKind, Unknown};
 use crate::{CellProblem, day, norm, number};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -57,6 +57,10 @@ pub struct EncodedRow {
     pub(crate) weight: f64,
     /// The owner, when there is one, numbered as met: for the encoder, which renumbers.
     pub(crate) user: u32,
+    /// Which of the values are of hats: the row norm is not about them.
+    hats: Vec<usize>,
+    /// Room for the others while they are scaled; empty in between.
+    scaled: Vec<f64>,
 }
 
 impl EncodedRow {
@@ -64,6 +68,7 @@ impl EncodedRow {
     pub fn clear(&mut self) {
         self.indices.clear();
         self.values.clear();
+        self.hats.clear();
     }
 
     pub(crate) fn push(&mut self, index: u32, value: f64) {
@@ -71,6 +76,46 @@ impl EncodedRow {
             self.indices.push(index);
             self.values.push(value);
         }
+    }
+
+    /// The hats of a column whose line is at `line`, at a place of it.
+    fn bend(&mut self, line: u32, hats: &Hats, place: f64) {
+        hats.each(place, |k, value| {
+            if value != 0.0 {
+                self.hats.push(self.values.len());
+                self.push(line + 1 + k as u32, value);
+            }
+        });
+    }
+
+    /// Where the values are that are no hats.
+    fn lines(&self) -> impl Iterator<Item = usize> {
+        let mut hats = self.hats.iter().copied().peekable();
+        (0..self.values.len()).filter(move |at| hats.next_if_eq(at).is_none())
+    }
+
+    /// The length of all but hats.
+    fn length(&self) -> f64 {
+        self.lines().map(|at| self.values[at] * self.values[at]).sum::<f64>().sqrt()
+    }
+
+    /// Scales all but hats into a norm.
+    fn shrink(&mut self, bound: f64) {
+        if self.hats.is_empty() {
+            return norm::shrink_into(&mut self.values, bound);
+        }
+        let mut lines = std::mem::take(&mut self.scaled);
+        lines.extend(self.lines().map(|at| self.values[at]));
+        norm::shrink_into(&mut lines, bound);
+        let mut hats = self.hats.iter().copied().peekable();
+        let mut scaled = lines.drain(..);
+        for (at, value) in self.values.iter_mut().enumerate() {
+            if hats.next_if_eq(&at).is_none() {
+                *value = scaled.next().unwrap_or(*value);
+            }
+        }
+        drop(scaled);
+        self.scaled = lines;
     }
 }
 
@@ -92,19 +137,43 @@ struct EncodingPlan {
     person: PersonId,
     trim: bool,
     comma: bool,
-    row_norm: f64,
+    line_norm: f64,
 }
 
 #[derive(Debug)]
 enum Slot {
-    Number { at: u32, numeric: Numeric, missing: f64 },
-    Day { at: u32, numeric: Numeric, missing: f64 },
+    Number(NumberSlot),
+    Day(NumberSlot),
     Category { at: u32, lookup: Box<Lookup>, missing: Option<u32>, unknown: Unknown },
     Class(Box<ClassSlot>),
     Range { kind: TargetKind, missing: Option<f64> },
     Weight(RecordWeight),
     User,
     Skip,
+}
+
+#[derive(Debug)]
+struct NumberSlot {
+    at: u32,
+    numeric: Numeric,
+    missing: f64,
+    hats: Hats,
+}
+
+impl NumberSlot {
+    fn new(at: u32, numeric: &Numeric) -> Self {
+        let (missing, hats) = (numeric.encoded_missing(), numeric.hats());
+        Self { at, numeric: numeric.clone(), missing, hats }
+    }
+
+    /// A number and its hats; a missing one has none.
+    #[inline]
+    fn put(&self, x: Option<f64>, row: &mut EncodedRow) {
+        row.push(self.at, x.map_or(self.missing, |x| self.numeric.encode(x)));
+        if let Some(x) = x.filter(|_| !self.hats.is_empty()) {
+            row.bend(self.at, &self.hats, self.numeric.place(x));
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -123,10 +192,8 @@ impl Encoder {
         let mut slots = Vec::with_capacity(schema.columns().len());
         for column in schema.columns() {
             slots.push(match column.role() {
-                Role::Numeric(n) => {
-                    Slot::Number { at, numeric: n.clone(), missing: n.encoded_missing() }
-                }
-                Role::Date(n) => Slot::Day { at, numeric: n.clone(), missing: n.encoded_missing() },
+                Role::Numeric(n) => Slot::Number(NumberSlot::new(at, n)),
+                Role::Date(n) => Slot::Day(NumberSlot::new(at, n)),
                 Role::Categorical(c) => Slot::Category {
                     at,
                     lookup: Box::new(Lookup::new(&c.categories)),
@@ -165,7 +232,7 @@ impl Encoder {
             person: PersonId::new(form, schema.decimal_comma(), schema.missing_tokens()),
             trim: schema.trim(),
             comma: schema.decimal_comma(),
-            row_norm: schema.row_norm(),
+            line_norm: schema.line_norm(),
         };
         Self { plan: Arc::new(plan), people: PersonNumbers::default(), counts: None }
     }
@@ -221,14 +288,8 @@ impl Encoder {
         }
         match &plan.slots[slot] {
             Slot::Skip => {}
-            Slot::Number { at, numeric, missing } => {
-                let x = finite(cell, plan.comma)?;
-                row.push(*at, x.map_or(*missing, |x| numeric.encode(x)));
-            }
-            Slot::Day { at, numeric, missing } => {
-                let x = whole_day(cell)?;
-                row.push(*at, x.map_or(*missing, |x| numeric.encode(x)));
-            }
+            Slot::Number(number) => number.put(finite(cell, plan.comma)?, row),
+            Slot::Day(day) => day.put(whole_day(cell)?, row),
             Slot::Category { at, lookup, missing, unknown } => {
                 let category = match (with_text(cell, |text| lookup.find(text)), unknown) {
                     (None, _) => *missing,
@@ -271,15 +332,14 @@ impl Encoder {
         self.plan.person.with(self.plan.meant(cell), |id| self.people.number(id))
     }
 
-    /// Scales a complete record into the row norm.
+    /// Scales a complete record into the declared row norm; hats stay as they are, and are beside it
+    /// (proofs/curves.md).
     pub fn finish(&mut self, row: &mut EncodedRow) {
-        let length =
-            self.counts.as_ref().map(|_| row.values.iter().map(|v| v * v).sum::<f64>().sqrt());
-        norm::shrink_into(&mut row.values, self.plan.row_norm);
-        if let (Some(counts), Some(length)) = (&mut self.counts, length) {
+        if let Some(counts) = &mut self.counts {
             counts.records += 1;
-            counts.shortened += u64::from(length > self.plan.row_norm);
+            counts.shortened += u64::from(row.length() > self.plan.line_norm);
         }
+        row.shrink(self.plan.line_norm);
     }
 
     /// Whether it counts what it meets.
@@ -297,8 +357,8 @@ impl EncodingPlan {
         let bounds = |numeric: &Numeric| numeric.lower..=numeric.upper;
         let outside = match &self.slots[slot] {
             Slot::Skip | Slot::User => false,
-            Slot::Number { numeric, .. } => outside(finite(cell, self.comma), &bounds(numeric)),
-            Slot::Day { numeric, .. } => outside(whole_day(cell), &bounds(numeric)),
+            Slot::Number(slot) => outside(finite(cell, self.comma), &bounds(&slot.numeric)),
+            Slot::Day(slot) => outside(whole_day(cell), &bounds(&slot.numeric)),
             Slot::Weight(weight) => {
                 outside(finite(cell, self.comma), &(weight.lower..=weight.upper))
             }

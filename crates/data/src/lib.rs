@@ -55,8 +55,8 @@ pub use norm::shrink_into;
 pub use person_id::IdForm;
 pub use reticent_core::calendar::day_text;
 pub use schema::{
-    Categorical, Column, Drafted, MissingNumber, Numeric, RecordWeight, Role, Scale, Schema,
-    SchemaError, Target, TargetKind, Undeclared, Unknown,
+    Categorical, Column, Curve, Drafted, HAT, Hats, MissingNumber, Numeric, RecordWeight, Role,
+    Scale, Schema, SchemaError, Target, TargetKind, Undeclared, Unknown,
 };
 #[cfg(feature = "parquet")]
 pub use source::parse_parquet;

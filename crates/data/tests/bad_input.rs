@@ -176,7 +176,7 @@ fn schemas() {
         ),
         (
             numeric("lower = 0\nupper = 1\nclasses = [1, 2]"),
-            "column `a` has the key `classes`, which its kind does not use; allowed: lower, upper, scale, quantiles, missing",
+            "column `a` has the key `classes`, which its kind does not use; allowed: lower, upper, scale, quantiles, curve, knots, missing",
         ),
         (text("unknown = 'x'"), "column `a` needs `categories`, the public list of its values"),
         (text("categories = []"), "column `a` has no categories; allowed: at least one"),

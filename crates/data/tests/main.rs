@@ -19,6 +19,7 @@ mod archive;
 mod arrow;
 mod bad_input;
 mod byte_flips;
+mod curves;
 mod dataset;
 mod drafts;
 mod formats;

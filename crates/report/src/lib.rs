@@ -8,6 +8,7 @@
 
 mod budget;
 mod coefficients;
+mod column_curves;
 mod curves;
 pub mod live;
 mod page;

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use reticent::{Certificate, View};
 
 use crate::coefficients::coefficients;
+use crate::column_curves::column_curves;
 use crate::curves::{attacker, epsilon};
 use crate::parts::{many, table};
 use crate::subject::{Finding, FindingOutcome, ReportSubject};
@@ -46,6 +47,7 @@ pub(crate) fn section(subject: &ReportSubject, id: &str, beside_budget: bool) ->
             @if let Some(model) = model {
                 h3 { "The model" }
                 (facts(subject))
+                (column_curves(model, id))
                 (coefficients(model, id))
             } @else {
                 h3 { "The run" }

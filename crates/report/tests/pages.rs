@@ -18,11 +18,17 @@ use reticent_report::{
 use sha2::Digest;
 
 fn model(epsilon: f64) -> Model {
+    bent(epsilon, "1", 0)
+}
+
+/// A model with a column of this name, and curves of so many knots.
+fn bent(epsilon: f64, column: &str, knots: usize) -> Model {
     let (n, d) = (400, 2);
     let x: Vec<f64> = (0..n * d).map(|i| (i * 37 % 90) as f64).collect();
     let y: Vec<u32> = x.chunks(d).map(|row| u32::from(row[0] > 45.0)).collect();
     let target = Target::classes(["well", "ill"]).unwrap();
     let schema = Schema::bounded(&[(0.0, 90.0), (0.0, 90.0)], target).unwrap();
+    let schema = schema.named([column, "2"]).unwrap().with_curves(knots).unwrap();
     let job = Fit::new(schema)
         .loss(Logistic)
         .penalty(L2::new(1e-3).unwrap())
@@ -70,7 +76,7 @@ const ASKED: live::PageRequest = live::PageRequest { number: 1, writable: true, 
 fn pages(name: &str) -> Vec<(&'static str, String)> {
     let store = store(name, name);
     let account = account(&store);
-    let subjects = [subject(name, model(1.0)), subject("second", model(2.0))];
+    let subjects = [subject(name, model(1.0)), subject("second", bent(2.0, name, 3))];
     let planned = |epsilon: f64| {
         let plan = store.promise().unwrap().gaussian(epsilon, 1e-6).unwrap();
         store.plan(&plan).map_err(|error| error.to_string())
@@ -130,6 +136,17 @@ fn a_report_says_who_is_protected_from_whom_and_by_how_much() {
     let said = page.split("false alarms catches at most <strong>").nth(1).unwrap();
     let said: f64 = said.split('\u{202f}').next().unwrap().parse().unwrap();
     assert!(said >= 100.0 * caught && said < 100.0 * caught + 0.11, "{said} {caught}");
+}
+
+#[test]
+fn every_curve_has_its_picture_and_its_table() {
+    let page = report(&[subject("bent", bent(2.0, "age", 3))], None).into_html();
+    for words in ["What each column does", "age: moves it by up to", "2: moves it by up to"] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!page.contains("95\u{202f}% at each"), "nobody paid for a band");
+    let lines = report(&[subject("line", model(2.0))], None).into_html();
+    assert!(!lines.contains("What each column does"));
 }
 
 #[test]

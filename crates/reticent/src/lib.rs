@@ -96,7 +96,9 @@ mod budget;
 mod canonical;
 pub mod certificate;
 mod class_weights;
+mod column_curve;
 mod count;
+mod curves;
 mod draft;
 mod error;
 mod evaluation;
@@ -148,7 +150,9 @@ mod write;
 pub use budget::Budget;
 pub use certificate::Certificate;
 pub use class_weights::ClassWeights;
+pub use column_curve::{ColumnCurve, CurveBand, CurveEstimate, CurvePoint};
 pub use count::{CountJob, Counted, Counting};
+pub use curves::Curves;
 pub use error::Error;
 pub use evaluation::{
     Estimate, Evaluated, Evaluating, Evaluation, EvaluationJob, PrivateClasses, PrivateNumbers,

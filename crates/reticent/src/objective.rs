@@ -16,7 +16,7 @@ use crate::certificate::{origin, told_apart};
 use crate::class_weights::{ClassTerms, Classes};
 use crate::error::Error;
 
-/// The constant behind the intercept, as a part of the row norm: tables in other units then give
+/// The constant behind the intercept, as a part of the declared row norm, which curves do not change: tables in other units then give
 /// the same model in those units. Gradients are longer by √(1 + 0.3²), four in a hundred, and the
 /// intercept moves a tenth as fast as a feature that fills a whole row would. The published
 /// intercept is multiplied with it.
@@ -160,7 +160,7 @@ impl Problem {
         let shape = Shape { features: schema.width(), outputs: loss.outputs(), intercept };
         let constraint = constraint.unwrap_or_else(|| Constraint::identity(shape.features));
         let regulariser = Arc::new(Regulariser::new(penalty, constraint, shape)?);
-        let constant = if intercept { INTERCEPT * schema.row_norm() } else { 0.0 };
+        let constant = if intercept { INTERCEPT * schema.line_norm() } else { 0.0 };
         Ok(Objective { schema, loss, regulariser, constant, classes, assumptions })
     }
 }

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::axis::{listed, map_values};
+use crate::curves::Curves;
 use crate::error::Error;
 #[cfg(feature = "clap")]
 use crate::flags;
@@ -100,6 +101,11 @@ pub struct Spec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, help_heading = flags::PROBLEM))]
     pub loss: Option<String>,
+    /// Curves of the numeric columns: auto (knots by public numbers), off, or K knots for each
+    /// (docs/curves.md) [default: as the schema says]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "auto|off|K", value_parser = Curves::typed, help_heading = flags::PROBLEM))]
+    pub curves: Option<Curves>,
     /// The penalty, as NAME[:NUMBER], for example l1:1e-4 [default: none]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, help_heading = flags::PROBLEM))]
@@ -223,7 +229,7 @@ impl Spec {
         }
         either! {
             schema, features, row_norm, classes, target_range, target, user_column, noise,
-            algorithm, loss, penalty, constraint, graph, graph_share, graph_edges, class_weight,
+            algorithm, loss, curves, penalty, constraint, graph, graph_share, graph_edges, class_weight,
             class_prior, standard_errors, calibrate, tune, tune_runs, tune_mode, intercept
         }
     }

@@ -10,15 +10,16 @@ use reticent_oracle::tables::{Role, Schema};
 use reticent_problem::Shape;
 use serde::{Deserialize, Serialize};
 
+use crate::column_curve::CurveEstimate;
 use crate::error::Error;
 use crate::model::Model;
 use crate::objective::Objective;
 
 /// So many standard errors either way hold the truth in 95 of 100 cases.
-const QUANTILE: f64 = 1.959_963_984_540_054;
+pub(crate) const QUANTILE: f64 = 1.959_963_984_540_054;
 
-/// More columns are not decomposed as often as a run is rehearsed.
-const MOST_COLUMNS: usize = 256;
+/// As many as `auto` takes steps in coordinates of its own for; what is asked is a matrix of them.
+const MOST_COLUMNS: usize = 1000;
 
 /// Estimates of the coefficients of the population with their standard errors, or why there are
 /// none.
@@ -35,6 +36,9 @@ pub struct StandardErrors {
     pub hidden: Option<String>,
     /// One for each column, the intercept first.
     pub estimates: Vec<CoefficientEstimate>,
+    /// One for each column that is bent.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub curves: Vec<CurveEstimate>,
 }
 
 /// A coefficient of the population, in the units of the table.
@@ -113,7 +117,9 @@ fn references(schema: &Schema, intercept: bool) -> Vec<Option<usize>> {
     for column in schema.columns() {
         let first = references.len();
         match column.role() {
-            Role::Numeric(_) | Role::Date(_) => references.push(None),
+            Role::Numeric(_) | Role::Date(_) => {
+                references.extend(std::iter::repeat_n(None, column.width()));
+            }
             Role::Categorical(_) => {
                 let first = (!determined).then_some(first);
                 determined = false;
@@ -165,7 +171,13 @@ impl Model {
             Estimated::Found { estimate, covariance } => (estimate, covariance),
             Estimated::Hidden(why) => {
                 let hidden = Some(why.clone());
-                return StandardErrors { share, of, hidden, estimates: Vec::new() };
+                return StandardErrors {
+                    share,
+                    of,
+                    hidden,
+                    estimates: Vec::new(),
+                    curves: Vec::new(),
+                };
             }
         };
         let names = self.coefficients();
@@ -181,9 +193,8 @@ impl Model {
             (value + by, variance.max(0.0).sqrt())
         };
         let one = |place: usize, weight: f64| {
-            let mut weights = vec![0.0; len];
-            weights[place] = weight;
-            combined(&weights, 0.0)
+            let variance = covariance[place * len + place].max(0.0);
+            (weight * estimate[place], weight.abs() * variance.sqrt())
         };
         // Of a record of zeros in the first category of each column; without an intercept that is
         // what the bounds alone make of zeros, and no estimate.
@@ -212,6 +223,36 @@ impl Model {
                 standard_error,
             });
         }
-        StandardErrors { share, of, hidden: None, estimates }
+        let curves = self.curve_estimates(found, (estimate, covariance));
+        StandardErrors { share, of, hidden: None, estimates, curves }
+    }
+
+    /// The curves of columns, at their knots.
+    fn curve_estimates(
+        &self,
+        found: &Found,
+        (estimate, covariance): (&[f64], &[f64]),
+    ) -> Vec<CurveEstimate> {
+        let (factor, _) = self.decoding();
+        let len = found.kept.len();
+        let mut curves = Vec::new();
+        for curved in self.curved() {
+            // Features of numbers are all kept, so that those of a column stand together.
+            let Some(first) = found.kept.iter().position(|&j| j == curved.first) else { continue };
+            let at = |features: Vec<f64>| {
+                let numbered = || features.iter().enumerate();
+                let value: f64 = numbered().map(|(j, u)| u * estimate[first + j]).sum();
+                let row = |j: usize| &covariance[(first + j) * len + first..];
+                let product = |(j, u): (usize, &f64)| {
+                    u * features.iter().zip(row(j)).map(|(v, c)| v * c).sum::<f64>()
+                };
+                let variance: f64 = numbered().map(product).sum();
+                (factor * value, factor * variance.max(0.0).sqrt())
+            };
+            let (estimates, standard_errors) = curved.features().into_iter().map(at).unzip();
+            let name = curved.name.to_owned();
+            curves.push(CurveEstimate { name, estimates, standard_errors });
+        }
+        curves
     }
 }

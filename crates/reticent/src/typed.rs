@@ -7,6 +7,7 @@ use reticent_accountant::Unit;
 use reticent_oracle::tables::{self, Schema, TargetKind};
 use reticent_problem::{Penalty, constraints, penalties};
 
+use crate::curves::Curves;
 use crate::error::{Error, plain};
 use crate::fit::Fit;
 use crate::graph::is_private_graph;
@@ -87,7 +88,7 @@ impl Spec {
         self.with_classes(problem.intercept(self.intercept.unwrap_or(true)))
     }
 
-    /// The schema with the roles of this job.
+    /// The schema with the roles of this job and its curves.
     pub(crate) fn schema(&self) -> Result<Schema, Error> {
         let schema = match (&self.schema, self.features) {
             (Some(path), _) => {
@@ -104,7 +105,17 @@ impl Spec {
                 });
             }
         };
-        Ok(schema.with_roles(self.target.as_deref(), self.user_column.as_deref())?)
+        let schema = schema.with_roles(self.target.as_deref(), self.user_column.as_deref())?;
+        match self.curves {
+            None => Ok(schema),
+            Some(Curves::Auto) if self.tune.is_some() => {
+                let why = "each of several runs has a part of the budget alone; give a number of knots beside `tune`";
+                Err(Error::value("curves", Curves::Auto, why))
+            }
+            Some(curves) => {
+                curves.bend(schema, &self.guarantee, None, self.intercept.unwrap_or(true))
+            }
+        }
     }
 
     /// Refuses what stands for a schema where there is one.

@@ -3,7 +3,8 @@
 //! An encoded number is `a·x + c` within the bounds, so a weight `w` of it is `w·a` for one unit of
 //! the column, and `w·c` goes to the intercept. A prediction of a number is `m·s + k` of its score.
 //! Both hold for records within the bounds and the row norm; others are clipped and scaled down
-//! first. Where the scale is bent (`log`, `quantile`), one unit is not the same everywhere: the
+//! first. Where the scale is bent (`log`, `quantile`), or there
+//! is a curve, one unit is not the same everywhere: the
 //! weight is no number, and the intercept is that of an encoded 0.
 
 use reticent_oracle::tables::{Role, Scale, TargetKind};
@@ -76,11 +77,15 @@ impl Model {
                     let (lower, upper) = numeric.bounds();
                     let width = upper - lower;
                     encodings.push(match numeric.scale() {
+                        // One unit is not the same everywhere beside hats either.
+                        _ if numeric.hat_count() > 0 => (f64::NAN, 0.0),
                         Scale::MinusOneToOne => (2.0 / width, -(lower + upper) / width),
                         Scale::ZeroToOne => (1.0 / width, -lower / width),
                         Scale::None => (1.0, 0.0),
                         Scale::Log | Scale::Quantile => (f64::NAN, 0.0),
                     });
+                    let hats = std::iter::repeat_n((f64::NAN, 0.0), numeric.hat_count());
+                    encodings.extend(hats);
                 }
                 Role::Categorical(_) => {
                     encodings.extend(std::iter::repeat_n((1.0, 0.0), column.width()))

@@ -5,6 +5,7 @@ mod auto;
 mod certificate;
 mod class_weights;
 mod count;
+mod curves;
 mod defaults;
 mod evaluation;
 mod examples;

@@ -9,8 +9,8 @@ use reticent::internal::{check_folder, check_results};
 use reticent::tables::{Format, ReadOptions};
 use reticent::trace::PublicData;
 use reticent::{
-    Certificate, Files, Fitted, Identity, JobFile, Model, PrivateTable, Ready, Recalibration, Run,
-    Source, Spec, Stage, Tuned, UtilityForecast,
+    Certificate, Curves, Files, Fitted, Identity, JobFile, Model, PrivateTable, Ready,
+    Recalibration, Run, Source, Spec, Stage, Tuned, UtilityForecast,
 };
 use serde_json::{Value, json};
 
@@ -152,6 +152,7 @@ impl FitArgs {
         let mut answer = delivery.hand_over(&places.and("trace", trace.trace.as_deref()), charged);
         let replaced = replaced(before, &out);
         answer.object["replaced"] = replaced.is_some().into();
+        answer.remarks.extend(straight(file.job.curves, &answer.object));
         answer.remarks.extend(replaced);
         Ok(answer)
     }
@@ -174,6 +175,16 @@ fn job_name(file: &JobFile<Spec>, trace: &TraceFlags, identity: Option<&Identity
         "signed_by": identity.map(|identity| identity.public().text()),
     });
     JobName::kept(&label, &asked, &file.data, &file.job.described_in())
+}
+
+/// What to say where curves were left to public numbers, and these allow none.
+fn straight(curves: Option<Curves>, object: &Value) -> Option<String> {
+    let none = curves == Some(Curves::Auto) && object["curves"].is_null();
+    none.then(|| {
+        "--curves auto chose lines: with so many records and columns at this epsilon, knots would cost more than they \
+         bring (docs/curves.md)."
+            .to_owned()
+    })
 }
 
 /// The folder to write to.
@@ -272,6 +283,8 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path) -> Answer {
         ("model".to_owned(), Value::from(path.display().to_string())),
         ("certificate".to_owned(), Value::from(beside.display().to_string())),
     ]);
+    let curves = Some(model.preprocessing().curved()).filter(|curves| *curves > 0);
+    object.extend(curves.map(|curves| ("curves".to_owned(), json!(curves))));
     object.extend(model.recalibration().map(|line| ("recalibration".to_owned(), json!(line))));
     let unsolved = (*converged == Some(false)).then(|| {
         format!(

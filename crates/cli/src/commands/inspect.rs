@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use reticent::{
-    Certificate, Coefficient, Document, Error, Model, StandardErrors, Standing, Verification,
+    Certificate, Coefficient, ColumnCurve, Document, Error, Model, StandardErrors, Standing,
+    Verification,
 };
+use reticent_core::calendar::day_text;
 use serde_json::{Map, Value, json};
 
 use super::shared::{
@@ -49,6 +51,7 @@ impl Inspect {
         let mut text = columns(&rows, 2, 2);
         text += &format!("\n{}\n", wrapped(&certificate.meaning));
         text += &document.model().map(|model| coefficients(model, self.all)).unwrap_or_default();
+        text += &document.model().map(|model| curves(model, self.all)).unwrap_or_default();
         text += &document.model().and_then(Model::standard_errors).map(errors).unwrap_or_default();
 
         let mut object = match document.model() {
@@ -78,6 +81,10 @@ fn of_model(model: &Model, certificate: &Certificate) -> Result<Map<String, Valu
     };
     fields.insert("certificate".to_owned(), json!(certificate));
     fields.insert("units".to_owned(), json!(model.units()));
+    let curves = model.curves();
+    if !curves.is_empty() {
+        fields.insert("curves".to_owned(), json!(curves));
+    }
     Ok(fields)
 }
 
@@ -130,6 +137,48 @@ fn coefficients(model: &Model, all: bool) -> String {
     }
     text + "  (encoded: numbers scaled by their bounds, 0/1 for a category; per unit: for one more of the\n   \
             column as the table has it, within its bounds and the row norm)\n"
+}
+
+/// So many curves are shown without `--all`.
+const MANY_CURVES: usize = 8;
+
+/// Columns that are bent: what each adds at its bounds and its knots, drawn with signs.
+fn curves(model: &Model, all: bool) -> String {
+    let curves = model.curves();
+    let shown = if all { curves.len() } else { MANY_CURVES.min(curves.len()) };
+    let Some(first) = curves.first() else { return String::new() };
+    let mut text = String::new();
+    for (k, of) in first.of.iter().enumerate() {
+        let head = ["column", "from", "to", "lowest", "highest", "from left to right"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        rows.extend(curves[..shown].iter().map(|curve| curve_row(curve, k)));
+        text += &format!(
+            "\nCurves of the {of}, that which moves most first:\n{}",
+            columns(&rows, 2, 9)
+        );
+    }
+    if shown < curves.len() {
+        text += &format!("  … and {} that move less; --all shows them\n", curves.len() - shown);
+    }
+    text + "  (what is added for a value of the column, less the mean over its knots; --json has every point)\n"
+}
+
+fn curve_row(curve: &ColumnCurve, k: usize) -> Vec<String> {
+    let values = || curve.points.iter().map(|at| at.values[k]);
+    let low = values().fold(f64::INFINITY, f64::min);
+    let high = values().fold(f64::NEG_INFINITY, f64::max);
+    let end = |x: f64| if curve.days { day_text(x as i64) } else { show(x) };
+    let (from, to) = (curve.points[0].x, curve.points[curve.points.len() - 1].x);
+    // By knots, which are equally far apart on a scale that is bent.
+    let step = (curve.points.len() - 1) / (curve.knots.len() + 1);
+    let drawn = values().step_by(step.max(1)).map(|value| bar((value - low) / (high - low)));
+    vec![curve.column.clone(), end(from), end(to), show(low), show(high), drawn.collect()]
+}
+
+/// A part of the whole height as one sign.
+fn bar(part: f64) -> char {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    BARS[(part * 7.0).round().clamp(0.0, 7.0) as usize]
 }
 
 /// What intervals do not cover, for whoever reads them.

@@ -113,8 +113,18 @@ pub fn problem_rows(algorithm: &str, model: &Model) -> Vec<Vec<String>> {
         row("penalty", penalty),
         row("constraint", constraint),
     ];
+    rows.extend(curves(model).map(|curves| row("curves", curves)));
     rows.extend(weights(model).map(|weights| row("class weights", weights)));
     rows
+}
+
+/// How many columns are bent, and by how many knots.
+fn curves(model: &Model) -> Option<String> {
+    let curves = model.curves();
+    let knots = || curves.iter().map(|curve| curve.knots.len());
+    let (least, most) = (knots().min()?, knots().max()?);
+    let knots = if least == most { most.to_string() } else { format!("{least} to {most}") };
+    Some(format!("{} columns, {knots} knots each", curves.len()))
 }
 
 /// The weights of the classes that a model was trained with.

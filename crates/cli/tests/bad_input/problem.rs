@@ -152,6 +152,19 @@ pub const CASES: &[Case] = &[
         "fit none.csv GOOD --calibrate 0.1 --loss hinge",
         "calibrate = 0.1: there is none for the loss hinge; leave it out, or use logistic for two classes",
     ),
+    case("fit none.csv GOOD --curves many", "invalid value 'many' for '--curves …"),
+    case(
+        "fit none.csv GOOD --curves 999",
+        "column `age` has curve = 999; allowed: a number of knots from 0 to 256",
+    ),
+    case(
+        "fit none.csv GOOD --curves auto",
+        "a public number of records is missing: --curves auto goes by it: …",
+    ),
+    case(
+        "fit none.csv GOOD --curves auto --public-n 60 --tune iterations=[2,3]",
+        "curves = auto: each of several runs has a part of the budget alone; give a number of knots beside --tune",
+    ),
     case(
         "fit none.csv GOOD --standard-errors 1",
         "standard-errors = 1: a share of the budget, above 0 and below 1",

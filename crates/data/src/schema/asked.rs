@@ -83,6 +83,7 @@ fn asked(column: &Column) -> Result<Role, SchemaError> {
         scale: Scale::MinusOneToOne,
         quantiles: Vec::new(),
         missing,
+        curve: None,
     };
     Ok(match &column.role {
         Role::Numeric(n) => Role::Numeric(straight(n.lower, n.upper, n.missing)),

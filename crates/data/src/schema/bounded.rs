@@ -79,6 +79,7 @@ impl Schema {
                 scale,
                 quantiles: Vec::new(),
                 missing: MissingNumber::Middle,
+                curve: None,
             }),
         };
         let target = Role::Target(Target { kind, missing: None });

@@ -1,6 +1,6 @@
 //! One declared column.
 
-use super::SchemaError;
+use super::{Curve, SchemaError};
 use crate::{IdForm, Labels};
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +71,8 @@ pub struct Numeric {
     /// Ascending, strictly between the bounds; for [`Scale::Quantile`] alone.
     pub(crate) quantiles: Vec<f64>,
     pub(crate) missing: MissingNumber,
+    /// What is declared about its hats.
+    pub(crate) curve: Option<Curve>,
 }
 
 /// How much a record counts, as a part of the largest weight, which is public: a number from 0 to 1
@@ -265,10 +267,10 @@ impl Column {
         &self.role
     }
 
-    /// Number of encoded columns.
+    /// Number of encoded columns: of a number 1, and 1 for each of its hats.
     pub fn width(&self) -> usize {
         match &self.role {
-            Role::Numeric(_) | Role::Date(_) => 1,
+            Role::Numeric(n) | Role::Date(n) => 1 + n.hat_count(),
             Role::Categorical(c) => c.categories.len(),
             _ => 0,
         }
@@ -304,7 +306,7 @@ fn wrong_bounds(lower: f64, upper: f64) -> Option<String> {
 
 impl Numeric {
     fn wrong(&self) -> Option<String> {
-        let Numeric { lower, upper, missing, scale, quantiles } = self;
+        let Numeric { lower, upper, missing, scale, quantiles, .. } = self;
         if let Some(what) = wrong_bounds(*lower, *upper) {
             return Some(what);
         }
@@ -316,11 +318,12 @@ impl Numeric {
         let all: Vec<f64> = [lower].into_iter().chain(quantiles).chain([upper]).copied().collect();
         let wrong = (*scale == Scale::Quantile) == quantiles.is_empty()
             || !all.windows(2).all(|w| w[0] < w[1]);
-        wrong.then(|| {
+        let quantiles = wrong.then(|| {
             "needs `quantiles` beside scale = \"quantile\", and nowhere else; allowed: numbers that \
              ascend, above `lower` and below `upper`"
                 .to_owned()
-        })
+        });
+        quantiles.or_else(|| self.wrong_curve())
     }
 
     fn wrong_as_days(&self) -> Option<String> {
@@ -335,7 +338,7 @@ impl Numeric {
                 let x = day(*x);
                 Some(format!("has missing = {x}; allowed: a day from {first} to {last}"))
             }
-            _ => None,
+            _ => self.wrong_curve(),
         }
     }
 }

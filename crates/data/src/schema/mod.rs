@@ -7,6 +7,7 @@ mod access;
 mod asked;
 mod bounded;
 mod column;
+mod curve;
 mod drafted;
 mod error;
 mod pieces;
@@ -18,6 +19,7 @@ pub use column::{
     Categorical, Column, MissingNumber, Numeric, RecordWeight, Role, Scale, Target, TargetKind,
     Undeclared, Unknown,
 };
+pub use curve::{Curve, HAT, Hats};
 pub use drafted::Drafted;
 pub(crate) use drafted::Fingerprint;
 pub use error::SchemaError;
@@ -98,8 +100,19 @@ impl Schema {
         raw::asking(self.clone(), asked)
     }
 
-    /// Largest Euclidean norm of an encoded row, intercept not included.
+    /// Largest Euclidean norm of an encoded row, hats included, intercept not: R′ of
+    /// proofs/curves.md, `R′² = R² + h²·(curved columns)`, and R itself without curves.
     pub fn row_norm(&self) -> f64 {
+        match self.curved() {
+            0 => self.row_norm,
+            // Rounded up, by more than what norms allow for their own rounding.
+            curved => self.row_norm.hypot(HAT * (curved as f64).sqrt()) * (1.0 + 1e-9),
+        }
+    }
+
+    /// The declared norm R, which rows are scaled into before hats: it is about columns as lines and
+    /// categories.
+    pub fn line_norm(&self) -> f64 {
         self.row_norm
     }
 
@@ -167,16 +180,18 @@ impl Schema {
     }
 
     /// Whether every feature is encoded as under a draft: a draft of another file of the same name has
-    /// other bounds. Columns that a job gave another role, and what is predicted, are left aside.
+    /// other bounds. Columns that a job gave another role, what is predicted, and curves, which a job
+    /// may add, are left aside.
     pub fn encodes_as(&self, draft: &Schema) -> bool {
         let is_feature = |column: &&Column| {
             matches!(column.role, Role::Numeric(_) | Role::Date(_) | Role::Categorical(_))
         };
+        let (own, draft) = (self.clone().without_curves(), draft.clone().without_curves());
         let known: HashMap<&str, &Role> =
             draft.columns.iter().map(|column| (column.name.as_str(), &column.role)).collect();
-        self.features == draft.features
-            && self.row_norm == draft.row_norm
-            && self.columns.iter().filter(is_feature).all(|column| {
+        own.features == draft.features
+            && own.row_norm == draft.row_norm
+            && own.columns.iter().filter(is_feature).all(|column| {
                 known.get(column.name.as_str()).is_some_and(|role| **role == column.role)
             })
     }
@@ -238,8 +253,8 @@ impl Schema {
         self.features.map_or_else(|| self.columns.iter().map(Column::width).sum(), |n| n as usize)
     }
 
-    /// Names of the encoded columns: the name of a numeric column, `column=category` for a
-    /// category, the index for LIBSVM.
+    /// Names of the encoded columns: the name of a numeric column for its line and `column@knot` for a
+    /// hat, `column=category` for a category, the index for LIBSVM.
     pub fn encoded_names(&self) -> Vec<String> {
         if let Some(n) = self.features {
             return (1..=n).map(|i| i.to_string()).collect();
@@ -247,7 +262,12 @@ impl Schema {
         let mut names = Vec::new();
         for column in &self.columns {
             match &column.role {
-                Role::Numeric(_) | Role::Date(_) => names.push(column.name.clone()),
+                Role::Numeric(n) | Role::Date(n) => {
+                    names.push(column.name.clone());
+                    let date = matches!(column.role, Role::Date(_));
+                    let knots = n.knot_words(date).into_iter();
+                    names.extend(knots.map(|knot| format!("{}@{knot}", column.name)));
+                }
                 Role::Categorical(c) => {
                     names.extend(c.categories.names().map(|v| format!("{}={v}", column.name)))
                 }
@@ -258,10 +278,12 @@ impl Schema {
     }
 
     /// Whether rows are kept sparse. By the schema alone: LIBSVM always; a table when fewer than 3
-    /// in 10 encoded entries can be non-zero (a numeric column counts as one non-zero, a
-    /// categorical one as one of its many).
+    /// in 10 encoded entries can be non-zero (a numeric column counts as one non-zero, two of its hats
+    /// beside it, a categorical one as one of its many).
     pub fn sparse(&self) -> bool {
-        let filled = self.columns.iter().filter(|c| c.width() > 0).count();
+        let hats = |c: &Column| c.numeric().map_or(0, |numeric| numeric.hat_count().min(2));
+        let filled: usize =
+            self.columns.iter().filter(|c| c.width() > 0).map(|c| 1 + hats(c)).sum();
         self.features.is_some() || (filled as f64) < 0.3 * self.width() as f64
     }
 
@@ -366,9 +388,9 @@ impl Schema {
             return Err(SchemaError::TooWide(self.width()));
         }
         if self.features.is_none() {
-            // One of two that are equal is `column=category`.
+            // One of two that are equal is `column=category` or `column@knot`.
             let (names, mut seen) = (self.encoded_names(), HashSet::new());
-            let mut encoded = names.iter().filter(|name| name.contains('='));
+            let mut encoded = names.iter().filter(|name| name.contains(['=', '@']));
             if let Some(name) = encoded.find(|name| !seen.insert(name.as_str())) {
                 return Err(SchemaError::DuplicateColumn(name.clone()));
             }

@@ -2,7 +2,7 @@
 
 use super::words::{BoundWord, ColumnKind, ListWord, TODO, day};
 use super::{
-    Categorical, Column, Drafted, MissingNumber, Numeric, RecordWeight, Role, Scale, Schema,
+    Categorical, Column, Curve, Drafted, MissingNumber, Numeric, RecordWeight, Role, Scale, Schema,
     SchemaError, Target, TargetKind, Undeclared, Unknown,
 };
 use crate::labels::Word;
@@ -53,6 +53,10 @@ struct RawColumn {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     quantiles: Option<Vec<f64>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    curve: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    knots: Option<Vec<f64>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     missing: Option<Word>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     unknown: Option<Word>,
@@ -73,6 +77,8 @@ impl RawColumn {
             upper: None,
             scale: None,
             quantiles: None,
+            curve: None,
+            knots: None,
             missing: None,
             unknown: None,
             categories: None,
@@ -96,6 +102,8 @@ impl RawColumn {
             ("upper", self.upper.is_some()),
             ("scale", self.scale.is_some()),
             ("quantiles", self.quantiles.is_some()),
+            ("curve", self.curve.is_some()),
+            ("knots", self.knots.is_some()),
             ("missing", self.missing.is_some()),
             ("unknown", self.unknown.is_some()),
             ("categories", self.categories.is_some()),
@@ -114,8 +122,10 @@ impl RawColumn {
     fn role(self) -> Result<Role, String> {
         let kind = ColumnKind::read(&self.kind)?;
         self.has_only(match kind {
-            ColumnKind::Numeric => &["lower", "upper", "scale", "quantiles", "missing"],
-            ColumnKind::Date => &["lower", "upper", "scale", "missing"],
+            ColumnKind::Numeric => {
+                &["lower", "upper", "scale", "quantiles", "curve", "knots", "missing"]
+            }
+            ColumnKind::Date => &["lower", "upper", "scale", "curve", "missing"],
             ColumnKind::Categorical => &["categories", "missing", "unknown"],
             ColumnKind::Target => &["classes", "lower", "upper", "missing"],
             ColumnKind::User => &["as"],
@@ -132,6 +142,7 @@ impl RawColumn {
                 scale: self.scale.unwrap_or_default(),
                 quantiles: self.quantiles.unwrap_or_default(),
                 missing: missing_number(self.missing)?,
+                curve: curve(self.curve, self.knots)?,
             })),
             ColumnKind::Date => {
                 let scale = self.scale.unwrap_or_default();
@@ -147,6 +158,7 @@ impl RawColumn {
                     scale,
                     quantiles: Vec::new(),
                     missing: missing_day(self.missing)?,
+                    curve: curve(self.curve, None)?,
                 }))
             }
             ColumnKind::Categorical => {
@@ -176,6 +188,27 @@ impl RawColumn {
                 missing: missing_weight(self.missing)?,
             })),
         }
+    }
+}
+
+/// What a column says of its hats.
+fn curve(count: Option<i64>, knots: Option<Vec<f64>>) -> Result<Option<Curve>, String> {
+    match (count, knots) {
+        (None, None) => Ok(None),
+        (Some(_), Some(_)) => Err("has `curve` and `knots`; give one of the two".into()),
+        (None, Some(knots)) => Ok(Some(Curve::At(knots))),
+        (Some(count), None) => match usize::try_from(count) {
+            Ok(count) => Ok(Some(Curve::Even(count))),
+            Err(_) => Err(format!("has curve = {count}; allowed: a number of knots from 0")),
+        },
+    }
+}
+
+fn raw_curve(curve: Option<Curve>) -> (Option<i64>, Option<Vec<f64>>) {
+    match curve {
+        None => (None, None),
+        Some(Curve::Even(count)) => (i64::try_from(count).ok(), None),
+        Some(Curve::At(knots)) => (None, Some(knots)),
     }
 }
 
@@ -392,20 +425,27 @@ fn raw_column(column: Column) -> RawColumn {
             missing: weight.missing.map(Word::Number),
             ..RawColumn::blank(name, ColumnKind::Weight)
         },
-        Role::Numeric(n) => RawColumn {
-            lower: Some(BoundWord::Number(n.lower)),
-            upper: Some(BoundWord::Number(n.upper)),
-            scale: Some(n.scale),
-            quantiles: Some(n.quantiles).filter(|q| !q.is_empty()),
-            missing: Some(raw_missing(n.missing, Word::Number)),
-            ..RawColumn::blank(name, ColumnKind::Numeric)
-        },
+        Role::Numeric(n) => {
+            let (curve, knots) = raw_curve(n.curve);
+            RawColumn {
+                lower: Some(BoundWord::Number(n.lower)),
+                upper: Some(BoundWord::Number(n.upper)),
+                scale: Some(n.scale),
+                quantiles: Some(n.quantiles).filter(|q| !q.is_empty()),
+                curve,
+                knots,
+                missing: Some(raw_missing(n.missing, Word::Number)),
+                ..RawColumn::blank(name, ColumnKind::Numeric)
+            }
+        }
         Role::Date(n) => {
+            let (curve, _) = raw_curve(n.curve);
             let day = |x: f64| crate::day::text(x as i64);
             RawColumn {
                 lower: Some(BoundWord::Text(day(n.lower))),
                 upper: Some(BoundWord::Text(day(n.upper))),
                 scale: Some(n.scale),
+                curve,
                 missing: Some(raw_missing(n.missing, |x| Word::Text(day(x)))),
                 ..RawColumn::blank(name, ColumnKind::Date)
             }

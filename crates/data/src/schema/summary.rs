@@ -1,6 +1,6 @@
 //! The schema in words.
 
-use super::{Column, Role, Scale, Schema, TargetKind, Unknown};
+use super::{Column, Numeric, Role, Scale, Schema, TargetKind, Unknown};
 use crate::{IdForm, Labels};
 use std::fmt::Write;
 
@@ -12,7 +12,11 @@ impl Schema {
         let count = self.public_n().map_or("not declared".to_string(), |n| n.to_string());
         // Writing to a string cannot fail.
         let _ = writeln!(out, "{} encoded columns, kept {shape}", self.width());
-        let _ = writeln!(out, "row norm at most {}; public count: {count}", self.row_norm());
+        let _ = writeln!(out, "row norm at most {}; public count: {count}", self.line_norm());
+        if self.curved() > 0 {
+            let (curved, norm) = (self.curved(), self.row_norm());
+            let _ = writeln!(out, "curves of {curved} columns, which make it at most {norm:.4}");
+        }
         if let Some(drafted) = self.drafted() {
             let known = if drafted.public() {
                 "which is said to be public"
@@ -49,6 +53,18 @@ fn person(form: IdForm) -> &'static str {
     }
 }
 
+/// The knots of a curve, if there is one.
+fn hats(numeric: &Numeric, date: bool) -> String {
+    match numeric.hat_count() {
+        0 => String::new(),
+        count => {
+            let knots = numeric.knot_words(date).join(", ");
+            let s = if count == 1 { "" } else { "s" };
+            format!(" and a curve of {count} hat{s} (knots at {knots})")
+        }
+    }
+}
+
 fn words(column: &Column) -> (&'static str, String) {
     match column.role() {
         Role::Ignored => ("ignored", "not read".into()),
@@ -70,7 +86,8 @@ fn words(column: &Column) -> (&'static str, String) {
                 Scale::None => "",
             };
             let text = format!(
-                "1 column, clipped to [{}, {}]{scale}; missing: {}",
+                "1 column{}, clipped to [{}, {}]{scale}; missing: {}",
+                hats(n, false),
                 n.lower,
                 n.upper,
                 n.encoded_missing()
@@ -81,8 +98,9 @@ fn words(column: &Column) -> (&'static str, String) {
             let day = |x: f64| crate::day::text(x as i64);
             let scale = if n.scale == Scale::ZeroToOne { "[0, 1]" } else { "[-1, 1]" };
             let (lower, upper, missing) = (day(n.lower), day(n.upper), n.encoded_missing());
+            let hats = hats(n, true);
             let text = format!(
-                "1 column, clipped to [{lower}, {upper}], scaled to {scale}; missing: {missing}"
+                "1 column{hats}, clipped to [{lower}, {upper}], scaled to {scale}; missing: {missing}"
             );
             ("date", text)
         }

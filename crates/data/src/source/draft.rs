@@ -326,7 +326,7 @@ impl Scan {
                     ));
                 }
                 let (quantiles, missing) = (Vec::new(), MissingNumber::default());
-                Role::Numeric(Numeric { lower, upper, scale, quantiles, missing })
+                Role::Numeric(Numeric { lower, upper, scale, quantiles, missing, curve: None })
             }
             Some(categories) => {
                 let unknown = Unknown::default();

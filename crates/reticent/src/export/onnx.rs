@@ -1,7 +1,7 @@
 //! ONNX: a tensor of one column for each column of the table, doubles throughout. A missing number
 //! is NaN, a missing text one of the missing tokens. Field numbers are those of onnx.proto.
 
-use super::plan::{Category, ExportPlan, Number, PredictedOutcome};
+use super::plan::{Category, ExportPlan, Hat, Number, PredictedOutcome};
 use super::protobuf::ProtobufMessage;
 
 const INT64: i64 = 7;
@@ -16,8 +16,8 @@ const IR_VERSION: i64 = 8;
 
 pub(super) fn write(plan: &ExportPlan) -> Vec<u8> {
     let mut graph = OnnxGraph::default();
-    let (score, square) = sums(plan, &mut graph);
-    let scores = graph.scores(plan, &score, &square);
+    let Sums { score, square, bent } = sums(plan, &mut graph);
+    let scores = graph.scores(plan, (&score, &square), bent.as_deref());
     graph.outcome(plan, &scores);
     let opset =
         |domain: &str, version: i64| ProtobufMessage::default().text(1, domain).int(2, version);
@@ -48,22 +48,32 @@ struct OnnxGraph {
     made: usize,
 }
 
-/// Weights times row, and the squared length of the row, before it is scaled down.
-fn sums(plan: &ExportPlan, graph: &mut OnnxGraph) -> (String, String) {
+/// Weights times row, the squared length of the row, before it is scaled down, and weights times
+/// hats, if there are any.
+struct Sums {
+    score: String,
+    square: String,
+    bent: Option<String>,
+}
+
+fn sums(plan: &ExportPlan, graph: &mut OnnxGraph) -> Sums {
     let mut parts: Vec<(String, String)> = Vec::new();
+    let mut bent = None;
     if !plan.numbers.is_empty() {
-        parts.push(graph.numbers(plan));
+        let all = graph.numbers(plan);
+        parts.push((all.score, all.square));
+        bent = all.bent;
     }
     for category in &plan.categories {
         parts.push(graph.category(category, plan.outputs()));
     }
     let (scores, squares) = parts.into_iter().unzip();
-    (graph.total(scores), graph.total(squares))
+    Sums { score: graph.total(scores), square: graph.total(squares), bent }
 }
 
 impl OnnxGraph {
     /// The part of all columns of numbers in a score and in the squared length.
-    fn numbers(&mut self, plan: &ExportPlan) -> (String, String) {
+    fn numbers(&mut self, plan: &ExportPlan) -> Sums {
         let names: Vec<&str> = plan.numbers.iter().map(|number| number.name.as_str()).collect();
         for name in &names {
             self.inputs.push(value(name, DOUBLE, 1));
@@ -94,7 +104,40 @@ impl OnnxGraph {
         let score = self.node("MatMul", &[&encoded, &weights], &[]);
         let square = self.node("Mul", &[&encoded, &encoded], &[]);
         let axis = self.integers(&[1]);
-        (score, self.node("ReduceSum", &[&square, &axis], &[int("keepdims", 1)]))
+        let square = self.node("ReduceSum", &[&square, &axis], &[int("keepdims", 1)]);
+        Sums { score, square, bent: self.hats(plan, &scaled, &is_missing) }
+    }
+
+    /// Weights times hats, of numbers that are encoded as `scaled` where they are not missing.
+    fn hats(&mut self, plan: &ExportPlan, scaled: &str, is_missing: &str) -> Option<String> {
+        let hats: Vec<(i64, &Hat)> = (0_i64..)
+            .zip(&plan.numbers)
+            .flat_map(|(i, number)| number.hats.iter().map(move |hat| (i, hat)))
+            .collect();
+        if hats.is_empty() {
+            return None;
+        }
+        let width = hats.len();
+        let row = |of: fn(&Hat) -> f64| hats.iter().map(|(_, hat)| of(hat)).collect::<Vec<_>>();
+        let columns: Vec<i64> = hats.iter().map(|(i, _)| *i).collect();
+        let columns = self.integers(&columns);
+        let own = self.node("Gather", &[scaled, &columns], &[int("axis", 1)]);
+        let is_missing = self.node("Gather", &[is_missing, &columns], &[int("axis", 1)]);
+        let from = self.doubles(&[1, width], &row(|hat| hat.from));
+        let to = self.doubles(&[1, width], &row(|hat| hat.to));
+        let rise = self.doubles(&[1, width], &row(|hat| hat.top - hat.from));
+        let fall = self.doubles(&[1, width], &row(|hat| hat.to - hat.top));
+        let zero = self.doubles(&[1, 1], &[0.0]);
+        let behind = self.node("Sub", &[&own, &from], &[]);
+        let up = self.node("Div", &[&behind, &rise], &[]);
+        let before = self.node("Sub", &[&to, &own], &[]);
+        let down = self.node("Div", &[&before, &fall], &[]);
+        let least = self.node("Min", &[&up, &down], &[]);
+        let hat = self.node("Max", &[&least, &zero], &[]);
+        let hat = self.node("Where", &[&is_missing, &zero, &hat], &[]);
+        let weights: Vec<f64> = hats.iter().flat_map(|(_, hat)| hat.weights.clone()).collect();
+        let weights = self.doubles(&[width, plan.outputs()], &weights);
+        Some(self.node("MatMul", &[&hat, &weights], &[]))
     }
 
     /// The logarithm of 1 more, in the columns that have it.
@@ -147,13 +190,22 @@ impl OnnxGraph {
         (score, self.node("Gather", &[&ones, &index], &[int("axis", 0)]))
     }
 
-    fn scores(&mut self, plan: &ExportPlan, sum: &str, square: &str) -> String {
+    fn scores(
+        &mut self,
+        plan: &ExportPlan,
+        (sum, square): (&str, &str),
+        bent: Option<&str>,
+    ) -> String {
         let norm = self.doubles(&[1, 1], &[plan.row_norm]);
         let one = self.doubles(&[1, 1], &[1.0]);
         let length = self.node("Sqrt", &[square], &[]);
         let part = self.node("Div", &[&norm, &length], &[]);
         let factor = self.node("Min", &[&part, &one], &[]);
         let scaled = self.node("Mul", &[sum, &factor], &[]);
+        let scaled = match bent {
+            Some(bent) => self.node("Add", &[&scaled, bent], &[]),
+            None => scaled,
+        };
         let intercept = self.doubles(&[1, plan.outputs()], &plan.intercept);
         self.node("Add", &[&scaled, &intercept], &[])
     }

@@ -4,13 +4,15 @@
 //! 1. A number x is clipped to [low, high] and becomes ((x − start) − mirror·(end − x)) / width; a
 //!    missing one becomes `missing`. With mirror = 1 that is the scale −1 to 1, with mirror = 0 the
 //!    scale 0 to 1 or none. With `log` it becomes log(1 + x − start) / width: the scale log.
+//!    A number with a curve that is not missing has hats as well, each of its encoded value e:
+//!    max(0, min((e − from)/(top − from), (to − e)/(to − top))).
 //! 2. A text, spaces cut off, is looked up among `words`; one that is not there is `unknown`, a
 //!    missing one `missing`: a category, which is 1 where the others are 0, or none.
-//! 3. A row longer than `row_norm` is scaled down to it.
-//! 4. Scores are the weights times the row, plus the intercept.
+//! 3. A row longer than `row_norm` is scaled down to it; hats are no part of it.
+//! 4. Scores are the weights times the row, plus those of the hats times the hats, plus the intercept.
 //! 5. The outcome reads them.
 
-use reticent_oracle::tables::{Categorical, Numeric, Role, Scale, TargetKind, Unknown};
+use reticent_oracle::tables::{Categorical, HAT, Numeric, Role, Scale, TargetKind, Unknown};
 
 use crate::error::Error;
 use crate::model::Model;
@@ -42,6 +44,21 @@ pub(super) struct Number {
     /// What a missing value is encoded as.
     pub missing: f64,
     /// One for each output.
+    pub weights: Vec<f64>,
+    /// In their order; each begins at the top of the one before, and ends at that of the next.
+    pub hats: Vec<Hat>,
+}
+
+/// A hat function of an encoded value.
+#[derive(Debug)]
+pub(super) struct Hat {
+    /// 0 from here down.
+    pub from: f64,
+    /// 1 here.
+    pub top: f64,
+    /// 0 from here up.
+    pub to: f64,
+    /// One for each output, the length of hats included.
     pub weights: Vec<f64>,
 }
 
@@ -78,7 +95,10 @@ impl ExportPlan {
         for column in schema.columns() {
             let name = column.name();
             match column.role() {
-                Role::Numeric(numeric) => numbers.push(Number::of(name, numeric, next())?),
+                Role::Numeric(numeric) => {
+                    let weights: Vec<Vec<f64>> = (0..column.width()).map(|_| next()).collect();
+                    numbers.push(Number::of(name, numeric, weights)?);
+                }
                 Role::Categorical(categorical) => {
                     let weights = categorical.categories().names().map(|_| next()).collect();
                     categories.push(Category::of(name, categorical, &tokens, weights)?);
@@ -103,6 +123,7 @@ impl ExportPlan {
                 log: false,
                 missing: 0.0,
                 weights: next(),
+                hats: Vec::new(),
             });
         }
         let mut intercept = model.intercept().to_vec();
@@ -110,7 +131,7 @@ impl ExportPlan {
         Ok(ExportPlan {
             numbers,
             categories,
-            row_norm: schema.row_norm(),
+            row_norm: schema.line_norm(),
             intercept,
             outcome: PredictedOutcome::of(model)?,
             tokens,
@@ -124,7 +145,8 @@ impl ExportPlan {
 }
 
 impl Number {
-    fn of(name: &str, numeric: &Numeric, weights: Vec<f64>) -> Result<Self, Error> {
+    /// Of its weights, that of the line first.
+    fn of(name: &str, numeric: &Numeric, weights: Vec<Vec<f64>>) -> Result<Self, Error> {
         let (low, high) = numeric.bounds();
         let (start, end, mirror, width) = match numeric.scale() {
             Scale::MinusOneToOne => (low, high, 1.0, high - low),
@@ -135,7 +157,18 @@ impl Number {
         };
         let log = numeric.scale() == Scale::Log;
         let (name, missing) = (name.to_owned(), numeric.missing());
-        Ok(Number { name, low, high, start, end, mirror, width, log, missing, weights })
+        let mut weights = weights.into_iter();
+        let line = weights.next().unwrap_or_default();
+        let knots: Vec<f64> = numeric.hats().places().iter().map(|&t| numeric.on_line(t)).collect();
+        let hat = |(knots, weights): (&[f64], Vec<f64>)| Hat {
+            from: knots[0],
+            top: knots[1],
+            to: knots[2],
+            weights: weights.iter().map(|weight| weight * HAT).collect(),
+        };
+        let hats = knots.windows(3).zip(weights).map(hat).collect();
+        let weights = line;
+        Ok(Number { name, low, high, start, end, mirror, width, log, missing, weights, hats })
     }
 }
 

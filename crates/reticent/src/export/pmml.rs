@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::plan::{Category, ExportPlan, Number, PredictedOutcome};
+use super::plan::{Category, ExportPlan, Hat, Number, PredictedOutcome};
 
 pub(super) fn write(plan: &ExportPlan) -> String {
     let mut x = String::new();
@@ -61,13 +61,16 @@ fn dictionary(plan: &ExportPlan, x: &mut String) {
 }
 
 /// Encoded columns are `reticent_nI` and `reticent_cI_J`, behind the row norm `reticent_nI_s` and
-/// so on.
+/// so on; hats are `reticent_nI_hJ`, which the row norm leaves alone.
 fn transformations(plan: &ExportPlan, x: &mut String) {
     let _ = writeln!(x, "<TransformationDictionary>");
     let mut encoded = Vec::new();
     for (i, number) in plan.numbers.iter().enumerate() {
         encoded.push(format!("reticent_n{i}"));
         derived(x, &format!("reticent_n{i}"), &encode(number));
+        for (j, hat) in number.hats.iter().enumerate() {
+            derived(x, &format!("reticent_n{i}_h{j}"), &bend(number, hat, i));
+        }
     }
     for (i, category) in plan.categories.iter().enumerate() {
         let index = format!("reticent_c{i}");
@@ -108,6 +111,18 @@ fn encode(number: &Number) -> String {
     };
     let inside = apply("/", &[bent, constant(*width)]);
     apply("if", &[apply("isMissing", &[own]), constant(*missing), inside])
+}
+
+/// A hat of an encoded number; a missing one has none.
+fn bend(number: &Number, hat: &Hat, i: usize) -> String {
+    let Hat { from, top, to, .. } = *hat;
+    let own = field(&format!("reticent_n{i}"));
+    let behind = apply("-", &[own.clone(), constant(from)]);
+    let before = apply("-", &[constant(to), own]);
+    let up = apply("/", &[behind, constant(top - from)]);
+    let down = apply("/", &[before, constant(to - top)]);
+    let hat = apply("max", &[constant(0.0), apply("min", &[up, down])]);
+    apply("if", &[apply("isMissing", &[field(&number.name)]), constant(0.0), hat])
 }
 
 /// The place of a category, −1 for none.
@@ -230,6 +245,9 @@ fn table(plan: &ExportPlan, k: usize, class: Option<&String>, x: &mut String) {
     };
     for (i, number) in plan.numbers.iter().enumerate() {
         predictor(x, format!("reticent_n{i}_s"), number.weights[k]);
+        for (j, hat) in number.hats.iter().enumerate() {
+            predictor(x, format!("reticent_n{i}_h{j}"), hat.weights[k]);
+        }
     }
     for (i, category) in plan.categories.iter().enumerate() {
         for (j, weights) in category.weights.iter().enumerate() {

@@ -4,15 +4,14 @@
 
 use serde_json::{Value, json};
 
-use super::plan::{Category, ExportPlan, Number, PredictedOutcome};
+use super::plan::{Category, ExportPlan, Hat, Number, PredictedOutcome};
 use crate::error::Error;
 
 pub(super) fn write(plan: &ExportPlan) -> Result<String, Error> {
     let (target, estimator, range) = estimator(plan);
     let whole = json!({
         "format": "reticent-sklearn",
-        // A reader of the first version knows no logarithms, and would predict something else.
-        "version": if plan.numbers.iter().any(|number| number.log) { 2 } else { 1 },
+        "version": version(plan),
         "target": target,
         "numbers": plan.numbers.iter().map(number).collect::<Vec<_>>(),
         "categories": plan.categories.iter().map(category).collect::<Vec<_>>(),
@@ -42,7 +41,21 @@ fn number(number: &Number) -> Value {
     if number.log {
         value["log"] = true.into();
     }
+    if !number.hats.is_empty() {
+        let hat = |hat: &Hat| json!([hat.from, hat.top, hat.to]);
+        value["hats"] = number.hats.iter().map(hat).collect();
+    }
     value
+}
+
+/// A reader of the first version knows no logarithms, one of the second no hats, and would predict
+/// something else.
+fn version(plan: &ExportPlan) -> u32 {
+    match plan.numbers.iter().any(|number| !number.hats.is_empty()) {
+        true => 3,
+        false if plan.numbers.iter().any(|number| number.log) => 2,
+        false => 1,
+    }
 }
 
 fn category(category: &Category) -> Value {
@@ -63,6 +76,7 @@ fn estimator(plan: &ExportPlan) -> (&String, Value, Value) {
         .iter()
         .map(|number| &number.weights)
         .chain(plan.categories.iter().flat_map(|category| &category.weights))
+        .chain(plan.numbers.iter().flat_map(|number| &number.hats).map(|hat| &hat.weights))
         .collect();
     let weights = |k: usize| rows.iter().map(|row| row[k]).collect::<Vec<f64>>();
     let all: Vec<Vec<f64>> = (0..plan.outputs()).map(weights).collect();

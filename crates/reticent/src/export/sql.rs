@@ -27,6 +27,10 @@ pub(super) fn write(plan: &ExportPlan, names: &SqlNames) -> String {
             .iter()
             .enumerate()
             .map(|(i, number)| format!("{} AS {}", encode(number, &inner('n', i)), inner('n', i)))
+            .chain(curved(plan).map(|(i, _)| {
+                let x = inner('n', i);
+                format!("CASE WHEN {x} IS NULL THEN 1 ELSE 0 END AS {}", inner('m', i))
+            }))
             .chain((0..categories).map(|i| inner('c', i)))
             .collect(),
     );
@@ -39,7 +43,11 @@ pub(super) fn write(plan: &ExportPlan, names: &SqlNames) -> String {
         .collect::<Vec<_>>()
         .join("\n      + ");
     let sums = (0..plan.outputs()).map(|k| format!("{} AS {}", sum(plan, k), inner('s', k)));
-    let added = step(sums.chain([format!("{square} AS {}", inner('q', 0))]).collect());
+    let is_bent = curved(plan).next().is_some();
+    let bent = (0..plan.outputs()).filter(|_| is_bent);
+    let bent = bent.map(|k| format!("{} AS {}", bends(plan, k), inner('b', k)));
+    let square = format!("{square} AS {}", inner('q', 0));
+    let added = step(sums.chain(bent).chain([square]).collect());
     let norm = plan.row_norm;
     let factor = format!(
         "CASE WHEN {q} > {} THEN {} / SQRT({q}) ELSE 1e0 END",
@@ -47,8 +55,10 @@ pub(super) fn write(plan: &ExportPlan, names: &SqlNames) -> String {
         literal(norm),
         q = inner('q', 0)
     );
-    let scale =
-        |(k, b): (usize, &f64)| format!("{0} * {factor} + {1} AS {0}", inner('s', k), literal(*b));
+    let scale = |(k, b): (usize, &f64)| {
+        let bent = if is_bent { format!(" + {}", inner('b', k)) } else { String::new() };
+        format!("{0} * {factor}{bent} + {1} AS {0}", inner('s', k), literal(*b))
+    };
     let scaled = step(plan.intercept.iter().enumerate().map(scale).collect());
     let (more, outcome) = outcome(plan, &keep);
     let table = table(&names.table);
@@ -138,6 +148,29 @@ fn sum(plan: &ExportPlan, k: usize) -> String {
         .chain(categories.map(category))
         .collect::<Vec<_>>()
         .join("\n      + ")
+}
+
+/// The numbers that have hats.
+fn curved(plan: &ExportPlan) -> impl Iterator<Item = (usize, &Number)> {
+    plan.numbers.iter().enumerate().filter(|(_, number)| !number.hats.is_empty())
+}
+
+/// Weights times hats: of each number a function that is straight between its knots.
+fn bends(plan: &ExportPlan, k: usize) -> String {
+    let bend = |(i, number): (usize, &Number)| {
+        let (x, mut before) = (inner('n', i), (number.hats[0].from, 0.0));
+        let last = number.hats.last().map(|hat| (hat.to, 0.0));
+        let mut cases = format!("WHEN {} = 1 THEN 0e0", inner('m', i));
+        for after in number.hats.iter().map(|hat| (hat.top, hat.weights[k])).chain(last) {
+            let ((from, low), (to, high)) = (before, after);
+            let along = format!("({x} - {}) / {}", literal(from), literal(to - from));
+            let rise = format!("{} + {} * {along}", literal(low), literal(high - low));
+            cases += &format!(" WHEN {x} <= {} THEN {rise}", literal(to));
+            before = after;
+        }
+        format!("CASE {cases} ELSE 0e0 END")
+    };
+    curved(plan).map(bend).collect::<Vec<_>>().join("\n      + ")
 }
 
 /// A further step, and what is selected from where.

@@ -14,6 +14,7 @@ use super::budget_files::BudgetFiles;
 use super::check::{SimulationJob, find};
 use super::held::is_held;
 use super::simulation::Simulation;
+use crate::curves::Curves;
 use crate::error::Error;
 use crate::graph::is_private_graph;
 use crate::spec::{Spec, keys, text_beside};
@@ -23,7 +24,7 @@ const DEFAULT_ALGORITHM: &str = "federated";
 
 /// The keys of a job that a run between parties has a use for, beside the settings of its algorithm.
 /// [`SimulationSpec::check`] refuses every other, or all of its values but one.
-pub const BETWEEN_PARTIES: [&str; 17] = [
+pub const BETWEEN_PARTIES: [&str; 18] = [
     "schema",
     "features",
     "row_norm",
@@ -36,6 +37,7 @@ pub const BETWEEN_PARTIES: [&str; 17] = [
     "noise",
     "algorithm",
     "loss",
+    "curves",
     "penalty",
     "constraint",
     "graph",
@@ -220,6 +222,10 @@ impl SimulationSpec {
                 given,
                 "no graph is learned between parties: give a file with a public one",
             ));
+        }
+        if spec.curves == Some(Curves::Auto) {
+            let why = "between parties noise is not that of one table; give a number of knots";
+            return Err(Error::value("curves", Curves::Auto, why));
         }
         // Whatever else has no use here is refused, whoever adds it to a job.
         let keys = toml::Table::try_from(spec).map_err(Error::spec_form)?;

@@ -7,6 +7,7 @@ use reticent_admm::Settings;
 use reticent_noise::Hasher;
 use reticent_oracle::Digest;
 
+use crate::curves::Curves;
 use crate::error::Error;
 use crate::job::Job;
 use crate::job_file::split;
@@ -285,6 +286,11 @@ fn checked(
     if spec.tune.is_some() {
         let why = "a sweep releases every run, and a choice the best alone; give lists under [sweep] or `tune`, not both";
         return Err(Error::value("tune", "a list", why));
+    }
+    // The table is read once, under one schema, and knots would follow the budget of each run.
+    if spec.curves == Some(Curves::Auto) {
+        let why = "the runs of a sweep read one table; give a number of knots";
+        return Err(Error::value("curves", Curves::Auto, why));
     }
     Ok(Checked::Fit(Box::new(spec.check()?)))
 }

@@ -1,0 +1,87 @@
+//! Curves, as a user types them: from a fit to predictions, pages and other parties.
+#![allow(clippy::unwrap_used)]
+
+use serde_json::Value;
+
+use crate::common::{Folder, SCHEMA};
+
+/// Those in the middle of their life are ill.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let row = |i: usize| {
+        let (age, town) = (i * 37 % 100, ["A", "B"][i % 2]);
+        format!("{age},{town},{}\n", if (30..70).contains(&age) { "yes" } else { "no" })
+    };
+    folder.write("t.csv", format!("age,town,ill\n{}", (0..2_000).map(row).collect::<String>()));
+    folder.write("s.toml", SCHEMA);
+    folder
+}
+
+const FIT: &str = "fit t.csv --schema s.toml --epsilon 4 --delta 1e-5";
+
+#[test]
+fn a_hill_is_found_shown_and_predicted() {
+    let folder = folder();
+    let said = folder.reticent(&format!("{FIT} --curves 3 --out m --json")).ok().json();
+    assert_eq!((said["certified"].as_bool(), said["curves"].as_u64()), (Some(true), Some(1)));
+    folder.reticent("verify m").ok();
+    let quality = folder.reticent("evaluate m t.csv --json").ok().json();
+    // Over runs it is 0.97 with a standard deviation below 0.01; a line has 0.5.
+    assert!(quality["auc"].as_f64().unwrap() > 0.9, "{quality}");
+    let text = folder.reticent("inspect m").ok().out;
+    for words in ["1 columns, 3 knots each", "Curves of the log-odds of ill = yes", "age@25", "█"]
+    {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let curves = folder.reticent("inspect m --json").ok().json()["curves"].clone();
+    let values: Vec<f64> = curves[0]["points"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|point| point["values"][0].as_f64().unwrap())
+        .collect();
+    assert!(values.len() == 5 && values[2] > values[0] && values[2] > values[4], "{curves}");
+    folder.reticent("report m --out page.html").ok();
+    let page = folder.read("page.html");
+    assert!(page.contains("What each column does") && page.contains("age: moves it by up to"));
+    folder.reticent("export m --to sql --out score.sql").ok();
+    assert!(folder.read("score.sql").contains("reticent_b0"));
+    assert_eq!(folder.reticent("predict m t.csv").ok().out.lines().count(), 2_001);
+}
+
+/// Flags, job files and schemas say it; `off` takes back what a schema says.
+#[test]
+fn a_job_and_a_schema_say_how_many() {
+    let folder = folder();
+    folder.write("job.toml", "curves = 'auto'\npublic_n = 2000\n");
+    let said = folder.reticent(&format!("{FIT} --spec job.toml --out m --json")).ok();
+    let knots = |name: &str| {
+        let model: Value = serde_json::from_str(&folder.read(name)).unwrap();
+        model["preprocessing"]["column"][0]["curve"].clone()
+    };
+    assert_eq!((said.json()["curves"].as_u64(), knots("m/model.json")), (Some(1), 8.into()));
+    let bent = SCHEMA.replace("upper = 100", "upper = 100\nknots = [30, 70]");
+    folder.write("s.toml", bent);
+    folder.reticent(&format!("{FIT} --out own --json")).ok();
+    let names = folder.reticent("inspect own").ok().out;
+    assert!(names.contains("age@30") && names.contains("age@70"), "{names}");
+    let off = folder.reticent(&format!("{FIT} --curves off --out off --json")).ok().json();
+    assert_eq!(off["curves"], Value::Null);
+    let shown = folder.reticent("schema check t.csv --schema s.toml").ok().out;
+    assert!(shown.contains("a curve of 2 hats (knots at 30, 70)"), "{shown}");
+    // Too little for knots is said.
+    folder.write("s.toml", SCHEMA);
+    let little = "fit t.csv --schema s.toml --epsilon 0.01 --delta 1e-5 --public-n 2000 --curves auto --out few";
+    let said = folder.reticent(little).ok();
+    assert!(said.err.contains("--curves auto chose lines"), "{}", said.err);
+}
+
+#[test]
+fn parties_have_curves_and_no_rule_for_them() {
+    let folder = folder();
+    let line = "simulate --data t.csv --schema s.toml --epsilon 8 --delta 1e-5 --split 4 --iterations 3 --out p";
+    folder.reticent(&format!("{line} --curves 2")).ok();
+    assert!(folder.reticent("inspect p").ok().out.contains("age@33.3"));
+    let said = folder.reticent(&format!("{line} --curves auto --public-n 2000"));
+    assert!(said.code == 2 && said.err.contains("between parties noise"), "{}", said.err);
+}

@@ -1,0 +1,106 @@
+//! The curves of a model's columns, in the units of its table.
+
+use maud::{Markup, html};
+use reticent::{ColumnCurve, CurvePoint, Model};
+use reticent_plot::{Axis, Curve, Plot};
+
+use crate::curves::figure;
+use crate::words::{number, plain, said};
+
+/// So many are drawn.
+const DRAWN: usize = 40;
+
+/// Days on an axis of seconds.
+const DAY: f64 = 86_400.0;
+
+/// A picture of every column that is bent, that which moves most first; nothing without one.
+pub(crate) fn column_curves(model: &Model, id: &str) -> Markup {
+    let curves = model.curves();
+    let has_bands = curves.iter().any(|curve| curve.points.iter().any(|at| at.band.is_some()));
+    html! {
+        @if !curves.is_empty() {
+            h3 { "What each column does" }
+            p {
+                "Columns that are bent, the one that moves a prediction most first. A curve says what is added \
+                 for a value of the column, whatever the others are, less its mean over the knots; they are \
+                 public, and nothing here is ranked by records."
+                @if has_bands {
+                    " The band is where the curve of the population is with a confidence of 95\u{202f}% at each \
+                     point: it covers sampling and the noise of privacy. The line is that of the model."
+                }
+            }
+            @for (k, curve) in curves.iter().take(DRAWN).enumerate() {
+                (picture(curve, &format!("{id}-curve-{}", k + 1)))
+            }
+            @if curves.len() > DRAWN {
+                p.note { "And " (curves.len() - DRAWN) " that move less, which the model lists." }
+            }
+        }
+    }
+}
+
+fn picture(curve: &ColumnCurve, id: &str) -> Markup {
+    let name = plain(&curve.column);
+    let across = |at: &CurvePoint| if curve.days { at.x * DAY } else { at.x };
+    let one = curve.of.len() == 1;
+    let (x, what) =
+        (axis(curve, &name), if one { plain(&curve.of[0]) } else { "score".to_owned() });
+    let ends = [&curve.points[0], &curve.points[curve.points.len() - 1]];
+    let words: Vec<String> = ends
+        .iter()
+        .map(|at| format!("{} at {}", number(at.values[0]), value(curve, at.x)))
+        .collect();
+    let plot = Plot::new(&name, x, Axis::linear(&format!("added to the {what}")))
+        .described(&format!("What {name} adds: {}.", words.join(", ")));
+    let line = |k: usize| curve.points.iter().map(|at| (across(at), at.values[k])).collect();
+    let band = curve.points.iter().filter_map(|at| Some((across(at), at.band?.from, at.band?.to)));
+    let plot = match one {
+        true => plot.with(Curve::line("model", line(0)).with_band(band.collect())),
+        false => (0..curve.of.len())
+            .fold(plot, |plot, k| plot.with(Curve::line(&plain(&curve.of[k]), line(k)))),
+    };
+    let caption = format!("{name}: moves it by up to {}", number(curve.range));
+    html! {
+        (figure(&|size, id| plot.to_page(size, id), id, &caption))
+        details {
+            summary { "The same as a table" }
+            (table(curve))
+        }
+    }
+}
+
+/// A logarithmic scale where its numbers have logarithms, but for a lower bound of 0, which is left out.
+fn axis(curve: &ColumnCurve, name: &str) -> Axis {
+    match curve.points.first() {
+        _ if curve.days => Axis::time(name),
+        Some(first) if curve.log && first.x >= 0.0 => Axis::log(name),
+        _ => Axis::linear(name),
+    }
+}
+
+/// A value of the column, a day as one.
+fn value(curve: &ColumnCurve, x: f64) -> String {
+    if curve.days { reticent_plot::day(x * DAY) } else { number(x) }
+}
+
+fn table(curve: &ColumnCurve) -> Markup {
+    let has_band = curve.points.iter().any(|at| at.band.is_some());
+    html! {
+        table.small {
+            thead { tr {
+                th.number scope="col" { (said(&curve.column)) }
+                @for of in &curve.of { th.number scope="col" { (said(of)) } }
+                @if has_band { @for head in ["estimate", "from", "to (95\u{202f}%)"] {
+                    th.number scope="col" { (head) }
+                } }
+            } }
+            tbody { @for at in &curve.points { tr {
+                td.number { (value(curve, at.x)) }
+                @for value in &at.values { td.number { (number(*value)) } }
+                @if let Some(band) = at.band {
+                    @for value in [band.estimate, band.from, band.to] { td.number { (number(value)) } }
+                }
+            } } }
+        }
+    }
+}

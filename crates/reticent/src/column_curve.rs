@@ -1,0 +1,212 @@
+//! The curve of a column, in the units of the table: one place for the report, `inspect`, Python and
+//! JSON.
+//!
+//! ```text
+//! f(x) = w₀·line(x) + Σ_k w_k·h·hat_k(x)         less its mean over the knots and both bounds
+//! ```
+//!
+//! The intercept says where all columns stand together, so a curve is known up to a constant, and the
+//! mean over its knots, which are public, is as good as any. It holds within the bounds and the row
+//! norm, as weights per unit do. Where standard errors were paid for, each knot has an estimate of the
+//! population with its error; in between both are straight, which makes a band no narrower than its
+//! own.
+
+use reticent_oracle::tables::{HAT, Numeric, Role, Scale};
+use serde::{Deserialize, Serialize};
+
+use crate::model::Model;
+use crate::standard_errors::QUANTILE;
+
+/// So many points are between two knots where a scale is bent there.
+const BETWEEN: usize = 8;
+
+/// What a column does to a prediction, whatever the others are.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ColumnCurve {
+    /// The column.
+    pub column: String,
+    /// Whether its numbers are days since 1970-01-01.
+    pub days: bool,
+    /// Whether its scale is logarithmic.
+    pub log: bool,
+    /// What it moves: the log-odds or the score of a class, or the predicted number; one for each
+    /// output.
+    pub of: Vec<String>,
+    /// The knots between the bounds.
+    pub knots: Vec<f64>,
+    /// The points that the curve is straight between, from the lower to the upper bound.
+    pub points: Vec<CurvePoint>,
+    /// The largest difference between two of its points, of any output: what it can move.
+    pub range: f64,
+}
+
+/// A point of a curve.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct CurvePoint {
+    /// The value of the column.
+    pub x: f64,
+    /// What is added for it, one for each output.
+    pub values: Vec<f64>,
+    /// What is estimated of the population, with the ends of its interval of 95 %; where standard
+    /// errors were paid for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub band: Option<CurveBand>,
+}
+
+/// What is estimated at a point.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct CurveBand {
+    /// The estimate.
+    pub estimate: f64,
+    /// The lower end of the interval.
+    pub from: f64,
+    /// The upper end of the interval.
+    pub to: f64,
+}
+
+/// The curve of a column in the population, at its bounds and knots.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct CurveEstimate {
+    /// The column.
+    pub name: String,
+    /// From the lower to the upper bound.
+    pub estimates: Vec<f64>,
+    /// Their standard errors, of sampling and of noise.
+    pub standard_errors: Vec<f64>,
+}
+
+/// A column with hats, and where its features stand among all.
+pub(crate) struct Curved<'a> {
+    pub name: &'a str,
+    pub first: usize,
+    pub numeric: &'a Numeric,
+    days: bool,
+}
+
+impl Curved<'_> {
+    /// At each of its knots, both bounds among them, what its features are, line first, less their
+    /// mean over the knots.
+    pub fn features(&self) -> Vec<Vec<f64>> {
+        let hats = self.numeric.hats();
+        let last = hats.places().len() - 1;
+        let features = |(k, &t): (usize, &f64)| {
+            let mut features = vec![0.0; 1 + hats.len()];
+            features[0] = self.numeric.on_line(t);
+            if k > 0 && k < last {
+                features[k] = HAT;
+            }
+            features
+        };
+        let mut all: Vec<Vec<f64>> = hats.places().iter().enumerate().map(features).collect();
+        for j in 0..=hats.len() {
+            let mean = all.iter().map(|features| features[j]).sum::<f64>() / all.len() as f64;
+            all.iter_mut().for_each(|features| features[j] -= mean);
+        }
+        all
+    }
+
+    /// The places at which a curve is drawn: its knots, and what is between them where its scale is
+    /// bent.
+    fn places(&self) -> Vec<f64> {
+        let knots = self.numeric.hats().places().to_vec();
+        let mut places = knots.clone();
+        match self.numeric.scale() {
+            Scale::Log => {
+                let between = |pair: &[f64]| {
+                    let (from, step) = (pair[0], (pair[1] - pair[0]) / BETWEEN as f64);
+                    (1..BETWEEN).map(move |k| from + k as f64 * step).collect::<Vec<_>>()
+                };
+                places.extend(knots.windows(2).flat_map(between));
+            }
+            Scale::Quantile => {
+                let quantiles = self.numeric.quantiles();
+                places.extend(quantiles.iter().map(|&x| self.numeric.place(x)));
+            }
+            Scale::MinusOneToOne | Scale::ZeroToOne | Scale::None => {}
+        }
+        places.sort_by(f64::total_cmp);
+        places.dedup();
+        places
+    }
+}
+
+/// What a function that has these values at its knots is at a place.
+fn between(knots: &[f64], values: &[f64], place: f64) -> f64 {
+    let at = knots.partition_point(|&knot| knot <= place).clamp(1, knots.len() - 1);
+    let along = (place - knots[at - 1]) / (knots[at] - knots[at - 1]);
+    values[at - 1] * (1.0 - along) + values[at] * along
+}
+
+impl Model {
+    /// The curves of its columns, that which moves most first; empty where every column is a line.
+    pub fn curves(&self) -> Vec<ColumnCurve> {
+        let mut curves: Vec<ColumnCurve> =
+            self.curved().iter().map(|curved| self.curve(curved)).collect();
+        curves.sort_by(|a, b| b.range.total_cmp(&a.range));
+        curves
+    }
+
+    /// Its columns with hats.
+    pub(crate) fn curved(&self) -> Vec<Curved<'_>> {
+        let mut first = 0;
+        let mut found = Vec::new();
+        for column in self.preprocessing().columns() {
+            if let Some(numeric) = column.numeric().filter(|numeric| numeric.hat_count() > 0) {
+                let days = matches!(column.role(), Role::Date(_));
+                found.push(Curved { name: column.name(), first, numeric, days });
+            }
+            first += column.width();
+        }
+        found
+    }
+
+    fn curve(&self, curved: &Curved<'_>) -> ColumnCurve {
+        let (factor, _) = self.decoding();
+        let features = curved.features();
+        let weights = &self.coefficients()[curved.first..][..features[0].len()];
+        let value = |features: &Vec<f64>, k: usize| {
+            let parts = features.iter().zip(weights);
+            factor * parts.map(|(feature, weight)| feature * weight.values[k]).sum::<f64>()
+        };
+        let outputs = self.outputs().len();
+        let at_knots: Vec<Vec<f64>> =
+            (0..outputs).map(|k| features.iter().map(|all| value(all, k)).collect()).collect();
+        let ends = |values: &Vec<f64>| {
+            let most = values.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
+            most - values.iter().fold(f64::INFINITY, |a, &b| a.min(b))
+        };
+        let estimated = self
+            .standard_errors()
+            .and_then(|found| found.curves.iter().find(|estimate| estimate.name == curved.name));
+        let knots = curved.numeric.hats();
+        let knots = knots.places();
+        let band = |place: f64, found: &CurveEstimate| {
+            let estimate = between(knots, &found.estimates, place);
+            let by = QUANTILE * between(knots, &found.standard_errors, place);
+            CurveBand { estimate, from: estimate - by, to: estimate + by }
+        };
+        let fits = |found: &&CurveEstimate| {
+            found.estimates.len() == knots.len() && found.standard_errors.len() == knots.len()
+        };
+        let estimated = estimated.filter(fits);
+        let point = |place: f64| CurvePoint {
+            x: curved.numeric.at_place(place),
+            values: at_knots.iter().map(|values| between(knots, values, place)).collect(),
+            band: estimated.map(|found| band(place, found)),
+        };
+        ColumnCurve {
+            column: curved.name.to_owned(),
+            days: curved.days,
+            log: curved.numeric.scale() == Scale::Log,
+            of: self.explained(),
+            knots: curved.numeric.knots(),
+            points: curved.places().into_iter().map(point).collect(),
+            range: at_knots.iter().map(ends).fold(0.0, f64::max),
+        }
+    }
+}

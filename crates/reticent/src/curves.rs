@@ -1,0 +1,266 @@
+//! How many knots the columns of a job get: the word of a user, and the rule of `auto`.
+//!
+//! ```text
+//! n̂  the public number of units        z₁ the noise, in clips, with which one answer spends the whole budget
+//! s = n̂/z₁ is the signal               C  columns that can be bent      p(K) parameters with K knots for each
+//!
+//! auto:  the largest K of 0 … 8 with  s ≥ 6·p(K),  s ≥ 30·C·K·outputs,  at most 1000 encoded columns,
+//!        and 8·n̂·(columns + 1) bytes at most 512 MiB
+//! ```
+//!
+//! So knots never push a job out of `auto`'s own coordinates, and little signal gives the line. All of
+//! it is public: the rule reads no table (docs/curves.md has what it was measured on).
+
+use std::fmt;
+use std::str::FromStr;
+
+use reticent_accountant::{Unit, View};
+use reticent_oracle::PrivacyModel;
+use reticent_oracle::tables::{Schema, TargetKind};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::error::Error;
+use crate::guarantee::Guarantee;
+use crate::task::whole_budget;
+
+/// The signal for each parameter that knots leave.
+const CLEAR: f64 = 6.0;
+
+/// The signal for each hat.
+const EACH: f64 = 30.0;
+
+/// More knots were worth little where they could be had.
+const MOST_KNOTS: usize = 8;
+
+/// What `auto` takes steps in coordinates of its own for.
+const MOST_COLUMNS: usize = 1000;
+const MOST_BYTES: f64 = (512 << 20) as f64;
+
+/// What a job says of the curves of its numeric columns; what a column of the schema says itself goes
+/// before it, but for `off`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Curves {
+    /// Every column is a line, whatever the schema says.
+    Off,
+    /// As many knots as public numbers allow.
+    Auto,
+    /// So many knots for each column that is open to them.
+    Knots(usize),
+}
+
+impl fmt::Display for Curves {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Curves::Off => f.write_str("off"),
+            Curves::Auto => f.write_str("auto"),
+            Curves::Knots(knots) => write!(f, "{knots}"),
+        }
+    }
+}
+
+impl FromStr for Curves {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text {
+            "off" => Ok(Curves::Off),
+            "auto" => Ok(Curves::Auto),
+            _ => match text.parse() {
+                Ok(0) => Ok(Curves::Off),
+                Ok(knots) => Ok(Curves::Knots(knots)),
+                Err(_) => Err(Error::value("curves", text, ALLOWED)),
+            },
+        }
+    }
+}
+
+const ALLOWED: &str = "auto, off, or a number of knots for each numeric column is needed";
+
+impl Serialize for Curves {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Curves::Knots(knots) => to.serialize_u64(*knots as u64),
+            word => to.collect_str(word),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Curves {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Word {
+            Whole(u64),
+            Text(String),
+        }
+        let text = match Word::deserialize(from) {
+            Ok(Word::Whole(knots)) => knots.to_string(),
+            Ok(Word::Text(text)) => text,
+            Err(_) => return Err(serde::de::Error::custom(ALLOWED)),
+        };
+        text.parse().map_err(|_| serde::de::Error::custom(ALLOWED))
+    }
+}
+
+impl Curves {
+    /// Behind a flag, whose name is said already.
+    #[cfg(feature = "clap")]
+    pub(crate) fn typed(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|_| ALLOWED.to_owned())
+    }
+
+    /// The schema of a job, with its roles, bent as this says. `count` is the public number of units
+    /// where `guarantee` and schema do not say one.
+    ///
+    /// # Errors
+    /// If there are too many knots, or `auto` has no number of units to go by.
+    #[doc(hidden)]
+    pub fn bend(
+        self,
+        schema: Schema,
+        guarantee: &Guarantee,
+        count: Option<u64>,
+        intercept: bool,
+    ) -> Result<Schema, Error> {
+        let knots = match self {
+            Curves::Off => return Ok(schema.without_curves()),
+            Curves::Knots(knots) => knots,
+            Curves::Auto => {
+                let count = guarantee.public_n.or(schema.public_n()).or(count);
+                let count = count.ok_or(Error::Missing {
+                    what: "a public number of records",
+                    todo: "`curves = auto` goes by it: give `public_n = N`, or public_n in the schema, or a number \
+                           of knots in place of auto",
+                })?;
+                knots_for(&schema, count, signal(&schema, guarantee, count)?, intercept)
+            }
+        };
+        Ok(schema.with_curves(knots)?)
+    }
+}
+
+/// n̂/z₁; without a budget there is no noise.
+fn signal(schema: &Schema, guarantee: &Guarantee, count: u64) -> Result<f64, Error> {
+    let budget = guarantee.budget(guarantee.epsilon.is_some() && guarantee.delta.is_some())?;
+    let usual = if schema.user().is_some() { Unit::User } else { Unit::Record };
+    let opening = PrivacyModel {
+        adjacency: guarantee.adjacency.unwrap_or_default(),
+        unit: guarantee.unit.unwrap_or(usual),
+        view: View::Central,
+        public_n: Some(count),
+        intercept: 0.0,
+    };
+    let noise = whole_budget(budget, opening)?;
+    Ok(if noise > 0.0 { count as f64 / noise } else { f64::INFINITY })
+}
+
+/// The rule.
+fn knots_for(schema: &Schema, count: u64, signal: f64, intercept: bool) -> usize {
+    let outputs = match schema.target().map(|(_, target)| target.kind()) {
+        Some(TargetKind::Classes(labels)) if labels.len() > 2 => labels.len(),
+        _ => 1,
+    };
+    let (open, width) = (schema.open_to_curves(), schema.width());
+    let fits = |knots: &usize| {
+        let columns = width + open * knots + usize::from(intercept);
+        columns <= MOST_COLUMNS
+            && 8.0 * count as f64 * columns as f64 <= MOST_BYTES
+            && signal >= CLEAR * (columns * outputs) as f64
+            && signal >= EACH * (open * knots * outputs) as f64
+    };
+    (1..=MOST_KNOTS).rev().find(fits).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reticent_oracle::tables::Target;
+
+    const DOCUMENT: &str = include_str!("../../../docs/curves.md");
+
+    fn table(columns: usize) -> Schema {
+        let bounds = vec![(0.0, 9.0); columns];
+        Schema::bounded(&bounds, Target::classes(["no", "yes"]).unwrap()).unwrap()
+    }
+
+    fn guarantee(epsilon: f64, count: Option<u64>) -> Guarantee {
+        Guarantee::default().with(|it| {
+            (it.epsilon, it.delta, it.public_n) = (Some(epsilon), Some(1e-5), count);
+        })
+    }
+
+    fn chosen(columns: usize, epsilon: f64, count: u64) -> usize {
+        let guarantee = guarantee(epsilon, Some(count));
+        let bent = Curves::Auto.bend(table(columns), &guarantee, None, true).unwrap();
+        (bent.width() - columns) / columns
+    }
+
+    #[test]
+    fn the_document_has_the_constants() {
+        for words in [
+            format!("s ≥ {CLEAR}·p(K)"),
+            format!("s ≥ {EACH}·C·K"),
+            format!("0 to {MOST_KNOTS}"),
+            format!("{MOST_COLUMNS} encoded columns"),
+            format!("{} MiB", MOST_BYTES / f64::from(1 << 20)),
+        ] {
+            assert!(DOCUMENT.contains(&words), "docs/curves.md lacks {words}");
+        }
+    }
+
+    #[test]
+    fn little_signal_gives_the_line_and_much_gives_knots() {
+        assert_eq!(chosen(30, 0.1, 341), 0);
+        assert_eq!(chosen(8, 1.0, 15_480), MOST_KNOTS);
+        let by_epsilon: Vec<usize> =
+            [0.01, 0.05, 0.1, 0.3, 1.0].map(|epsilon| chosen(20, epsilon, 20_000)).to_vec();
+        assert!(by_epsilon.is_sorted() && by_epsilon[0] == 0 && by_epsilon[4] == MOST_KNOTS);
+    }
+
+    /// Knots never push a job out of what auto takes coordinates of its own for.
+    #[test]
+    fn knots_stay_within_what_auto_can_have() {
+        for (columns, count) in
+            [(200, 1_000_000), (60, 2_000_000), (999, 10_000_000), (5, 90_000_000)]
+        {
+            let knots = chosen(columns, 4.0, count);
+            let width = columns * (1 + knots) + 1;
+            let fits = width <= MOST_COLUMNS && 8.0 * (count * width as u64) as f64 <= MOST_BYTES;
+            assert!(fits || knots == 0, "{columns} {count}: {knots}");
+        }
+    }
+
+    #[test]
+    fn auto_needs_a_public_number_and_off_is_a_line() {
+        let said = Curves::Auto.bend(table(2), &guarantee(1.0, None), None, true).unwrap_err();
+        assert!(said.to_string().contains("public number of records"), "{said}");
+        assert!(Curves::Auto.bend(table(2), &guarantee(1.0, None), Some(9000), true).is_ok());
+        let bent = table(2).with_curves(3).unwrap();
+        assert_eq!(Curves::Off.bend(bent, &guarantee(1.0, None), None, true).unwrap(), table(2));
+    }
+
+    #[test]
+    fn words_are_read_in_files_and_flags() {
+        #[derive(Deserialize, Serialize)]
+        struct File {
+            curves: Curves,
+        }
+        for (text, curves) in [
+            ("'auto'", Curves::Auto),
+            ("'off'", Curves::Off),
+            ("8", Curves::Knots(8)),
+            ("'8'", Curves::Knots(8)),
+        ] {
+            let file: File = toml::from_str(&format!("curves = {text}")).unwrap();
+            assert_eq!(file.curves, curves);
+            let again: File = toml::from_str(&toml::to_string(&file).unwrap()).unwrap();
+            assert_eq!(again.curves, curves);
+        }
+        assert_eq!("0".parse::<Curves>().unwrap(), Curves::Off);
+        for text in ["'many'", "-1", "1.5", "true"] {
+            let said = toml::from_str::<File>(&format!("curves = {text}")).err().unwrap();
+            assert!(said.to_string().contains(ALLOWED), "{said}");
+        }
+    }
+}
