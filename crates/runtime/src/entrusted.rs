@@ -55,7 +55,7 @@ impl Post {
     }
 
     /// Moves one message.
-    fn moved(&self, envelope: &Envelope) -> Result<Envelope, Rejected> {
+    pub(crate) fn moved(&self, envelope: &Envelope) -> Result<Envelope, Rejected> {
         let bytes = wire::encode(envelope);
         self.messages.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);

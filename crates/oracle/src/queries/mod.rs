@@ -49,7 +49,7 @@ pub use second_moment::SecondMoment;
 
 pub(crate) use erased::{Erased, QueryAnswer};
 pub(crate) use record_sum::RecordSum;
-pub(crate) use sum_query::AskedSum;
+pub(crate) use sum_query::{AskSum, AskedSum};
 
 use reticent_accountant::Event;
 use reticent_noise::entropy::Entropy;
@@ -98,6 +98,17 @@ pub trait Query: Serialize {
     /// Refuses what cannot be asked of rows that others hold: all but sums over records, and a sample
     /// where their number is private.
     fn fits_held(&self, _: &Terms) -> Result<(), Refusal> {
+        Err(Refusal::NoSum)
+    }
+
+    /// The answer from sums alone, each asked for by `ask` and given with its noise, whoever adds it;
+    /// refused for what needs more than sums.
+    fn answer_from_sums(
+        &self,
+        _: Shape,
+        _: &Terms,
+        _: &mut AskSum<'_>,
+    ) -> Result<Self::Answer, Refusal> {
         Err(Refusal::NoSum)
     }
 
