@@ -55,7 +55,7 @@ impl Rehearsal {
     /// A rehearsal of what would be asked of parties that add the noise themselves, each its part: the
     /// plan is that of each of them.
     pub fn of_noisy_sums(shape: Shape, terms: Terms, law: SumLaw) -> Self {
-        let between = Some(Drafted { law, steps: Vec::new() });
+        let between = Some(Drafted { law, steps: Vec::new(), mapped: None });
         Rehearsal { between, ..Rehearsal::new(shape, terms) }
     }
 
@@ -73,13 +73,14 @@ impl Rehearsal {
     /// Enters what each party will be asked for a query, sum by sum.
     fn draft(&mut self, query: &dyn Erased) -> Result<(), Refusal> {
         let (shape, terms) = (self.shape, self.terms);
-        let (Some(Drafted { law, steps }), books) = (&mut self.between, &mut self.books) else {
+        let (Some(Drafted { law, steps, mapped }), books) = (&mut self.between, &mut self.books)
+        else {
             return Ok(());
         };
         let mut ask = |asked: &AskedSum<'_>| {
             law.check(asked, shape, &terms)?;
             books.enter(None, vec![law.event(asked, shape, &terms)?])?;
-            steps.push(PlannedStep::of(asked, shape));
+            steps.push(PlannedStep::of(asked, shape, mapped.take()));
             Ok(vec![0; asked.what.len(shape)])
         };
         query.answer_from_sums(shape, &terms, &mut ask).map(drop)
@@ -150,8 +151,8 @@ impl Oracle for Rehearsal {
         let width = self.native.features + usize::from(self.native.intercept);
         check_basis(images, width)?;
         self.consensus = false;
-        if let Some(Drafted { steps, .. }) = &mut self.between {
-            steps.push(PlannedStep::Basis { mapped: images.is_some() });
+        if let Some(Drafted { mapped, .. }) = &mut self.between {
+            *mapped = Some(images.is_some());
         }
         self.shape = match images {
             None => self.native,

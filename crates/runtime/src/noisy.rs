@@ -80,14 +80,12 @@ impl Place {
                 let bytes = said.iter().flat_map(|step| step.to_le_bytes()).collect();
                 envelope.reply(MessageKind::Answer, bytes)
             }
-            SumLaw::Masked(_) => match self.party.member(*round, payload).map_err(refused)? {
-                None => envelope.reply(MessageKind::Answer, Vec::new()),
-                Some(member) => {
-                    let first = member.start().bytes;
-                    self.member = Some((*round, MaskMember(member)));
-                    envelope.reply(MessageKind::Masks, first)
-                }
-            },
+            SumLaw::Masked(_) => {
+                let member = self.party.member(*round, payload).map_err(refused)?;
+                let first = member.start().bytes;
+                self.member = Some((*round, MaskMember(member)));
+                envelope.reply(MessageKind::Masks, first)
+            }
         };
         Ok(self.inbox.take(envelope, &admitted, vec![reply]))
     }
@@ -125,6 +123,14 @@ pub struct SumBooks {
 }
 
 impl SumBooks {
+    /// From here on, every party answers with a known defect, for an audit to find.
+    #[cfg(reticent_seeded_bugs)]
+    pub fn spoil(&self, bug: reticent_oracle::Bug) -> Result<(), Refusal> {
+        self.places.iter().try_for_each(|place| {
+            place.lock().unwrap_or_else(PoisonError::into_inner).party.spoil(bug)
+        })
+    }
+
     /// The books of each party.
     pub fn reports(&self) -> Vec<PartyReport> {
         let report = |(place, number): (&Mutex<Place>, u32)| {
@@ -218,11 +224,10 @@ impl Places {
             };
             let to = told.into_iter().filter_map(to).collect();
             let answers = self.exchange((round, MessageKind::Masks), to);
-            let answer =
-                |(party, said): (u32, Result<Option<Envelope>, Rejected>)| match said {
-                    Ok(Some(answer)) => Some((party, answer.payload)),
-                    _ => None,
-                };
+            let answer = |(party, said): (u32, Result<Option<Envelope>, Rejected>)| match said {
+                Ok(Some(answer)) => Some((party, answer.payload)),
+                _ => None,
+            };
             heard = answers.into_iter().filter_map(answer).collect();
         }
         match collector.outcome() {
@@ -231,7 +236,9 @@ impl Places {
             }
             Some(Ok(sum)) => {
                 let gone = self.places.len() - sum.members.len();
-                Err(failed(&format!("{gone} parties have left, and their records would be missing")))
+                Err(failed(&format!(
+                    "{gone} parties have left, and their records would be missing"
+                )))
             }
             Some(Err(why)) => Err(failed(why)),
             None => Err(failed(&"it did not come to its end")),
@@ -240,10 +247,6 @@ impl Places {
 }
 
 impl SumCarrier for Places {
-    fn basis(&mut self, round: u32, request: &[u8]) -> Result<(), Refusal> {
-        self.ask(round, request).map(drop)
-    }
-
     fn sum(&mut self, round: u32, request: &[u8], len: usize) -> Result<Vec<i64>, Refusal> {
         let said = self.ask(round, request)?;
         match self.plan.law() {
@@ -292,8 +295,7 @@ pub fn noisy_parties(
     let places: Result<Vec<_>, Refusal> = tables.into_iter().zip(0..).map(place).collect();
     let places = Arc::new(places?);
     let books = SumBooks { places: Arc::clone(&places) };
-    let carrier =
-        Places { places, post: Arc::clone(&post), run: *run, plan: Arc::clone(plan) };
+    let carrier = Places { places, post: Arc::clone(&post), run: *run, plan: Arc::clone(plan) };
     let server = NoisySums::new(
         (shape, terms),
         Arc::clone(loss),

@@ -34,9 +34,8 @@ impl Gate<Keyed> {
         let answer = || {
             let said = source.draw(context, |entropy| inside.noisy_sum(asked, entropy));
             #[cfg(reticent_seeded_bugs)]
-            let said = said.map(|said| {
-                said.into_iter().map(|steps| (steps as f64 * scale) as i64).collect()
-            });
+            let said = said
+                .map(|said| said.into_iter().map(|steps| (steps as f64 * scale) as i64).collect());
             said
         };
         books.release_once(round.into(), context, vec![event], answer)
@@ -67,8 +66,8 @@ impl Gate<Keyed> {
         let masked = |error: &dyn std::fmt::Display| Refusal::BadQuery(error.to_string());
         let Gate { inside, source, books, .. } = self;
         #[cfg(reticent_seeded_bugs)]
-        let share = &crate::bug::spoiled_share(inside.bug, share, masks)
-            .map_err(|error| masked(&error))?;
+        let share =
+            &crate::bug::spoiled_share(inside.bug, share, masks).map_err(|error| masked(&error))?;
         let member = || {
             source.draw(context, |entropy| {
                 let mut sum = vec![0; what.len(shape)];

@@ -159,8 +159,7 @@ impl SumLaw {
         let own = self.own(asked.clone()).noise(terms) * (1_u64 << BITS) as f64;
         // What the honest have together, which is how shares are asked for.
         let honest = f64::from(members.members() - members.corrupt());
-        let share =
-            members.share(&masks, own * honest.sqrt()).map_err(|error| refuse(&error))?;
+        let share = members.share(&masks, own * honest.sqrt()).map_err(|error| refuse(&error))?;
         Ok((share, masks))
     }
 }

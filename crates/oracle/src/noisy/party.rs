@@ -9,8 +9,8 @@ use reticent_noise::{Digest, Hasher, NoiseKey};
 use reticent_problem::losses::Loss;
 
 use super::law::SumLaw;
-use super::plan::{PlannedStep, SumPlan, unplanned};
-use super::request::{RequestedStep, SumRequest};
+use super::plan::{SumPlan, unplanned};
+use super::request::SumRequest;
 use crate::gate::{Gate, Keyed, PrivacyModel};
 use crate::oracle::Oracle;
 use crate::queries::{AskedSum, RecordSum, wrong};
@@ -76,43 +76,33 @@ impl SumParty {
         self.gate.spoil(bug)
     }
 
-    /// The integers of a round with this party's own noise, where answers are seen one by one; none
-    /// for a change of coordinates. The same request again has the same answer, to the bit, and no
+    /// The integers of a round with this party's own noise, where answers are seen one by one. The same request again has the same answer, to the bit, and no
     /// second entry; another one in the same round, or in one before, is refused.
     ///
     /// # Errors
     /// If it is refused; nothing has then been said, and nothing entered.
     pub fn answer(&mut self, round: u32, request: &[u8]) -> Result<Vec<i64>, Refusal> {
         let (asked, digest, _) = self.taken(round, request)?;
-        let said = match asked {
-            None => Vec::new(),
-            Some(asked) => {
-                self.gate.begin(&label(round));
-                self.gate.say_sum(round, &self.plan.law().own(asked))?.into_inner()
-            }
-        };
+        self.gate.begin(&label(round));
+        let said = self.gate.say_sum(round, &self.plan.law().own(asked))?;
         self.last = (round, digest);
-        Ok(said)
+        Ok(said.into_inner())
     }
 
-    /// The member of the masked sum of a round; `None` for a change of coordinates. A member is made
-    /// once: a second one with the same keys would take the first one's mask off.
+    /// The member of the masked sum of a round. A member is made once: a second one with the same keys would take the first one's mask off.
     ///
     /// # Errors
     /// If it is refused; nothing has then been said.
-    pub fn member(&mut self, round: u32, request: &[u8]) -> Result<Option<Member>, Refusal> {
+    pub fn member(&mut self, round: u32, request: &[u8]) -> Result<Member, Refusal> {
         let (asked, digest, again) = self.taken(round, request)?;
-        let member = match asked {
-            None => None,
-            Some(_) if again => return Err(Refusal::RoundReleased(round.into())),
-            Some(asked) => {
-                let (shape, terms) = (self.gate.shape(), *self.gate.terms());
-                let drawn = (&self.run, round);
-                let (share, masks) = self.plan.law().share(&asked, shape, &terms, drawn)?;
-                self.gate.begin(&label(round));
-                Some(self.gate.mask_sum(&asked.what, &share, &masks, self.id)?)
-            }
-        };
+        if again {
+            return Err(Refusal::RoundReleased(round.into()));
+        }
+        let (shape, terms) = (self.gate.shape(), *self.gate.terms());
+        let drawn = (&self.run, round);
+        let (share, masks) = self.plan.law().share(&asked, shape, &terms, drawn)?;
+        self.gate.begin(&label(round));
+        let member = self.gate.mask_sum(&asked.what, &share, &masks, self.id)?;
         self.last = (round, digest);
         Ok(member)
     }
@@ -123,7 +113,7 @@ impl SumParty {
         &mut self,
         round: u32,
         request: &[u8],
-    ) -> Result<(Option<AskedSum<'static>>, Digest, bool), Refusal> {
+    ) -> Result<(AskedSum<'static>, Digest, bool), Refusal> {
         let digest = Hasher::new("reticent sum request").field(request).finish();
         let (last, known) = self.last;
         let again = round == last && digest == known;
@@ -137,30 +127,21 @@ impl SumParty {
         if self.plan.changes_basis(last + 1..round) {
             return Err(wrong("a party has missed a change of coordinates, and cannot go on"));
         }
-        let SumRequest { agreed, what } = SumRequest::unpack(request)?;
+        let SumRequest { agreed, basis, what } = SumRequest::unpack(request)?;
         if agreed != self.agreed {
             return Err(wrong("the server means another job, or other terms, than this party"));
         }
-        match what {
-            RequestedStep::Basis(images) => {
-                let mapped = images.is_some();
-                let planned = self.plan.step(round);
-                if planned != Some(PlannedStep::Basis { mapped }) {
-                    let asked = PlannedStep::Basis { mapped }.to_string();
-                    return Err(unplanned(asked, planned));
-                }
-                self.gate.set_basis(images.as_deref())?;
-                Ok((None, digest, again))
-            }
-            RequestedStep::Sum(what) => Ok((Some(self.planned(round, what)?), digest, again)),
+        let (mapped, planned) = (basis.as_ref().map(Option::is_some), self.plan.step(round));
+        if planned.is_none_or(|step| step.mapped != mapped) {
+            return Err(unplanned("other coordinates".to_owned(), planned));
         }
+        if let Some(images) = basis {
+            self.gate.set_basis(images.as_deref())?;
+        }
+        Ok((self.planned(round, what)?, digest, again))
     }
 
-    fn planned(
-        &self,
-        round: u32,
-        what: RecordSum<'static>,
-    ) -> Result<AskedSum<'static>, Refusal> {
+    fn planned(&self, round: u32, what: RecordSum<'static>) -> Result<AskedSum<'static>, Refusal> {
         let (shape, terms) = (self.gate.shape(), *self.gate.terms());
         what.check(shape)?;
         let asked = self.plan.asked(round, what, shape)?;

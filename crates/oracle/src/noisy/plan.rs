@@ -14,45 +14,40 @@ use crate::refusal::Refusal;
 
 /// One step. Point, clip and basis are the server's to say; all else is fixed beforehand.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(crate) enum PlannedStep {
-    /// Other coordinates, or those of the table again.
-    Basis {
-        /// Whether they are others.
-        mapped: bool,
-    },
-    /// A sum.
-    Sum {
-        /// What is summed.
-        kind: &'static str,
-        /// How many numbers it has.
-        len: usize,
-        /// What each party draws.
-        sampling: Sampling,
-        /// The noise of the sum over all parties, in clips.
-        noise_multiplier: f64,
-    },
+pub(crate) struct PlannedStep {
+    /// What is summed.
+    pub kind: &'static str,
+    /// How many numbers it has.
+    pub len: usize,
+    /// What each party draws.
+    pub sampling: Sampling,
+    /// The noise of the sum over all parties, in clips.
+    pub noise_multiplier: f64,
+    /// Whether it comes with other coordinates, or those of the table again; `None` where they stay.
+    pub mapped: Option<bool>,
 }
 
 impl PlannedStep {
-    pub fn of(asked: &AskedSum<'_>, shape: Shape) -> Self {
+    pub fn of(asked: &AskedSum<'_>, shape: Shape, mapped: Option<bool>) -> Self {
         let AskedSum { what, sampling, noise_multiplier } = asked;
-        PlannedStep::Sum {
+        PlannedStep {
             kind: what.kind(),
             len: what.len(shape),
             sampling: *sampling,
             noise_multiplier: *noise_multiplier,
+            mapped,
         }
     }
 }
 
 impl std::fmt::Display for PlannedStep {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            PlannedStep::Basis { mapped: true } => f.write_str("other coordinates"),
-            PlannedStep::Basis { mapped: false } => f.write_str("the coordinates of the table"),
-            PlannedStep::Sum { kind, len, sampling, noise_multiplier } => {
-                write!(f, "{kind} of {len}, {sampling}, with noise of {noise_multiplier}")
-            }
+        let PlannedStep { kind, len, sampling, noise_multiplier, mapped } = self;
+        write!(f, "{kind} of {len}, {sampling}, with noise of {noise_multiplier}")?;
+        match mapped {
+            None => Ok(()),
+            Some(true) => f.write_str(", in other coordinates"),
+            Some(false) => f.write_str(", in the coordinates of the table"),
         }
     }
 }
@@ -62,6 +57,8 @@ impl std::fmt::Display for PlannedStep {
 pub(crate) struct Drafted {
     pub law: SumLaw,
     pub steps: Vec<PlannedStep>,
+    /// Other coordinates, or those of the table again, that the next sum comes with.
+    pub mapped: Option<bool>,
 }
 
 /// What every party of a run has set aside, and in which order it is asked for. Parties with the same
@@ -74,7 +71,7 @@ pub struct SumPlan {
 }
 
 impl SumPlan {
-    pub(crate) fn new(Drafted { law, steps }: Drafted, ledger: Ledger) -> Self {
+    pub(crate) fn new(Drafted { law, steps, .. }: Drafted, ledger: Ledger) -> Self {
         SumPlan { law, ledger, steps }
     }
 
@@ -88,7 +85,7 @@ impl SumPlan {
         &self.ledger
     }
 
-    /// How many rounds there are: sums, and changes of coordinates.
+    /// How many rounds there are: one for each sum.
     pub fn rounds(&self) -> u32 {
         self.steps.len() as u32
     }
@@ -100,9 +97,7 @@ impl SumPlan {
 
     /// Whether coordinates change in one of these rounds.
     pub(crate) fn changes_basis(&self, rounds: std::ops::Range<u32>) -> bool {
-        rounds.filter_map(|round| self.step(round)).any(|step| {
-            matches!(step, PlannedStep::Basis { .. })
-        })
+        rounds.filter_map(|round| self.step(round)).any(|step| step.mapped.is_some())
     }
 
     /// The sum that a round has, if this is what is to be summed in it.
@@ -113,12 +108,14 @@ impl SumPlan {
         shape: Shape,
     ) -> Result<AskedSum<'a>, Refusal> {
         let planned = self.step(round);
-        if let Some(PlannedStep::Sum { kind, len, sampling, noise_multiplier }) = planned
-            && (kind, len) == (what.kind(), what.len(shape))
-        {
-            return Ok(AskedSum { what, sampling, noise_multiplier });
+        match planned {
+            Some(PlannedStep { kind, len, sampling, noise_multiplier, .. })
+                if (kind, len) == (what.kind(), what.len(shape)) =>
+            {
+                Ok(AskedSum { what, sampling, noise_multiplier })
+            }
+            _ => Err(unplanned(format!("{} of {}", what.kind(), what.len(shape)), planned)),
         }
-        Err(unplanned(format!("{} of {}", what.kind(), what.len(shape)), planned))
     }
 
     /// Stands for all that server and parties must mean alike.

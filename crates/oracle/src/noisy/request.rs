@@ -12,16 +12,10 @@ use crate::refusal::Refusal;
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct SumRequest<'a> {
     pub agreed: Digest,
-    pub what: RequestedStep<'a>,
-}
-
-/// One step.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub(super) enum RequestedStep<'a> {
-    /// See [`Oracle::set_basis`](crate::Oracle::set_basis).
-    Basis(Option<Cow<'a, [f64]>>),
-    /// A sum.
-    Sum(RecordSum<'a>),
+    /// Other coordinates, or those of the table again, that it is asked in from here on; see
+    /// [`Oracle::set_basis`](crate::Oracle::set_basis).
+    pub basis: Option<Option<Cow<'a, [f64]>>>,
+    pub what: RecordSum<'a>,
 }
 
 impl SumRequest<'_> {

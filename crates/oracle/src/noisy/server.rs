@@ -7,7 +7,7 @@ use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
 use super::plan::{PlannedStep, SumPlan, unplanned};
-use super::request::{RequestedStep, SumRequest};
+use super::request::SumRequest;
 use crate::claim::PaperClaim;
 use crate::gate::{Listener, PrivacyModel};
 use crate::oracle::{Asked, Oracle};
@@ -19,12 +19,6 @@ use crate::terms::Terms;
 /// What carries requests to all parties and brings the sum of their answers back. Every answer has
 /// its noise before it leaves a party.
 pub trait SumCarrier: std::fmt::Debug + Send {
-    /// Tells every party of other coordinates.
-    ///
-    /// # Errors
-    /// If one of them did not take them.
-    fn basis(&mut self, round: u32, request: &[u8]) -> Result<(), Refusal>;
-
     /// The sum, of so many numbers, over all parties. Rounds count from 1.
     ///
     /// # Errors
@@ -42,6 +36,8 @@ pub struct NoisySums {
     plan: Arc<SumPlan>,
     agreed: Digest,
     round: u32,
+    /// Coordinates that the next sum comes with.
+    basis: Option<Option<Vec<f64>>>,
     /// Whether somebody did not answer: some may have changed the coordinates, and others not.
     ended: bool,
     claimed: bool,
@@ -81,6 +77,7 @@ impl NoisySums {
             plan,
             agreed,
             round: 0,
+            basis: None,
             ended: false,
             claimed: false,
             carrier,
@@ -121,13 +118,14 @@ impl NoisySums {
         asked.what.check(shape)?;
         asked.what.fits(&*self.loss)?;
         self.plan.law().check(asked, shape, &self.terms)?;
-        let step = PlannedStep::of(asked, shape);
+        let mapped = self.basis.as_ref().map(Option::is_some);
+        let step = PlannedStep::of(asked, shape, mapped);
         let planned = self.plan.step(round);
         if planned != Some(step) {
             return Err(unplanned(step.to_string(), planned));
         }
-        let what = RequestedStep::Sum(asked.what.clone());
-        let request = SumRequest { agreed: self.agreed, what }.pack()?;
+        let basis = self.basis.take().map(|images| images.map(Into::into));
+        let request = SumRequest { agreed: self.agreed, basis, what: asked.what.clone() }.pack()?;
         let len = asked.what.len(shape);
         self.round = round;
         let sum = self.carrier.sum(round, &request, len);
@@ -175,18 +173,8 @@ impl Oracle for NoisySums {
     fn set_basis(&mut self, images: Option<&[f64]>) -> Result<(), Refusal> {
         let width = self.native.features + usize::from(self.native.intercept);
         check_basis(images, width)?;
-        let round = self.begin()?;
-        let (step, planned) =
-            (PlannedStep::Basis { mapped: images.is_some() }, self.plan.step(round));
-        if planned != Some(step) {
-            return Err(unplanned(step.to_string(), planned));
-        }
-        let what = RequestedStep::Basis(images.map(Into::into));
-        let request = SumRequest { agreed: self.agreed, what }.pack()?;
-        self.round = round;
-        let told = self.carrier.basis(round, &request);
-        self.ended = told.is_err();
-        told?;
+        self.begin()?;
+        self.basis = Some(images.map(<[f64]>::to_vec));
         self.shape = match images {
             None => self.native,
             Some(_) => Shape { features: width, intercept: false, ..self.native },

@@ -51,7 +51,7 @@ static ENTRIES: LazyLock<Vec<ProtocolEntry>> = LazyLock::new(|| {
         about: entry.about,
         reference: entry.reference,
         takes: entry.takes,
-        views: &[View::Central],
+        views: &[View::Local, View::SecureAggregation, View::Central],
         along_graph: false,
         private: true,
         build: no_protocol,
@@ -83,6 +83,10 @@ pub(super) struct HeldRun<'j> {
 impl Simulation {
     /// Checks a run of an algorithm of one table.
     pub(super) fn check_held(self, digest: Digest) -> Result<SimulationJob, Error> {
+        let view = self.trust.unwrap_or(View::Local);
+        if view != View::Central {
+            return self.check_noisy(digest, view);
+        }
         self.check_entrusted()?;
         let Simulation { problem, entry, settings, mut guarantee, noise, standard_errors, .. } =
             self;
@@ -117,6 +121,7 @@ impl Simulation {
             digest,
             objective,
             held: None,
+            noisy: None,
         };
         job.has_parties()?;
         let mut trusted = TRUSTED.map(str::to_owned).to_vec();
@@ -126,26 +131,8 @@ impl Simulation {
 
     /// Refuses what is said of a run that no run on entrusted sums has.
     fn check_entrusted(&self) -> Result<(), Error> {
-        let name = self.entry.name;
         self.check_skew()?;
         no_needless_graph(self.entry, self.topology.as_deref())?;
-        match self.trust {
-            Some(View::Central) => {}
-            Some(other) => {
-                let why = format!(
-                    "between parties {name} is proven for `trust = central`, a server that is trusted with exact sums; for \
-                     others use `algorithm = federated`"
-                );
-                return Err(Error::value("trust", other, why));
-            }
-            None => {
-                let why = format!(
-                    "{name} needs a server that is trusted with every party's exact sums: say so with `trust = central`, or \
-                     use `algorithm = federated`"
-                );
-                return Err(Error::value("trust", "none", why));
-            }
-        }
         if self.failures != Failures::default() {
             let why = "a party that stays away would be missing from the model without a word: on entrusted sums a run ends \
                        where a party does; leave it out, or use `algorithm = federated`";
@@ -169,22 +156,28 @@ fn check_sizes(
     split: Option<u32>,
     sampling: Option<Sampling>,
 ) -> Result<(), Error> {
-    match (guarantee.adjacency.unwrap_or_default(), guarantee.public_n) {
-        (Adjacency::AddRemove, _) => {}
-        (Adjacency::ReplaceOne, None) => return Ok(()),
-        (Adjacency::ReplaceOne, Some(count)) => {
-            let why = "it is for add-remove; under replace-one the number of records is public; leave it out";
-            return Err(Error::value("public_n", count, why));
-        }
-    }
-    if split.is_none() {
-        let why = "who takes part is public, and here it follows from the rows, so that nothing hides that a row is there; \
-                   use replace-one, or a public number of parties (`split = N`)";
-        return Err(Error::value("adjacency", Adjacency::AddRemove, why));
-    }
-    match sampling.filter(|sampling| *sampling != Sampling::Full) {
+    check_public_sizes(guarantee, split)?;
+    let private = guarantee.adjacency == Some(Adjacency::AddRemove);
+    match sampling.filter(|sampling| private && *sampling != Sampling::Full) {
         None => Ok(()),
         Some(sampling) => Err(tells_sizes(sampling)),
+    }
+}
+
+/// The same but for messages, whose lengths may say nothing.
+pub(super) fn check_public_sizes(guarantee: &Guarantee, split: Option<u32>) -> Result<(), Error> {
+    match (guarantee.adjacency.unwrap_or_default(), guarantee.public_n) {
+        (Adjacency::ReplaceOne, None) => Ok(()),
+        (Adjacency::ReplaceOne, Some(count)) => {
+            let why = "it is for add-remove; under replace-one the number of records is public; leave it out";
+            Err(Error::value("public_n", count, why))
+        }
+        (Adjacency::AddRemove, _) if split.is_none() => {
+            let why = "who takes part is public, and here it follows from the rows, so that nothing hides that a row is there; \
+                       use replace-one, or a public number of parties (`split = N`)";
+            Err(Error::value("adjacency", Adjacency::AddRemove, why))
+        }
+        (Adjacency::AddRemove, _) => Ok(()),
     }
 }
 
@@ -194,17 +187,20 @@ fn tells_sizes(sampling: impl std::fmt::Display) -> Error {
     Error::value("sampling", sampling, why)
 }
 
+/// The refusal of what asks for more than sums.
+pub(super) fn not_sums(name: &str) -> Error {
+    let why = "it asks for more than sums over records, which is all that parties are asked for; use auto, dp-sgd, ssadmm, \
+               mpadmm, sadmm, vradmm or dp-cd";
+    Error::value("algorithm", name, why)
+}
+
 /// Refuses an algorithm that asks for more than sums, before there is a table.
 fn asks_for_sums(task: &Task) -> Result<(), Error> {
     let population = task.protection.opening.public_n.unwrap_or(SOME);
     let (terms, public) = (task.protection.terms(population)?, task.public(population)?);
     let mut rehearsal = Rehearsal::of_sums(public.shape, terms);
     match task.perform(&mut rehearsal, &public, &Noise::alone(1.0), &mut unwatched) {
-        Err(Error::Refused(Refusal::NoSum)) => {
-            let why = "it asks for more than sums over records, which is all that parties are asked for; use auto, dp-sgd, \
-                       ssadmm, mpadmm, sadmm, vradmm or dp-cd";
-            Err(Error::value("algorithm", task.entry.name, why))
-        }
+        Err(Error::Refused(Refusal::NoSum)) => Err(not_sums(task.entry.name)),
         // One that draws where nobody named a sample.
         Err(Error::Refused(Refusal::SampleTellsSizes)) => Err(tells_sizes("default")),
         // What a plan for so many records refuses, it may not refuse for the true number.
@@ -232,7 +228,7 @@ impl SimulationJob {
             None => Ok(()),
             Some(file) => {
                 let why = format!(
-                    "{} on entrusted sums cannot go on after a crash yet, and begins anew; leave it out, or use `algorithm = \
+                    "{} on sums cannot go on after a crash yet, and begins anew; leave it out, or use `algorithm = \
                      federated`",
                     self.entry.name
                 );

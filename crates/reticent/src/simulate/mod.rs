@@ -4,6 +4,7 @@ mod books;
 mod check;
 mod held;
 mod nodes;
+mod noisy;
 mod run;
 mod seating;
 mod simulation;
@@ -12,6 +13,8 @@ mod spec;
 pub use books::{PartyBooks, Spread};
 pub use check::SimulationJob;
 pub use nodes::NodeModels;
+#[doc(hidden)]
+pub use noisy::CalibratedSums;
 pub use reticent_oracle::Skew;
 pub use reticent_runtime::{Failures, Traffic};
 pub use run::{CheckpointOptions, ReadySimulation, Simulated};

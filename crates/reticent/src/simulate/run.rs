@@ -11,6 +11,7 @@ use reticent_runtime::{self as runtime, Checkpoint, NoisePrice, RunError, Setup,
 
 use super::check::{NOBODY, SimulationJob};
 use super::held::HeldRun;
+use super::noisy::NoisyRun;
 use super::seating::{ASSUMED, seated};
 use super::{NodeModels, PartyBooks};
 use crate::budget::Budget;
@@ -23,7 +24,7 @@ use crate::task::{no_pure, whole_budget};
 use crate::trace::{Rounds, Trace};
 
 /// What every guarantee between parties relies on: proofs/derived-noise.md and proofs/trust.md.
-const BETWEEN_PARTIES: [&str; 2] = [
+pub(super) const BETWEEN_PARTIES: [&str; 2] = [
     "HKDF and HMAC with SHA-256 and ChaCha20, by which parties draw noise from their keys, are as hard to break as they are \
      believed to be",
     "whether and when a party answers does not depend on its records",
@@ -83,6 +84,8 @@ enum Prepared<'j> {
     Nodes(Box<runtime::SimulatedRun>, Option<Checkpoint>),
     /// A fit on sums that are entrusted to the server.
     Held(Box<HeldRun<'j>>),
+    /// A fit on sums that parties add noise to.
+    Noisy(Box<NoisyRun>),
 }
 
 impl std::fmt::Debug for ReadySimulation<'_> {
@@ -118,6 +121,7 @@ impl ReadySimulation<'_> {
                 run.reports().into_iter().map(|party| party.ledger).collect()
             }
             Prepared::Held(held) => vec![held.plan()],
+            Prepared::Noisy(noisy) => noisy.plans(),
         };
         for mut plan in ledgers {
             if self.unpaid {
@@ -134,8 +138,10 @@ impl ReadySimulation<'_> {
     /// covers what comes of that.
     pub(crate) fn read_freely(&mut self) {
         self.unpaid = true;
-        if let Prepared::Held(held) = &mut self.run {
-            held.read_freely();
+        match &mut self.run {
+            Prepared::Held(held) => held.read_freely(),
+            Prepared::Noisy(noisy) => noisy.read_freely(),
+            Prepared::Nodes(..) => {}
         }
     }
 
@@ -166,6 +172,7 @@ impl ReadySimulation<'_> {
         let (job, plans) = (self.job, self.party_plans());
         let (parties, checkpoint) = match self.run {
             Prepared::Held(held) => return held.run(job, run),
+            Prepared::Noisy(noisy) => return noisy.run(job, run),
             Prepared::Nodes(parties, checkpoint) => (parties, checkpoint),
         };
         let mut traced = run.trace.take().map(|tracing| {
@@ -225,7 +232,7 @@ impl SimulationJob {
         keep: CheckpointOptions<'j>,
         run: &mut Run<'_>,
     ) -> Result<ReadySimulation<'j>, Error> {
-        if self.held.is_some() {
+        if self.held.is_some() || self.noisy.is_some() {
             self.keeps_nothing(keep)?;
         }
         let (checkpoint, key) = self.key(keep)?;
@@ -237,15 +244,19 @@ impl SimulationJob {
         // records by their labels has as many as the labels say. Nobody has paid for reading
         // either.
         let unpaid = unpaid || self.skew.reads_labels();
-        let run = match &self.held {
-            Some(job) => {
+        let run = match (&self.held, &self.noisy) {
+            (_, Some(noisy)) => {
+                let noisy = self.open_noisy(noisy, (tables, &key), (run, unpaid))?;
+                Prepared::Noisy(Box::new(noisy))
+            }
+            (Some(job), _) => {
                 let mut held = self.open_held(job, (tables, &key), run)?;
                 if unpaid {
                     held.read_freely();
                 }
                 Prepared::Held(Box::new(held))
             }
-            None => {
+            (None, None) => {
                 run.enter(Stage::Calibrating)?;
                 Prepared::Nodes(Box::new(self.prepare(tables, key)?), checkpoint)
             }
@@ -316,7 +327,7 @@ impl SimulationJob {
     }
 
     /// The δ that its certificates are at.
-    fn certificate_delta(&self) -> f64 {
+    pub(super) fn certificate_delta(&self) -> f64 {
         self.budget.map(|budget| budget.delta()).or(self.delta).unwrap_or(ANY_DELTA)
     }
 

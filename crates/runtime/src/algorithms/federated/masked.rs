@@ -18,8 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_accountant::{Adjacency, Ledger, Refused, Unit};
 use reticent_masks::{
-    AggregationTerms as MaskTerms, Collector, FixedPoint, LinkEnd as End, Member, NoiseShare,
-    MOST_HOLDERS, Outgoing, SumMembers,
+    AggregationTerms as MaskTerms, Collector, FixedPoint, LinkEnd as End, MOST_HOLDERS, Member,
+    NoiseShare, Outgoing, SumMembers,
 };
 use reticent_noise::{Digest, Hasher, NoiseKey};
 use reticent_oracle::{BlockTerms, Sampling, Terms};
