@@ -13,6 +13,7 @@ mod job_flips;
 mod map;
 mod memory;
 mod model;
+mod noisy;
 mod persons;
 mod recalibration;
 mod results;
