@@ -2,6 +2,7 @@
 //! masks.
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
+use reticent::accountant::Mechanism;
 use reticent::internal::admm::catalogue::{AlgorithmKind, CATALOGUE};
 use reticent::simulate::{CheckpointOptions, Failures, Simulated, Simulation};
 use reticent::tables::{Dataset, Owners, Schema, Target};
@@ -122,16 +123,17 @@ fn a_party_is_counted_for_its_own_noise() {
     let solver = named("dp-sgd", Settings { iterations: Some(4), ..Settings::default() });
     let fit = Fit::of(problem()).solver(solver.clone()).guarantee(guarantee(2.0)).check().unwrap();
     let pooled = fit.fit(&Data::of(1).table()).unwrap().model;
-    let mechanisms = |ledger: &reticent::accountant::Ledger| {
-        let entries = ledger.entries().iter();
-        entries
-            .map(|entry| (entry.event().mechanism().to_string(), entry.count()))
-            .collect::<Vec<_>>()
+    let noise = |ledger: &reticent::accountant::Ledger| {
+        let [entry] = ledger.entries() else { panic!("{ledger:?}") };
+        let Mechanism::Gaussian(event) = entry.event().mechanism() else { panic!("{entry:?}") };
+        (event.noise_multiplier(), entry.count())
     };
-    let one = mechanisms(&pooled.certificate().ledger);
+    let (one, count) = noise(&pooled.certificate().ledger);
     for parties in [1, 10] {
         let done = run(between(&solver, View::Local).parties(parties), &Data::of(1));
-        assert_eq!(mechanisms(&done.model.certificate().ledger), one, "{parties}");
+        let (own, answers) = noise(&done.model.certificate().ledger);
+        assert!((own / one - 1.0).abs() < 1e-9, "{parties}: {own} {one}");
+        assert_eq!(answers, count);
     }
 }
 
@@ -153,7 +155,7 @@ fn auto_trusts_nobody_by_default_and_takes_few_rounds() {
     // The signal is that of the sum: where one table has enough of it for coordinates, many parties
     // with the same records have not.
     let whitened = |parties: u32| {
-        let simulation = between(&Solver::auto(), View::Local).guarantee(guarantee(8.0));
+        let simulation = between(&Solver::auto(), View::Local).guarantee(guarantee(1.0));
         let done = run(simulation.parties(parties), &Data::of(1));
         done.model.certificate().choice.as_ref().unwrap().settings.precondition.is_some()
     };
@@ -164,7 +166,8 @@ fn auto_trusts_nobody_by_default_and_takes_few_rounds() {
 /// private nothing that is moved tells them, and each party may draw a sample.
 #[test]
 fn sizes_and_classes_of_parties_do_not_matter() {
-    let (auto, data) = (Solver::auto(), Data::of(1));
+    let few = Settings { iterations: Some(2), ..Settings::default() };
+    let (auto, data) = (named("auto", few), Data::of(1));
     let poisson = Settings {
         iterations: Some(3),
         sampling: "poisson:0.5".parse().ok(),
@@ -271,9 +274,10 @@ fn the_scale_of_residuals_is_asked_of_parties() {
     let y: Vec<f64> = x.chunks(FEATURES).map(|row| 3.0 * row[0] - row[2]).collect();
     let table = Dataset::dense(&x, RECORDS, FEATURES).unwrap().with_targets(&y).unwrap();
     let table = table.with_owners(Owners::from(&owners[..])).unwrap();
-    let schema = Schema::bounded(&[(-1.0, 1.0); FEATURES], Target::range(-9.0, 9.0).unwrap());
+    let range = Target::range(-9.0, 9.0).unwrap();
+    let schema = Schema::bounded(&[(-1.0, 1.0); FEATURES], range).unwrap();
     for view in BOTH {
-        let simulation = Simulation::of(Problem::new(schema.clone().unwrap()))
+        let simulation = Simulation::of(Problem::new(schema.clone()))
             .algorithm("auto")
             .unwrap()
             .guarantee(guarantee(20.0))
