@@ -3,8 +3,9 @@
     python3 benches/federated.py --data-dir DIR [--reticent PATH] [--seeds 3]
 
 DIR (or RETICENT_DATA) holds a9a.xz and a9a.t.xz. The rows are dealt out evenly to ten parties, 3256 each; replace-one,
-delta = 1e-5; `federated` (FP23) with 100 rounds under each trust, `auto` on sums that the server is trusted with, which has the
-bits of the pooled fit, and `auto` on the records of one party alone. Whole commands are run: `reticent simulate` or
+delta = 1e-5; `federated` (FP23) with 100 rounds under each trust, `auto` under each trust (with `central` it has the
+bits of the pooled fit), `auto` on the pooled table with as much noise as a sum between parties has, and on the records of one
+party alone. Whole commands are run: `reticent simulate` or
 `reticent fit`, and `reticent evaluate`.
 """
 
@@ -22,8 +23,12 @@ FEDERATED = "algorithm = \"federated\"\niterations = 100\n"
 BETWEEN = "[parties]\nsplit = 10\ntrust = \"{}\"\n"
 # What a row is called, the table, the keys of the job, and who takes part.
 ROWS = [
-    ("auto, central", "train", "algorithm = \"auto\"\n", BETWEEN.format("central")),
+    *(
+        (f"auto, {trust}", "train", "algorithm = \"auto\"\n", BETWEEN.format(trust))
+        for trust in ("central", "secure-aggregation", "local")
+    ),
     ("auto, pooled", "train", "", ""),
+    ("auto, pooled, 24 steps", "train", "algorithm = \"auto\"\niterations = 24\n", ""),
     ("auto, one party alone", "one", "", ""),
     *((f"federated, {trust}", "train", FEDERATED, BETWEEN.format(trust)) for trust in ("central", "secure-aggregation", "local")),
 ]

@@ -37,7 +37,7 @@ impl AuditSpec {
         let MapCell { algorithm, form, procedure, view, unit, adjacency, drawn } = *cell;
         let usual = AuditSpec::default();
         let takes = catalogue::find(algorithm).map_or(&[][..], |entry| entry.takes);
-        let between = crate::parties::knows(algorithm);
+        let between = crate::parties::knows(algorithm) || view != View::Central;
         let normal = ["normal", "normal-objective"].contains(&form);
         // Its first step goes to the border of its ball.
         let far = algorithm == "dp-fw";
@@ -90,7 +90,19 @@ impl AuditSpec {
             seed,
             ..usual
         };
-        if between { spec.among_parties(cell) } else { spec }
+        match crate::parties::knows(algorithm) {
+            true => spec.among_parties(cell),
+            false if between => spec.on_noisy_sums(cell),
+            false => spec,
+        }
+    }
+
+    /// A masked sum is many messages, and masks are for more than two.
+    fn on_noisy_sums(self, cell: &MapCell) -> Self {
+        match cell.view {
+            View::SecureAggregation => AuditSpec { parties: 5, runs: self.runs / 4, ..self },
+            _ => AuditSpec { parties: 2, ..self },
+        }
     }
 
     fn among_parties(self, cell: &MapCell) -> Self {
@@ -148,7 +160,9 @@ fn sampling(drawn: Drawn) -> reticent_oracle::Sampling {
 
 /// Records of the larger table, or of each party.
 fn records(cell: &MapCell) -> usize {
-    match (crate::parties::knows(cell.algorithm), cell.unit, cell.drawn) {
+    let between = crate::parties::knows(cell.algorithm);
+    match (between, cell.unit, cell.drawn) {
+        (false, Unit::User, _) if cell.view != View::Central => 1,
         (true, Unit::User, _) => 1,
         // As many as make a party much larger than a record.
         (true, Unit::Record, Drawn::Full) => 8,
@@ -177,6 +191,7 @@ mod tests {
                 && cell.algorithm != crate::evaluated::NAME
                 && !crate::asked::NAMES.contains(&cell.algorithm)
                 && !crate::parties::knows(cell.algorithm)
+                && cell.view == View::Central
         };
         let cells: Vec<MapCell> = cells().into_iter().map(|(cell, _)| cell).filter(one).collect();
         assert!(cells.iter().any(|cell| cell.procedure == MapProcedure::Tuned) && cells.len() > 30);

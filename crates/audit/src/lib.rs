@@ -26,6 +26,7 @@ mod report;
 mod search;
 mod spec;
 mod subject;
+mod sums;
 mod threshold;
 
 pub use attack::{AttackStatistic, Told};

@@ -277,16 +277,16 @@ impl AuditSpec {
 
     /// Refuses what the algorithm has no use for, rather than pass over it.
     fn nothing_unused(&self) -> Result<(), Error> {
-        let many = crate::parties::knows(&self.algorithm);
+        let many = self.is_between();
         let question = self.algorithm == crate::evaluated::NAME
             || crate::asked::NAMES.contains(&self.algorithm.as_str());
-        let plain = many || question;
+        let plain = many && self.on_sums().is_none() || question;
         let most = if plain || self.method == AuditMethod::OneRun { 1 } else { 2 };
         if !(1..=most).contains(&self.features) {
             let why = format!("tables that are attacked have from 1 to {most} columns here");
             return Err(Error::value("features", self.features, why));
         }
-        if plain && self.intercept {
+        if (plain || many) && self.intercept {
             return Err(Error::value("intercept", true, "only a fit of one table has one here"));
         }
         if many {
@@ -318,18 +318,25 @@ impl AuditSpec {
         }
     }
 
+    /// Who looks at an algorithm of one table whose noise parties add; `None` for any other run.
+    pub(crate) fn on_sums(&self) -> Option<View> {
+        let view = self.trust.filter(|view| *view != View::Central)?;
+        catalogue::find(&self.algorithm).map(|_| view)
+    }
+
+    /// Whether it is between parties.
+    pub(crate) fn is_between(&self) -> bool {
+        crate::parties::knows(&self.algorithm) || self.on_sums().is_some()
+    }
+
     /// What is protected.
     pub(crate) fn unit(&self) -> Unit {
-        self.unit.unwrap_or(if crate::parties::knows(&self.algorithm) {
-            Unit::User
-        } else {
-            Unit::Record
-        })
+        self.unit.unwrap_or(if self.is_between() { Unit::User } else { Unit::Record })
     }
 
     /// What worlds are made for.
     pub(crate) fn layout(&self) -> WorldLayout {
-        let crowd = crate::parties::knows(&self.algorithm);
+        let crowd = self.is_between();
         WorldLayout {
             parties: if crowd { self.parties as usize } else { 0 },
             features: if self.procedure.has_graph() { 2 } else { self.features },
@@ -363,7 +370,7 @@ impl AuditSpec {
     /// Records in the larger table. Samples without replacement need others to choose from; under
     /// add-remove the smaller table should not be empty.
     fn size(&self) -> usize {
-        if crate::parties::knows(&self.algorithm) {
+        if self.is_between() {
             return self.records.unwrap_or(1);
         }
         let least = match self.sampling {
@@ -406,9 +413,19 @@ impl AuditSpec {
         Ok(repeat)
     }
 
-    /// What is minimised on the tables of parties, which have one feature.
+    /// What is minimised on the tables of parties, which have one feature where nothing is asked in
+    /// other coordinates.
     pub(crate) fn problem(&self) -> Result<Problem, Error> {
-        self.spec(1).with(|it| it.penalty = self.penalty.clone()).problem()
+        let entry = catalogue::find(&self.algorithm).filter(|entry| entry.needs_penalty);
+        let needed = entry.map(|entry| entry.penalty.to_owned());
+        let features = self.layout().features as u32;
+        self.spec(features).with(|it| it.penalty = self.penalty.clone().or(needed)).problem()
+    }
+
+    /// The settings of an algorithm of one table.
+    pub(crate) fn settings_between(&self) -> Settings {
+        let entry = catalogue::find(&self.algorithm);
+        entry.map(|entry| self.settings(entry)).unwrap_or_default()
     }
 
     /// The job, but for its penalty.

@@ -11,6 +11,7 @@ use crate::evaluated::{self, EvaluationSubject};
 use crate::parties::{self, PartiesSubject};
 use crate::reading::LawFamily;
 use crate::spec::AuditSpec;
+use crate::sums::SumsSubject;
 
 /// A calibrated job that can be run on one world after the other.
 #[derive(Debug)]
@@ -19,11 +20,14 @@ pub(crate) enum AuditSubject {
     Evaluation(Box<EvaluationSubject>),
     Statistic(Box<StatisticSubject>),
     Parties(Box<PartiesSubject>),
+    Sums(Box<SumsSubject>),
 }
 
 impl AuditSubject {
     pub fn new(spec: &AuditSpec) -> Result<Self, Error> {
-        Ok(if parties::knows(&spec.algorithm) {
+        Ok(if let Some(view) = spec.on_sums() {
+            AuditSubject::Sums(Box::new(SumsSubject::new(spec, view)?))
+        } else if parties::knows(&spec.algorithm) {
             AuditSubject::Parties(Box::new(PartiesSubject::new(spec)?))
         } else if spec.algorithm == evaluated::NAME {
             AuditSubject::Evaluation(Box::new(EvaluationSubject::new(spec)?))
@@ -46,6 +50,7 @@ impl AuditSubject {
                 _,
             ) => Err(self.nothing_seen()),
             (AuditSubject::Parties(crowd), _) => crowd.run(world, number),
+            (AuditSubject::Sums(sums), _) => sums.run(world, number),
         }
     }
 
@@ -56,6 +61,7 @@ impl AuditSubject {
             AuditSubject::Evaluation(one) => one.asked().epsilon(),
             AuditSubject::Statistic(one) => one.epsilon(),
             AuditSubject::Parties(crowd) => crowd.epsilon(),
+            AuditSubject::Sums(sums) => sums.epsilon(),
         }
     }
 
@@ -66,6 +72,7 @@ impl AuditSubject {
             AuditSubject::Evaluation(one) => one.asked().plan_at(scale),
             AuditSubject::Statistic(one) => one.plan_at(scale),
             AuditSubject::Parties(crowd) => crowd.plan_at(scale),
+            AuditSubject::Sums(sums) => sums.plan_at(scale),
         }
     }
 
@@ -76,11 +83,14 @@ impl AuditSubject {
             AuditSubject::Evaluation(one) => one.asked().mu(),
             AuditSubject::Statistic(one) => one.mu(),
             AuditSubject::Parties(crowd) => crowd.mu(),
+            AuditSubject::Sums(sums) => sums.mu(),
         };
         match self {
             _ if mu.is_some() => LawFamily::Gaussian,
             // Sums of many discrete Gaussians of billions of steps each, counted by their moments.
-            AuditSubject::Parties(crowd) if crowd.view() == View::SecureAggregation => {
+            AuditSubject::Parties(_) | AuditSubject::Sums(_)
+                if self.view() == View::SecureAggregation =>
+            {
                 LawFamily::Gaussian
             }
             _ if self.plan_at(1.0).is_ok() => LawFamily::Books,
@@ -95,6 +105,7 @@ impl AuditSubject {
                 View::Central
             }
             AuditSubject::Parties(crowd) => crowd.view(),
+            AuditSubject::Sums(sums) => sums.view(),
         }
     }
 

@@ -67,6 +67,7 @@ mod noise_share;
 mod rejected;
 mod sealed_box;
 mod shamir;
+mod sum_members;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -81,6 +82,7 @@ pub use member::Member;
 pub use noise_share::{NoiseShare, NoiseShareError};
 pub use rejected::MaskRejected;
 pub use sealed_box::{Receiver, ReceiverKey, SealedBox};
+pub use sum_members::SumMembers;
 pub use terms::{AggregationTerms, MOST_HOLDERS, TermsError};
 pub use wire::{Body, BodyKind, LinkEnd, Message, Outgoing, PublicKeys, SealedShares, VERSION};
 

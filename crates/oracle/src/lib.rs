@@ -23,6 +23,7 @@ mod holder;
 mod inside;
 mod lattice;
 mod law;
+mod noisy;
 mod oracle;
 mod parties;
 mod plan;
@@ -47,6 +48,7 @@ pub use gate::{
 };
 pub use lattice::{Lattice, WalkTerms};
 pub use law::Law;
+pub use noisy::{NoisySums, SumCarrier, SumLaw, SumParty, SumPartyReport, SumPlan};
 pub use oracle::Oracle;
 pub use parties::{Carrier, EntrustKey, EntrustedTable, HeldRows, SumAggregator};
 pub use refusal::Refusal;

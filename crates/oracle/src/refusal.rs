@@ -77,6 +77,18 @@ pub enum Refusal {
          for a sum over all of them (`sampling = full`), or use replace-one"
     )]
     SampleTellsSizes,
+    /// A sample of a fixed number of all parties' units, where each draws its own.
+    #[error(
+        "each party draws its own sample, and how many of a fixed number are whose would be known to nobody: use a Poisson \
+         sample (`sampling = poisson:RATE`) or all units (`sampling = full`)"
+    )]
+    SampleOfAllParties,
+    /// A sample behind masks.
+    #[error(
+        "what a sample hides behind masks is not proven: ask for a sum over all units (`sampling = full`), or use `trust = \
+         local` or central"
+    )]
+    SampleBehindMasks,
     /// The caller has stopped the run: no fault of the query's, and no function of the data.
     #[error("the run was stopped before its end")]
     Stopped,

@@ -5,8 +5,9 @@ use reticent_problem::Shape;
 
 use crate::books::Books;
 use crate::claim::{PaperClaim, booked};
+use crate::noisy::{Drafted, PlannedStep, SumLaw, SumPlan};
 use crate::oracle::{Asked, Oracle};
-use crate::queries::{Erased, Query, check_basis, check_point};
+use crate::queries::{AskedSum, Erased, Query, check_basis, check_point};
 use crate::refusal::Refusal;
 use crate::released::Released;
 use crate::terms::Terms;
@@ -26,6 +27,8 @@ pub struct Rehearsal {
     held: bool,
     /// Whether records have weights.
     weighted: bool,
+    /// What parties are asked that add the noise themselves.
+    between: Option<Drafted>,
     claim: Option<PaperClaim>,
 }
 
@@ -42,6 +45,7 @@ impl Rehearsal {
             consensus: false,
             held: false,
             weighted: false,
+            between: None,
             claim: None,
         }
     }
@@ -57,9 +61,38 @@ impl Rehearsal {
         Rehearsal { weighted, ..self }
     }
 
+    /// A rehearsal of what would be asked of parties that add the noise themselves, each its part: the
+    /// plan is that of each of them.
+    pub fn of_noisy_sums(shape: Shape, terms: Terms, law: SumLaw) -> Self {
+        let between = Some(Drafted { law, steps: Vec::new(), mapped: None });
+        Rehearsal { between, ..Rehearsal::new(shape, terms) }
+    }
+
     /// Enters the events of a query, and makes an answer up.
     pub fn ask<Q: Query>(&mut self, query: &Q) -> Result<Released<Q::Answer>, Refusal> {
         (self as &mut dyn Oracle).ask(query)
+    }
+
+    /// The plan of each party of a run on noisy sums; `None` of any other.
+    pub fn into_sum_plan(self) -> Option<SumPlan> {
+        let drafted = self.between?;
+        Some(SumPlan::new(drafted, self.books.ledger().clone()))
+    }
+
+    /// Enters what each party will be asked for a query, sum by sum.
+    fn draft(&mut self, query: &dyn Erased) -> Result<(), Refusal> {
+        let (shape, terms) = (self.shape, self.terms);
+        let (Some(Drafted { law, steps, mapped }), books) = (&mut self.between, &mut self.books)
+        else {
+            return Ok(());
+        };
+        let mut ask = |asked: &AskedSum<'_>| {
+            law.check(asked, shape, &terms)?;
+            books.enter(None, vec![law.event(asked, shape, &terms)?])?;
+            steps.push(PlannedStep::of(asked, shape, mapped.take()));
+            Ok(vec![0; asked.what.len(shape)])
+        };
+        query.answer_from_sums(shape, &terms, &mut ask).map(drop)
     }
 
     /// The events of everything that was asked.
@@ -81,9 +114,15 @@ impl Asked for Rehearsal {
         if query.moves_blocks() && !self.consensus {
             return Err(Refusal::NoConsensus);
         }
-        let public = (self.shape, &self.terms);
-        let events = booked(query, claim.as_ref(), public, &mut self.books)?;
-        self.books.enter(None, events)?;
+        match (&self.between, &claim) {
+            (Some(_), Some(_)) => return Err(Refusal::NoSum),
+            (Some(_), None) => self.draft(query)?,
+            (None, _) => {
+                let public = (self.shape, &self.terms);
+                let events = booked(query, claim.as_ref(), public, &mut self.books)?;
+                self.books.enter(None, events)?;
+            }
+        }
         // Weyl's sequence: all zeros could send an algorithm into a special case that real answers
         // never reach.
         let mut next = || {
@@ -113,7 +152,7 @@ impl Oracle for Rehearsal {
 
     fn open_consensus(&mut self, start: &[f64]) -> Result<(), Refusal> {
         check_point(start, self.shape)?;
-        if self.held {
+        if self.held || self.between.is_some() {
             return Err(Refusal::NoSum);
         }
         if self.weighted {
@@ -127,6 +166,9 @@ impl Oracle for Rehearsal {
         let width = self.native.features + usize::from(self.native.intercept);
         check_basis(images, width)?;
         self.consensus = false;
+        if let Some(Drafted { mapped, .. }) = &mut self.between {
+            *mapped = Some(images.is_some());
+        }
         self.shape = match images {
             None => self.native,
             Some(_) => Shape { features: width, intercept: false, ..self.native },

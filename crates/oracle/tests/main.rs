@@ -5,6 +5,7 @@ mod exact;
 mod gate;
 mod holders;
 mod keyed;
+mod noisy;
 mod proofs;
 #[path = "queries/main.rs"]
 mod queries;

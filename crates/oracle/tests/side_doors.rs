@@ -55,7 +55,8 @@ fn one_place_enters_and_one_place_releases() {
     assert_eq!(places(".append_many("), [""; 0]);
     assert_eq!(places("Released::new("), ["books.rs"]);
     assert_eq!(places("Released::made_up("), ["rehearsal.rs"]);
-    assert_eq!(places(" Released("), ["released.rs"; 3]);
+    assert_eq!(places("Released::said_by_parties("), ["noisy/server.rs"]);
+    assert_eq!(places(" Released("), ["released.rs"; 4]);
     // The data are handed out behind the books, and for the exit alone.
     assert_eq!(places(".behind()"), ["without_privacy/mod.rs"]);
     assert_eq!(places("Taint::RawRelease"), ["without_privacy/mod.rs"]);

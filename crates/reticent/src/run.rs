@@ -19,7 +19,7 @@ use reticent_accountant::{Ledger, calibrate};
 use reticent_admm::catalogue::Recipe;
 use reticent_admm::{AutoChoice, ProblemFacts, Refused, Settings, Tell, unwatched};
 use reticent_oracle::queries::Score;
-use reticent_oracle::{Oracle, Refusal, Rehearsal, Released, Terms};
+use reticent_oracle::{Oracle, Refusal, Rehearsal, Released, SumPlan, Terms};
 use reticent_problem::{Constraint, Graph};
 
 use crate::budget::Budget;
@@ -176,11 +176,35 @@ impl Task {
         public: &ProblemFacts,
         noise: &Noise,
     ) -> Result<Ledger, Error> {
-        let mut rehearsal = Rehearsal::new(public.shape, terms).with_weights(self.is_weighted());
+        Ok(self.rehearsed(terms, public, noise)?.into_plan())
+    }
+
+    /// The plan of each party, where parties add the noise.
+    pub(crate) fn sum_plan(
+        &self,
+        terms: Terms,
+        public: &ProblemFacts,
+        noise: &Noise,
+    ) -> Result<SumPlan, Error> {
+        let plan = self.rehearsed(terms, public, noise)?.into_sum_plan();
+        plan.ok_or_else(|| self.not_private())
+    }
+
+    fn rehearsed(
+        &self,
+        terms: Terms,
+        public: &ProblemFacts,
+        noise: &Noise,
+    ) -> Result<Rehearsal, Error> {
+        let mut rehearsal = match self.between {
+            None => Rehearsal::new(public.shape, terms),
+            Some(law) => Rehearsal::of_noisy_sums(public.shape, terms, law),
+        }
+        .with_weights(self.is_weighted());
         // The plan does not depend on which graph it is, and learning one takes its time.
         let learn = |_: Released<Vec<f64>>, nodes: usize, _: f64| Graph::path(nodes);
         self.ask(&mut rehearsal, public, noise, &learn, &mut unwatched)?;
-        Ok(rehearsal.into_plan())
+        Ok(rehearsal)
     }
 
     /// The run. `tell` hears of every iteration, and may stop it.

@@ -6,7 +6,7 @@ use reticent_accountant::{
 use reticent_admm::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 use reticent_admm::exact::ExactSettings;
 use reticent_admm::{BlockSchedule, ProblemFacts, Settings};
-use reticent_oracle::{PrivacyModel, Sampling, Terms};
+use reticent_oracle::{PrivacyModel, Sampling, SumLaw, Terms};
 
 use crate::budget::Budget;
 use crate::error::Error;
@@ -21,7 +21,7 @@ use crate::solver::Solver;
 use crate::standard_errors;
 
 /// One fit, checked. It may be one of several to choose among.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Task {
     pub objective: Objective,
     pub entry: &'static AlgorithmEntry,
@@ -37,6 +37,8 @@ pub(crate) struct Task {
     pub standard_errors: Option<f64>,
     /// The share of a recalibration, where one is asked for.
     pub calibrate: Option<f64>,
+    /// Who adds the noise, where parties do.
+    pub between: Option<SumLaw>,
 }
 
 /// The noise, in clips, of one answer that spends the whole budget; none without a budget.
@@ -82,6 +84,7 @@ impl Task {
             graph,
             standard_errors,
             calibrate,
+            between: None,
         };
         task.check(tuned)?;
         Ok(task)
@@ -139,7 +142,7 @@ impl Task {
     }
 
     /// Where on the map it is.
-    fn cell(&self, tuned: bool) -> MapCell {
+    pub fn cell(&self, tuned: bool) -> MapCell {
         let PrivacyModel { unit, adjacency, view, .. } = self.protection.opening;
         MapCell {
             algorithm: self.entry.name,
@@ -165,9 +168,10 @@ impl Task {
 
     /// The public facts, once the public number of units is known.
     pub fn public(&self, population: u64) -> Result<ProblemFacts, Error> {
-        Ok(self
-            .objective
-            .public(population, whole_budget(self.protection.budget, self.protection.opening)?))
+        let whole = whole_budget(self.protection.budget, self.protection.opening)?;
+        // Of sums between parties it is the noise of the sum that an algorithm has to do with.
+        let excess = self.between.map_or(1.0, |law| law.excess());
+        Ok(self.objective.public(population, whole * excess))
     }
 
     /// Refuses a sample that is larger than what it is drawn from.

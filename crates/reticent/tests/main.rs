@@ -15,6 +15,7 @@ mod job_flips;
 mod map;
 mod memory;
 mod model;
+mod noisy;
 mod persons;
 mod recalibration;
 mod results;

@@ -54,8 +54,23 @@ impl Post {
         *self.tap.lock().unwrap_or_else(PoisonError::into_inner) = Some(tap);
     }
 
+    /// What one party answers where answers are seen by themselves, from here on: each as its numbers.
+    pub fn overhear_answers(&self, party: u32) -> Arc<Mutex<Vec<Vec<f64>>>> {
+        let heard: Arc<Mutex<Vec<Vec<f64>>>> = Arc::default();
+        let ours = Arc::clone(&heard);
+        self.listen(Box::new(move |_, bytes| {
+            let Ok(envelope) = wire::decode(bytes, wire::LONGEST) else { return };
+            if (envelope.from, envelope.kind) == (PartyId(party), MessageKind::Answer) {
+                let (steps, _) = envelope.payload.as_chunks::<8>();
+                let said = steps.iter().map(|step| i64::from_le_bytes(*step) as f64).collect();
+                ours.lock().unwrap_or_else(PoisonError::into_inner).push(said);
+            }
+        }));
+        heard
+    }
+
     /// Moves one message.
-    fn moved(&self, envelope: &Envelope) -> Result<Envelope, Rejected> {
+    pub(crate) fn moved(&self, envelope: &Envelope) -> Result<Envelope, Rejected> {
         let bytes = wire::encode(envelope);
         self.messages.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);

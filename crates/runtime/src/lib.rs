@@ -19,6 +19,7 @@ mod failures;
 mod inbox;
 mod message;
 mod node;
+mod noisy;
 mod participation;
 mod party;
 mod prepare;
@@ -37,6 +38,7 @@ pub use failures::Failures;
 pub use inbox::{Admitted, Inbox};
 pub use message::{Envelope, MessageKind, PartyId, RunId, SERVER};
 pub use node::{Node, NodeEstimate};
+pub use noisy::{NoisyParties, SumBooks, noisy_parties};
 pub use participation::{cap, choose};
 pub use party::{Party, PartyReport};
 #[cfg(reticent_seeded_bugs)]

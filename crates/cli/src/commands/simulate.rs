@@ -39,7 +39,7 @@ use crate::tracing::TraceFlags;
 #[derive(Debug, Args)]
 #[command(
     after_help = "`reticent list protocols|topologies` shows what can be chosen.\n\
-                        With `--trust central` the algorithms of `reticent fit` that ask for sums run too, auto first.\n\
+                        The algorithms of `reticent fit` that ask for sums run too, auto first, under any trust but network.\n\
                         `reticent list protocols` says which settings each algorithm has.\n\
                         A job file has the keys of `reticent fit`, and the tables [parties] and [failures].",
     mut_args(of_parties)
@@ -376,7 +376,7 @@ fn of_parties(flag: clap::Arg) -> clap::Arg {
     if hidden { flag.hide(true) } else { flag }
 }
 
-/// The settings of the algorithms of one table, which run between parties who trust the server.
+/// The settings of the algorithms of one table, which run between parties on sums.
 fn of_one_table() -> impl Iterator<Item = &'static [&'static str]> {
     reticent::internal::admm::catalogue::CATALOGUE.iter().map(|entry| entry.takes)
 }

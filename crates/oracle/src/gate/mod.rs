@@ -3,6 +3,7 @@
 mod block;
 mod select;
 mod source;
+mod sum;
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -4,7 +4,7 @@ use reticent_accountant::Event;
 use reticent_noise::{Entropy, EntropyError, Hasher};
 use reticent_problem::Shape;
 
-use super::Query;
+use super::{AskSum, Query};
 use crate::inside::GateState;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
@@ -53,6 +53,12 @@ pub trait Erased {
     fn fits(&self, inside: &GateState) -> Result<(), Refusal>;
     fn fits_held(&self, terms: &Terms) -> Result<(), Refusal>;
     fn fits_weights(&self) -> Result<(), Refusal>;
+    fn answer_from_sums(
+        &self,
+        shape: Shape,
+        terms: &Terms,
+        ask: &mut AskSum<'_>,
+    ) -> Result<Vec<f64>, Refusal>;
     fn moves_blocks(&self) -> bool;
     fn made_up(&self, shape: Shape, terms: &Terms, next: &mut dyn FnMut() -> f64) -> Vec<f64>;
     fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal>;
@@ -81,6 +87,15 @@ impl<Q: Query> Erased for Q {
 
     fn fits_weights(&self) -> Result<(), Refusal> {
         Query::fits_weights(self)
+    }
+
+    fn answer_from_sums(
+        &self,
+        shape: Shape,
+        terms: &Terms,
+        ask: &mut AskSum<'_>,
+    ) -> Result<Vec<f64>, Refusal> {
+        Query::answer_from_sums(self, shape, terms, ask).map(QueryAnswer::into_values)
     }
 
     fn moves_blocks(&self) -> bool {

@@ -49,7 +49,7 @@ pub use second_moment::SecondMoment;
 
 pub(crate) use erased::{Erased, QueryAnswer};
 pub(crate) use record_sum::RecordSum;
-pub(crate) use sum_query::AskedSum;
+pub(crate) use sum_query::{AskSum, AskedSum};
 
 use reticent_accountant::Event;
 use reticent_noise::entropy::Entropy;
@@ -105,6 +105,17 @@ pub trait Query: Serialize {
     /// each is clipped after its weight or does not read it (proofs/weights.md).
     fn fits_weights(&self) -> Result<(), Refusal> {
         Err(Refusal::Weighted)
+    }
+
+    /// The answer from sums alone, each asked for by `ask` and given with its noise, whoever adds it;
+    /// refused for what needs more than sums.
+    fn answer_from_sums(
+        &self,
+        _: Shape,
+        _: &Terms,
+        _: &mut AskSum<'_>,
+    ) -> Result<Self::Answer, Refusal> {
+        Err(Refusal::NoSum)
     }
 
     /// Whether the answer moves the blocks of a consensus, on which later answers depend.

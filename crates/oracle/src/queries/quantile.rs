@@ -17,7 +17,7 @@ use reticent_problem::Shape;
 use serde::Serialize;
 
 use super::count::{Count, check_statistic};
-use super::sum_query::SumQuery;
+use super::sum_query::{AskSum, SumQuery};
 use super::{Query, check_noise, check_range, wrong};
 use crate::inside::GateState;
 use crate::refusal::Refusal;
@@ -88,15 +88,36 @@ impl Query for Quantile<'_> {
         self.candidates[self.candidates.len() / 2]
     }
 
+    fn answer_from_sums(
+        &self,
+        shape: Shape,
+        terms: &Terms,
+        ask: &mut AskSum<'_>,
+    ) -> Result<f64, Refusal> {
+        self.search(terms, |count| Query::answer_from_sums(count, shape, terms, ask))
+    }
+
     fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<f64, Refusal> {
+        let terms = inside.terms;
+        self.search(&terms, |count| Query::answer(count, inside, entropy))
+    }
+}
+
+impl Quantile<'_> {
+    /// The bisection, on counts that have their noise.
+    fn search(
+        &self,
+        terms: &Terms,
+        mut ask: impl FnMut(&Count) -> Result<f64, Refusal>,
+    ) -> Result<f64, Refusal> {
         let Quantile { of, fraction, candidates, .. } = *self;
-        let wanted = fraction * inside.terms.population() as f64;
+        let wanted = fraction * terms.population() as f64;
         let (rounds, each) = (self.rounds(), self.each());
         let (mut low, mut high) = (0, candidates.len() - 1);
         for _ in 0..rounds {
             let middle = low + (high - low) / 2;
             let count = Count { of, at_most: candidates[middle], noise_multiplier: each };
-            if Query::answer(&count, inside, entropy)? + SLACK >= wanted {
+            if ask(&count)? + SLACK >= wanted {
                 high = middle;
             } else {
                 low = (middle + 1).min(high);

@@ -107,6 +107,24 @@ impl RecordSum<'_> {
         }
     }
 
+    /// What is summed, by its name.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            RecordSum::Gradient { .. } => "gradient",
+            RecordSum::Correction { .. } => "correction",
+            RecordSum::Coordinate { .. } => "coordinate",
+            RecordSum::SecondMoment { .. } => "second moment",
+            RecordSum::Curvature { .. } => "curvature",
+            RecordSum::Count { .. } => "count",
+            RecordSum::Score { .. } => "score",
+            RecordSum::Histogram { .. } => "histogram",
+            RecordSum::Errors { .. } => "errors",
+            RecordSum::LogOddsLine { .. } => "log-odds line",
+            RecordSum::BinCounts { .. } => "bin counts",
+            RecordSum::ColumnSums { .. } => "column sums",
+        }
+    }
+
     /// How many numbers the sum has.
     pub fn len(&self, shape: Shape) -> usize {
         match self {

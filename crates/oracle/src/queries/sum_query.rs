@@ -40,6 +40,9 @@ impl<'a> AskedSum<'a> {
     }
 }
 
+/// Whoever is asked for a sum, and says it with its noise in steps of its grid.
+pub type AskSum<'a> = dyn FnMut(&AskedSum<'_>) -> Result<Vec<i64>, Refusal> + 'a;
+
 /// A query that is one sum over units, with Gaussian noise. The event follows from what is asked,
 /// the answer from the noisy sum: whoever adds the rows up, and wherever the noise comes from, is
 /// the same to it.
@@ -94,6 +97,16 @@ impl<Q: SumQuery> Query for Q {
 
     fn fits_weights(&self) -> Result<(), Refusal> {
         Ok(())
+    }
+
+    fn answer_from_sums(
+        &self,
+        shape: Shape,
+        terms: &Terms,
+        ask: &mut AskSum<'_>,
+    ) -> Result<Q::Answer, Refusal> {
+        let sum = ask(&self.asked(terms))?;
+        Ok(self.read(&sum, shape, terms))
     }
 
     fn made_up(&self, shape: Shape, terms: &Terms, next: &mut dyn FnMut() -> f64) -> Q::Answer {

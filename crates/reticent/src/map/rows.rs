@@ -72,6 +72,31 @@ const TRUSTED: &[&str] = &[
 ];
 const MASKED: &[&str] =
     &["gate", "trust", "views", "seating", "secure-aggregation", "noise-distributed", "zcdp"];
+const NOISY_SUMS: &[&str] = &[
+    "gate",
+    "noisy-sums",
+    "views",
+    "seating",
+    "derived-noise",
+    "second-moment",
+    "change-of-basis",
+    "sensitivity-clipped-sum",
+    "noise-gaussian-grid",
+    "gaussian",
+    "pld",
+];
+const MASKED_SUMS: &[&str] = &[
+    "gate",
+    "noisy-sums",
+    "views",
+    "seating",
+    "second-moment",
+    "change-of-basis",
+    "sensitivity-clipped-sum",
+    "secure-aggregation",
+    "noise-distributed",
+    "zcdp",
+];
 const WALK: &[&str] =
     &["gate", "local-prox", "walk", "iteration", "views", "seating", "noise-gaussian-grid"];
 const RECYCLED: &[&str] = &[
@@ -167,6 +192,18 @@ const WEIGHTED: MapRow = MapRow { procedures: &[Weighted], ..TABLE };
 /// The same for many parties: one run, each party looked at by all.
 const PARTIES: MapRow =
     MapRow { procedures: &[Alone], views: &[Local], proofs: PARTY_CLIPPED, ..TABLE };
+
+/// An algorithm of one table between parties that add the noise themselves: records, whose number is
+/// public or not, or each party a person.
+const SUMS: MapRow =
+    MapRow { units: &[Record], adjacencies: EITHER, proofs: NOISY_SUMS, ..PARTIES };
+const PERSONS: MapRow = MapRow { units: &[User], proofs: NOISY_SUMS, ..PARTIES };
+/// The same behind masks.
+const MASKED_RECORDS: MapRow =
+    MapRow { views: &[SecureAggregation], proofs: MASKED_SUMS, slack: CERTAIN, ..SUMS };
+const MASKED_PERSONS: MapRow =
+    MapRow { views: &[SecureAggregation], proofs: MASKED_SUMS, slack: CERTAIN, ..PERSONS };
+const OF_SUMS: &[&str] = &["auto", "dp-sgd", "sadmm", "vradmm", "ssadmm", "mpadmm", "dp-cd"];
 
 /// Every combination that is offered.
 pub const MAP: &[MapRow] = &[
@@ -380,6 +417,39 @@ pub const MAP: &[MapRow] = &[
     },
     MapRow { algorithms: &["dp-admm"], ..PARTIES },
     MapRow { algorithms: &["dp-admm-exact"], proofs: PARTY_MINIMISER, ..PARTIES },
+    // A server that is asked for nothing but sums with the parties' own noise.
+    MapRow {
+        algorithms: &["auto", "dp-sgd", "sadmm", "ssadmm", "dp-cd"],
+        drawn: COUNTLESS,
+        ..SUMS
+    },
+    MapRow {
+        algorithms: &["auto", "dp-sgd", "sadmm", "ssadmm", "dp-cd"],
+        drawn: COUNTLESS,
+        ..PERSONS
+    },
+    MapRow { algorithms: &["vradmm"], drawn: COUNTLESS, slack: PART, ..SUMS },
+    MapRow { algorithms: &["vradmm"], drawn: COUNTLESS, slack: PART, ..PERSONS },
+    MapRow { algorithms: &["mpadmm"], ..SUMS },
+    MapRow { algorithms: &["mpadmm"], ..PERSONS },
+    MapRow {
+        algorithms: &["auto", "dp-sgd"],
+        forms: &["preconditioned"],
+        drawn: COUNTLESS,
+        slack: GRAPH,
+        ..SUMS
+    },
+    MapRow {
+        algorithms: &["auto", "dp-sgd"],
+        forms: &["preconditioned"],
+        drawn: COUNTLESS,
+        slack: GRAPH,
+        ..PERSONS
+    },
+    MapRow { algorithms: OF_SUMS, ..MASKED_RECORDS },
+    MapRow { algorithms: OF_SUMS, ..MASKED_PERSONS },
+    MapRow { algorithms: &["auto", "dp-sgd"], forms: &["preconditioned"], ..MASKED_RECORDS },
+    MapRow { algorithms: &["auto", "dp-sgd"], forms: &["preconditioned"], ..MASKED_PERSONS },
     // Peers.
     MapRow {
         algorithms: &["walk"],

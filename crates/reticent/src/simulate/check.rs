@@ -10,6 +10,7 @@ use reticent_runtime::{self as runtime, Failures, ProtocolEntry, ProtocolRecipe,
 
 use super::dealing::{Dealing, keeps_persons_whole};
 use super::held;
+use super::noisy::NoisyJob;
 use super::simulation::Simulation;
 use crate::budget::Budget;
 use crate::error::Error;
@@ -56,6 +57,8 @@ pub struct SimulationJob {
     pub(super) digest: Digest,
     /// The fit, for an algorithm of one table on sums that are entrusted to a server.
     pub(super) held: Option<Job>,
+    /// The same for one on sums that parties add noise to.
+    pub(super) noisy: Option<NoisyJob>,
 }
 
 impl Simulation {
@@ -126,6 +129,7 @@ impl Simulation {
             delta,
             digest,
             held: None,
+            noisy: None,
         };
         job.failures.check()?;
         job.names_nobody_by_number()?;
@@ -303,7 +307,7 @@ pub(super) fn find(name: &str) -> Result<&'static ProtocolEntry, Error> {
             "algorithm",
             name,
             format!(
-                "{fit}between parties there are {}, and with `trust = central` those of `reticent fit` that ask for sums",
+                "{fit}between parties there are {}, and those of `reticent fit` that ask for sums, auto first",
                 names.join(", ")
             ),
         )

@@ -54,7 +54,7 @@ static ENTRIES: LazyLock<Vec<ProtocolEntry>> = LazyLock::new(|| {
         about: entry.about,
         reference: entry.reference,
         takes: entry.takes,
-        views: &[View::Central],
+        views: &[View::Local, View::SecureAggregation, View::Central],
         along_graph: false,
         private: true,
         build: no_protocol,
@@ -106,6 +106,10 @@ impl<'j, P: Procedure> HeldRun<'j, P> {
 impl Simulation {
     /// Checks a run of an algorithm of one table.
     pub(super) fn check_held(self, digest: Digest) -> Result<SimulationJob, Error> {
+        let view = self.trust.unwrap_or(View::Local);
+        if view != View::Central {
+            return self.check_noisy(digest, view);
+        }
         self.check_entrusted()?;
         let Simulation { problem, entry, settings, mut guarantee, noise, standard_errors, .. } =
             self;
@@ -141,6 +145,7 @@ impl Simulation {
             digest,
             objective,
             held: None,
+            noisy: None,
         };
         job.has_parties()?;
         Ok(SimulationJob { held: Some(Job::new(Training::one(task))), ..job })
@@ -148,26 +153,8 @@ impl Simulation {
 
     /// Refuses what is said of a run that no run on entrusted sums has.
     fn check_entrusted(&self) -> Result<(), Error> {
-        let name = self.entry.name;
         self.check_skew()?;
         no_needless_graph(self.entry, self.topology.as_deref())?;
-        match self.trust {
-            Some(View::Central) => {}
-            Some(other) => {
-                let why = format!(
-                    "between parties {name} is proven for `trust = central`, a server that is trusted with exact sums; for \
-                     others use `algorithm = federated`"
-                );
-                return Err(Error::value("trust", other, why));
-            }
-            None => {
-                let why = format!(
-                    "{name} needs a server that is trusted with every party's exact sums: say so with `trust = central`, or \
-                     use `algorithm = federated`"
-                );
-                return Err(Error::value("trust", "none", why));
-            }
-        }
         if self.failures != Failures::default() {
             let why = "a party that stays away would be missing from the model without a word: on entrusted sums a run ends \
                        where a party does; leave it out, or use `algorithm = federated`";
@@ -191,17 +178,9 @@ fn check_sizes(
     split: Option<u32>,
     sampling: Option<Sampling>,
 ) -> Result<(), Error> {
-    let adjacency = guarantee.adjacency.unwrap_or_default();
-    check_roster(adjacency, split)?;
-    match (adjacency, guarantee.public_n) {
-        (Adjacency::AddRemove, _) => {}
-        (Adjacency::ReplaceOne, None) => return Ok(()),
-        (Adjacency::ReplaceOne, Some(count)) => {
-            let why = "it is for add-remove; under replace-one the number of records is public; leave it out";
-            return Err(Error::value("public_n", count, why));
-        }
-    }
-    match sampling.filter(|sampling| *sampling != Sampling::Full) {
+    check_public_sizes(guarantee, split)?;
+    let private = guarantee.adjacency == Some(Adjacency::AddRemove);
+    match sampling.filter(|sampling| private && *sampling != Sampling::Full) {
         None => Ok(()),
         Some(sampling) => Err(tells_sizes(sampling)),
     }
@@ -217,10 +196,30 @@ pub(super) fn check_roster(adjacency: Adjacency, split: Option<u32>) -> Result<(
     Ok(())
 }
 
+/// The same but for messages, whose lengths may say nothing.
+pub(super) fn check_public_sizes(guarantee: &Guarantee, split: Option<u32>) -> Result<(), Error> {
+    let adjacency = guarantee.adjacency.unwrap_or_default();
+    check_roster(adjacency, split)?;
+    match (adjacency, guarantee.public_n) {
+        (Adjacency::ReplaceOne, Some(count)) => {
+            let why = "it is for add-remove; under replace-one the number of records is public; leave it out";
+            Err(Error::value("public_n", count, why))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn tells_sizes(sampling: impl std::fmt::Display) -> Error {
     let why = "who is drawn is told to a party in a bit for each of its units, and add-remove keeps their number private; \
                use `sampling = full`, or `adjacency = replace-one`";
     Error::value("sampling", sampling, why)
+}
+
+/// The refusal of what asks for more than sums.
+pub(super) fn not_sums(name: &str) -> Error {
+    let why = "it asks for more than sums over records, which is all that parties are asked for; use auto, dp-sgd, ssadmm, \
+               mpadmm, sadmm, vradmm or dp-cd";
+    Error::value("algorithm", name, why)
 }
 
 /// Refuses an algorithm that asks for more than sums, before there is a table.
@@ -229,11 +228,7 @@ fn asks_for_sums(task: &Task) -> Result<(), Error> {
     let (terms, public) = (task.protection.terms(population)?, task.public(population)?);
     let mut rehearsal = Rehearsal::of_sums(public.shape, terms);
     match task.perform(&mut rehearsal, &public, &Noise::alone(1.0), &mut unwatched) {
-        Err(Error::Refused(Refusal::NoSum)) => {
-            let why = "it asks for more than sums over records, which is all that parties are asked for; use auto, dp-sgd, \
-                       ssadmm, mpadmm, sadmm, vradmm or dp-cd";
-            Err(Error::value("algorithm", task.entry.name, why))
-        }
+        Err(Error::Refused(Refusal::NoSum)) => Err(not_sums(task.entry.name)),
         // One that draws where nobody named a sample.
         Err(Error::Refused(Refusal::SampleTellsSizes)) => Err(tells_sizes("default")),
         // What a plan for so many records refuses, it may not refuse for the true number.
@@ -248,7 +243,7 @@ impl SimulationJob {
             None => Ok(()),
             Some(file) => {
                 let why = format!(
-                    "{} on entrusted sums cannot go on after a crash yet, and begins anew; leave it out, or use `algorithm = \
+                    "{} on sums cannot go on after a crash yet, and begins anew; leave it out, or use `algorithm = \
                      federated`",
                     self.entry.name
                 );

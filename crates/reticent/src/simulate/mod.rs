@@ -7,6 +7,7 @@ mod check;
 mod dealing;
 mod held;
 mod nodes;
+mod noisy;
 mod run;
 mod seating;
 mod simulation;
@@ -17,6 +18,8 @@ pub use books::{PartyBooks, Spread};
 pub use budget_files::BudgetFiles;
 pub use check::SimulationJob;
 pub use nodes::NodeModels;
+#[doc(hidden)]
+pub use noisy::CalibratedSums;
 pub use reticent_oracle::Skew;
 pub use reticent_runtime::{Failures, Traffic};
 pub use run::{CheckpointOptions, ReadySimulation, Simulated};

@@ -12,6 +12,7 @@ use reticent_runtime::{self as runtime, Checkpoint, NoisePrice, RunError, Setup,
 use super::check::SimulationJob;
 use super::dealing::dealt;
 use super::held::HeldRun;
+use super::noisy::NoisyRun;
 use super::{NodeModels, PartyBooks};
 use crate::budget::Budget;
 use crate::error::Error;
@@ -23,7 +24,7 @@ use crate::task::{no_pure, whole_budget};
 use crate::trace::{Rounds, Trace};
 
 /// What every guarantee between parties relies on: proofs/derived-noise.md and proofs/trust.md.
-const BETWEEN_PARTIES: [&str; 2] = [
+pub(super) const BETWEEN_PARTIES: [&str; 2] = [
     "HKDF and HMAC with SHA-256 and ChaCha20, by which parties draw noise from their keys, are as hard to break as they are \
      believed to be",
     "whether and when a party answers does not depend on its records",
@@ -94,6 +95,8 @@ enum Prepared<'j> {
     Nodes(Box<runtime::SimulatedRun>, Option<Checkpoint>),
     /// A fit on sums that are entrusted to the server.
     Held(Box<HeldRun<'j>>),
+    /// A fit on sums that parties add noise to.
+    Noisy(Box<NoisyRun>),
 }
 
 impl std::fmt::Debug for ReadySimulation<'_> {
@@ -139,6 +142,7 @@ impl ReadySimulation<'_> {
                 run.reports().into_iter().map(|party| party.ledger).collect()
             }
             Prepared::Held(held) => vec![held.plan(); held.parties as usize],
+            Prepared::Noisy(noisy) => noisy.plans(),
         };
         if self.unpaid {
             plans.iter_mut().for_each(|plan| plan.taint(Taint::UnpaidRead));
@@ -161,7 +165,7 @@ impl ReadySimulation<'_> {
 
     pub(crate) fn needs_all(&self) -> Option<&'static str> {
         match (&self.run, self.job.noise) {
-            (Prepared::Held(_), _) => Some(NEEDS_ALL),
+            (Prepared::Held(_) | Prepared::Noisy(_), _) => Some(NEEDS_ALL),
             (_, Some(_)) => Some("noise by hand is the same for all parties"),
             _ if self.job.opening.view == View::Network => {
                 Some("in this view the noise of others hides a contribution")
@@ -174,8 +178,10 @@ impl ReadySimulation<'_> {
     /// covers what comes of that.
     pub(crate) fn read_freely(&mut self) {
         self.unpaid = true;
-        if let Prepared::Held(held) = &mut self.run {
-            held.read_freely();
+        match &mut self.run {
+            Prepared::Held(held) => held.read_freely(),
+            Prepared::Noisy(noisy) => noisy.read_freely(),
+            Prepared::Nodes(..) => {}
         }
     }
 
@@ -206,6 +212,7 @@ impl ReadySimulation<'_> {
         let (job, plans) = (self.job, self.party_plans());
         let (parties, checkpoint) = match self.run {
             Prepared::Held(held) => return held.run(job, run),
+            Prepared::Noisy(noisy) => return noisy.run(job, run),
             Prepared::Nodes(parties, checkpoint) => (parties, checkpoint),
         };
         let mut traced = run.trace.take().map(|tracing| {
@@ -286,7 +293,7 @@ impl SimulationJob {
         absent: &BTreeSet<u32>,
         run: &mut Run<'_>,
     ) -> Result<ReadySimulation<'j>, Error> {
-        if self.held.is_some() {
+        if self.held.is_some() || self.noisy.is_some() {
             self.keeps_nothing(keep)?;
         }
         if let Some(file) = keep.checkpoint.filter(|_| self.paid_by_parties || !absent.is_empty()) {
@@ -294,7 +301,8 @@ impl SimulationJob {
                        not in a checkpoint; leave it out, or pay from one budget for all";
             return Err(Error::value("checkpoint", file.display(), why));
         }
-        if let Some(party) = absent.first().filter(|_| self.held.is_some()) {
+        let all = self.held.is_some() || self.noisy.is_some();
+        if let Some(party) = absent.first().filter(|_| all) {
             return Err(Error::value("absent", party, NEEDS_ALL));
         }
         let (checkpoint, key) = self.key(keep)?;
@@ -306,15 +314,19 @@ impl SimulationJob {
         // records by their labels has as many as the labels say. Nobody has paid for reading
         // either.
         let unpaid = unpaid || self.skew.reads_labels();
-        let run = match &self.held {
-            Some(job) => {
+        let run = match (&self.held, &self.noisy) {
+            (_, Some(noisy)) => {
+                let noisy = self.open_noisy(noisy, (tables, &key), (run, unpaid))?;
+                Prepared::Noisy(Box::new(noisy))
+            }
+            (Some(job), _) => {
                 let mut held = HeldRun::open(job, tables, (&key, &self.digest), run)?;
                 if unpaid {
                     held.read_freely();
                 }
                 Prepared::Held(Box::new(held))
             }
-            None => {
+            (None, None) => {
                 run.enter(Stage::Calibrating)?;
                 Prepared::Nodes(Box::new(self.prepare(tables, key, absent)?), checkpoint)
             }
@@ -385,7 +397,7 @@ impl SimulationJob {
     }
 
     /// The δ that its certificates are at.
-    fn certificate_delta(&self) -> f64 {
+    pub(super) fn certificate_delta(&self) -> f64 {
         self.budget.map(|budget| budget.delta()).or(self.delta).unwrap_or(ANY_DELTA)
     }
 

@@ -283,8 +283,8 @@ mod tests {
         assert!(refused(simulation().adjacency(Adjacency::AddRemove)).contains("use replace-one"));
         assert!(refused(simulation().public_n(5)).contains("replace-one only"));
         assert!(simulation().algorithm("exact").is_err());
-        let untrusted = simulation().algorithm("ssadmm").unwrap();
-        assert!(refused(untrusted).contains("trust = central"));
+        let peers = simulation().algorithm("ssadmm").unwrap().trust(View::Network);
+        assert!(refused(peers).contains("asks a server"));
         // Neither typed nor as a loss of one's own.
         let weighted = Weighted::new(Arc::new(Logistic), vec![1.0, 2.0]).unwrap();
         assert!(refused(simulation().loss(weighted)).contains("no weights"));

@@ -39,13 +39,17 @@ impl<'p> Recorder<'p> {
 
     /// Hears every answer of this gate.
     pub fn follow(&self, gate: &mut Gate) {
+        gate.listen(self.listener());
+    }
+
+    /// What hears answers.
+    pub fn listener(&self) -> Listener {
         let heard = Arc::clone(&self.heard);
-        let listener: Listener = Box::new(move |answer, events| {
+        Box::new(move |answer, events| {
             let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
             heard.square += answer.iter().map(|v| v * v).sum::<f64>();
             heard.events = events;
-        });
-        gate.listen(listener);
+        })
     }
 
     /// The end of an iteration.

@@ -18,8 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_accountant::{Adjacency, Ledger, Refused, Unit};
 use reticent_masks::{
-    AggregationTerms as MaskTerms, Collector, Corrupt, FixedPoint, LinkEnd as End, Member,
-    NoiseShare, Outgoing, Sparsity,
+    AggregationTerms as MaskTerms, Collector, FixedPoint, LinkEnd as End, MOST_HOLDERS, Member,
+    NoiseShare, Outgoing, SumMembers,
 };
 use reticent_noise::{Digest, Hasher, NoiseKey};
 use reticent_oracle::{BlockTerms, Sampling, Terms};
@@ -38,19 +38,6 @@ use crate::participation::{cap, choose};
 use crate::party::Party;
 use crate::rejected::Rejected;
 use crate::wire;
-
-/// So many can be everybody's neighbour.
-const COMPLETE: u32 = 255;
-
-/// The share of the members of a sum that must stay.
-const STAY: f64 = 0.75;
-
-/// Powers of two by which a sparse graph may fail: privacy, and a round.
-const FAILURE: (u32, u32) = (40, 20);
-
-/// The chance that a sum has more corrupt members than are counted with; all sums of a party
-/// together are in its δ.
-const MORE_CORRUPT: f64 = 1.0 / (1_u64 << 30) as f64;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Masked {
@@ -90,28 +77,9 @@ impl Masked {
             Refused::new("trust", "secure-aggregation", error.to_string())
         };
         let (members, len) = (self.members(), self.config.len() as u32);
-        let threshold =
-            ((f64::from(members) * STAY).ceil() as u32).max(members / 2 + 1).min(members);
-        let corrupt = Corrupt::among(members, self.config.parties, self.honest, MORE_CORRUPT);
-        let mut failure = corrupt.chance;
-        let terms = if members <= COMPLETE {
-            MaskTerms::complete(*run, round.into(), members, threshold, len)
-        } else {
-            let graph =
-                Sparsity::choose(members, corrupt.most, members - threshold, FAILURE.0, FAILURE.1);
-            let graph = graph.map_err(|error| refuse(&error))?;
-            failure += graph.privacy_failure;
-            MaskTerms::sparse(
-                *run,
-                round.into(),
-                members,
-                threshold,
-                len,
-                graph.degree,
-                graph.quorum,
-            )
-        };
-        let terms = terms.map_err(|error| refuse(&error))?;
+        let chosen = SumMembers::choose(members, self.config.parties, self.honest);
+        let chosen = chosen.map_err(|error| refuse(&error))?;
+        let terms = chosen.terms(run, round.into(), len).map_err(|error| refuse(&error))?;
         let bound = self.block.bound();
         // About 2³² steps in the bound, as on the grid of the gate.
         let bits = (32.0 - bound.log2().ceil()).clamp(0.0, 62.0) as u32;
@@ -120,9 +88,7 @@ impl Masked {
         // A share is a step at least: without noise there would be nothing that the theorem holds
         // for.
         let sigma = (noise * half).max(f64::from(members).sqrt());
-        let share = NoiseShare::new(&terms, corrupt.most, sigma)
-            .map_err(|error| refuse(&error))?
-            .failing(failure);
+        let share = chosen.share(&terms, sigma).map_err(|error| refuse(&error))?;
         let code =
             FixedPoint::new(bound, bits, members, share.whole()).map_err(|error| refuse(&error))?;
         Ok(SumTerms { terms, code, share })
@@ -188,7 +154,7 @@ impl Protocol for Masked {
             "X25519, HKDF-SHA256, ChaCha20 and Poly1305 are as hard to break as they are believed to be"
                 .to_owned(),
         );
-        if self.members() > COMPLETE {
+        if self.members() > MOST_HOLDERS {
             assumptions.push(
                 "who is corrupt and who leaves does not depend on who has masks in common with whom"
                     .to_owned(),

@@ -1,0 +1,136 @@
+//! Who makes a masked sum, by public numbers: how many must stay, how many may be corrupt, and who
+//! has masks in common with whom. One rule for every sum that is opened in this program.
+
+use crate::corrupt::Corrupt;
+use crate::graph::{Sparsity, SparsityError};
+use crate::noise_share::{NoiseShare, NoiseShareError};
+use crate::terms::{AggregationTerms, MOST_HOLDERS, TermsError};
+
+/// The share of the members of a sum that must stay.
+const STAY: f64 = 0.75;
+
+/// Powers of two by which a sparse graph may fail: privacy, and a round.
+const FAILURE: (u32, u32) = (40, 20);
+
+/// The chance that a sum has more corrupt members than are counted with; all sums of a party
+/// together are in its δ.
+const MORE_CORRUPT: f64 = 1.0 / (1_u64 << 30) as f64;
+
+/// The members of each sum of a run.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct SumMembers {
+    members: u32,
+    threshold: u32,
+    corrupt: u32,
+    degree: u32,
+    quorum: u32,
+    failure: f64,
+}
+
+impl SumMembers {
+    /// So many members of a population of whom a fraction `honest` is honest. Up to 255 have masks
+    /// in common with everybody, more with as few as is safe.
+    ///
+    /// # Errors
+    /// If there are too many of them who may be corrupt or leave.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reticent_masks::SumMembers;
+    ///
+    /// // Of ten parties eight must stay and two may be corrupt: the noise of six is counted.
+    /// let members = SumMembers::choose(10, 10, 0.8)?;
+    /// assert_eq!((members.threshold(), members.corrupt(), members.certain()), (8, 2, 6));
+    /// # Ok::<(), reticent_masks::SparsityError>(())
+    /// ```
+    pub fn choose(members: u32, population: u32, honest: f64) -> Result<Self, SparsityError> {
+        let threshold =
+            ((f64::from(members) * STAY).ceil() as u32).max(members / 2 + 1).min(members);
+        let Corrupt { most: corrupt, chance } =
+            Corrupt::among(members, population, honest, MORE_CORRUPT);
+        if members <= MOST_HOLDERS {
+            let (degree, quorum) = (members.saturating_sub(1), threshold);
+            return Ok(SumMembers { members, threshold, corrupt, degree, quorum, failure: chance });
+        }
+        let Sparsity { degree, quorum, privacy_failure, .. } =
+            Sparsity::choose(members, corrupt, members - threshold, FAILURE.0, FAILURE.1)?;
+        let failure = chance + privacy_failure;
+        Ok(SumMembers { members, threshold, corrupt, degree, quorum, failure })
+    }
+
+    /// How many members there are.
+    #[must_use]
+    pub fn members(&self) -> u32 {
+        self.members
+    }
+
+    /// How many must stay.
+    #[must_use]
+    pub fn threshold(&self) -> u32 {
+        self.threshold
+    }
+
+    /// How many may be corrupt.
+    #[must_use]
+    pub fn corrupt(&self) -> u32 {
+        self.corrupt
+    }
+
+    /// How many honest shares every opened sum holds.
+    #[must_use]
+    pub fn certain(&self) -> u32 {
+        self.threshold.saturating_sub(self.corrupt)
+    }
+
+    /// Whether everybody has masks in common with everybody.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.degree + 1 == self.members
+    }
+
+    /// The terms of the sum of a round, of vectors of so many entries.
+    ///
+    /// # Errors
+    /// [`TermsError`] says which number is out of range.
+    pub fn terms(
+        &self,
+        run: &[u8; 32],
+        round: u64,
+        dimension: u32,
+    ) -> Result<AggregationTerms, TermsError> {
+        let SumMembers { members, threshold, degree, quorum, .. } = *self;
+        AggregationTerms::sparse(*run, round, members, threshold, dimension, degree, quorum)
+    }
+
+    /// The share of a noise of parameter `sigma`, in steps, that the honest have together where
+    /// nobody leaves.
+    ///
+    /// # Errors
+    /// When no honest noise is certain, or a share is below half a step.
+    pub fn share(
+        &self,
+        terms: &AggregationTerms,
+        sigma: f64,
+    ) -> Result<NoiseShare, NoiseShareError> {
+        Ok(NoiseShare::new(terms, self.corrupt, sigma)?.failing(self.failure))
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn few_are_everybodys_neighbours_and_many_are_not() {
+        let few = SumMembers::choose(255, 255, 0.8).unwrap();
+        assert!(few.is_complete() && few.failure == 0.0);
+        assert_eq!((few.threshold(), few.corrupt(), few.certain()), (192, 51, 141));
+        let many = SumMembers::choose(256, 256, 0.8).unwrap();
+        assert!(!many.is_complete() && many.failure > 0.0 && many.failure <= 1e-12);
+        assert_eq!(many.terms(&[0; 32], 1, 4).unwrap().degree(), many.degree);
+        // More than half must stay, whatever three quarters are.
+        assert_eq!(SumMembers::choose(2, 2, 0.8).unwrap().threshold(), 2);
+        assert_eq!(SumMembers::choose(3, 3, 0.8).unwrap().certain(), 2);
+    }
+}

@@ -1,0 +1,168 @@
+//! A party's side: its table behind its own gate, with its own key and its own books, which answers
+//! the steps of its plan and nothing else.
+
+use std::sync::Arc;
+
+use reticent_accountant::Ledger;
+use reticent_masks::Member;
+use reticent_noise::{Digest, Hasher, NoiseKey};
+use reticent_problem::losses::Loss;
+
+use super::law::SumLaw;
+use super::plan::{SumPlan, unplanned};
+use super::request::SumRequest;
+use crate::gate::{Gate, Keyed, PrivacyModel};
+use crate::oracle::Oracle;
+use crate::queries::{AskedSum, RecordSum, wrong};
+use crate::refusal::Refusal;
+use crate::table::PrivateTable;
+use crate::terms::Terms;
+
+/// What a party has set aside, and how much of it was asked for.
+#[derive(Clone, Debug)]
+pub struct SumPartyReport {
+    /// What its certificate counts: all of its plan, with what taints its own books. That little was
+    /// used may be the doing of an answer.
+    pub ledger: Ledger,
+    /// How often its own gate has answered.
+    pub answers: u64,
+    /// On which terms.
+    pub terms: Terms,
+}
+
+/// One party of a run on noisy sums.
+pub struct SumParty {
+    gate: Gate<Keyed>,
+    plan: Arc<SumPlan>,
+    agreed: Digest,
+    run: Digest,
+    id: u32,
+    /// The last round that was answered, and what was asked in it.
+    last: (u32, Digest),
+}
+
+/// Not derived: it would show the rows.
+impl std::fmt::Debug for SumParty {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SumParty").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl SumParty {
+    /// Party number `id` with its table. `key` is the party's own, and nobody else has it; `plan` is
+    /// what it has worked out itself; `run` tells runs apart.
+    ///
+    /// # Errors
+    /// If the table cannot be summed over, or is opened for another view than the plan.
+    pub fn new(
+        table: PrivateTable,
+        loss: Arc<dyn Loss>,
+        opening: &PrivacyModel,
+        (key, id): (NoiseKey, u32),
+        (run, plan): (&Digest, Arc<SumPlan>),
+    ) -> Result<Self, Refusal> {
+        if opening.view != plan.law().view() || id >= plan.law().parties() {
+            return Err(wrong("a party's table is opened for another view, or run, than its plan"));
+        }
+        let agreed = plan.digest(opening, &*loss)?;
+        let mut gate = Gate::open_keyed(table, loss, opening, key, run)?;
+        gate.bind_within(plan.ledger())?;
+        Ok(SumParty { gate, plan, agreed, run: *run, id, last: (0, [0; 32]) })
+    }
+
+    /// From here on, answers with a known defect, for an audit to find.
+    #[cfg(reticent_seeded_bugs)]
+    pub fn spoil(&mut self, bug: crate::bug::Bug) -> Result<(), Refusal> {
+        self.gate.spoil(bug)
+    }
+
+    /// The integers of a round with this party's own noise, where answers are seen one by one. The same request again has the same answer, to the bit, and no
+    /// second entry; another one in the same round, or in one before, is refused.
+    ///
+    /// # Errors
+    /// If it is refused; nothing has then been said, and nothing entered.
+    pub fn answer(&mut self, round: u32, request: &[u8]) -> Result<Vec<i64>, Refusal> {
+        let (asked, digest, _) = self.taken(round, request)?;
+        self.gate.begin(&label(round));
+        let said = self.gate.say_sum(round, &self.plan.law().own(asked))?;
+        self.last = (round, digest);
+        Ok(said.into_inner())
+    }
+
+    /// The member of the masked sum of a round. A member is made once: a second one with the same keys would take the first one's mask off.
+    ///
+    /// # Errors
+    /// If it is refused; nothing has then been said.
+    pub fn member(&mut self, round: u32, request: &[u8]) -> Result<Member, Refusal> {
+        let (asked, digest, again) = self.taken(round, request)?;
+        if again {
+            return Err(Refusal::RoundReleased(round.into()));
+        }
+        let (shape, terms) = (self.gate.shape(), *self.gate.terms());
+        let drawn = (&self.run, round);
+        let (share, masks) = self.plan.law().share(&asked, shape, &terms, drawn)?;
+        self.gate.begin(&label(round));
+        let member = self.gate.mask_sum(&asked.what, &share, &masks, self.id)?;
+        self.last = (round, digest);
+        Ok(member)
+    }
+
+    /// What is asked in a round, if it is what the plan has there, and whether it was asked before;
+    /// coordinates are changed here.
+    fn taken(
+        &mut self,
+        round: u32,
+        request: &[u8],
+    ) -> Result<(AskedSum<'static>, Digest, bool), Refusal> {
+        let digest = Hasher::new("reticent sum request").field(request).finish();
+        let (last, known) = self.last;
+        let again = round == last && digest == known;
+        if round == 0 || round <= last && !again {
+            return Err(Refusal::RoundReleased(round.into()));
+        }
+        if round > self.plan.rounds() {
+            return Err(unplanned(format!("round {round}"), None));
+        }
+        // Who missed a change of coordinates would answer in others than everybody else.
+        if self.plan.changes_basis(last + 1..round) {
+            return Err(wrong("a party has missed a change of coordinates, and cannot go on"));
+        }
+        let SumRequest { agreed, basis, what } = SumRequest::unpack(request)?;
+        if agreed != self.agreed {
+            return Err(wrong("the server means another job, or other terms, than this party"));
+        }
+        let (mapped, planned) = (basis.as_ref().map(Option::is_some), self.plan.step(round));
+        if planned.is_none_or(|step| step.mapped != mapped) {
+            return Err(unplanned("other coordinates".to_owned(), planned));
+        }
+        if let Some(images) = basis {
+            self.gate.set_basis(images.as_deref())?;
+        }
+        Ok((self.planned(round, what)?, digest, again))
+    }
+
+    fn planned(&self, round: u32, what: RecordSum<'static>) -> Result<AskedSum<'static>, Refusal> {
+        let (shape, terms) = (self.gate.shape(), *self.gate.terms());
+        what.check(shape)?;
+        let asked = self.plan.asked(round, what, shape)?;
+        self.plan.law().check(&asked, shape, &terms)?;
+        Ok(asked)
+    }
+
+    /// What its certificate counts.
+    pub fn report(&self) -> SumPartyReport {
+        let mut ledger = self.plan.ledger().clone();
+        self.gate.ledger().taints().iter().for_each(|&taint| ledger.taint(taint));
+        let answers = self.gate.ledger().total_events();
+        SumPartyReport { ledger, answers, terms: *self.gate.terms() }
+    }
+
+    /// Who adds which noise.
+    pub fn law(&self) -> &SumLaw {
+        self.plan.law()
+    }
+}
+
+fn label(round: u32) -> Digest {
+    Hasher::new("reticent sum round").number(round.into()).finish()
+}

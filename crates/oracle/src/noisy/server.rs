@@ -1,0 +1,184 @@
+//! The server's side: an [`Oracle`] without data, noise or books, which adds up what parties say.
+
+use std::sync::Arc;
+
+use reticent_noise::Digest;
+use reticent_problem::Shape;
+use reticent_problem::losses::Loss;
+
+use super::plan::{PlannedStep, SumPlan, unplanned};
+use super::request::SumRequest;
+use crate::claim::PaperClaim;
+use crate::gate::{Listener, PrivacyModel};
+use crate::oracle::{Asked, Oracle};
+use crate::queries::{AskedSum, Erased, check_basis, wrong};
+use crate::refusal::Refusal;
+use crate::released::Released;
+use crate::terms::Terms;
+
+/// What carries requests to all parties and brings the sum of their answers back. Every answer has
+/// its noise before it leaves a party.
+pub trait SumCarrier: std::fmt::Debug + Send {
+    /// The sum, of so many numbers, over all parties. Rounds count from 1.
+    ///
+    /// # Errors
+    /// If there is none, because somebody did not answer.
+    fn sum(&mut self, round: u32, request: &[u8], len: usize) -> Result<Vec<i64>, Refusal>;
+}
+
+/// What an algorithm asks where answers come from parties that add the noise themselves. It follows
+/// the plan of the parties, so that nothing is asked of anybody that they would refuse.
+pub struct NoisySums {
+    native: Shape,
+    shape: Shape,
+    terms: Terms,
+    loss: Arc<dyn Loss>,
+    plan: Arc<SumPlan>,
+    agreed: Digest,
+    round: u32,
+    /// Coordinates that the next sum comes with.
+    basis: Option<Option<Vec<f64>>>,
+    /// Whether somebody did not answer: some may have changed the coordinates, and others not.
+    ended: bool,
+    claimed: bool,
+    carrier: Box<dyn SumCarrier>,
+    listener: Option<Listener>,
+}
+
+impl std::fmt::Debug for NoisySums {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NoisySums").field("terms", &self.terms).finish_non_exhaustive()
+    }
+}
+
+impl NoisySums {
+    /// The server of parties with this plan. `terms` are those of all their units, `shape` that of a
+    /// parameter of the loss.
+    ///
+    /// # Errors
+    /// If the terms are for another view than the plan.
+    pub fn new(
+        (shape, terms): (Shape, Terms),
+        loss: Arc<dyn Loss>,
+        opening: &PrivacyModel,
+        plan: Arc<SumPlan>,
+        carrier: Box<dyn SumCarrier>,
+    ) -> Result<Self, Refusal> {
+        let view = plan.law().view();
+        if (terms.view(), opening.view) != (view, view) {
+            return Err(wrong("the terms of a run are for another view than its plan"));
+        }
+        let agreed = plan.digest(opening, &*loss)?;
+        Ok(NoisySums {
+            native: shape,
+            shape,
+            terms,
+            loss,
+            plan,
+            agreed,
+            round: 0,
+            basis: None,
+            ended: false,
+            claimed: false,
+            carrier,
+            listener: None,
+        })
+    }
+
+    /// From here on, `listener` hears every answer, and how many there were.
+    pub fn listen(&mut self, listener: Listener) {
+        self.listener = Some(listener);
+    }
+
+    /// Rounds that were asked for.
+    pub fn rounds(&self) -> u32 {
+        self.round
+    }
+
+    /// Refuses to end before the plan does: what was calibrated would not be what ran.
+    ///
+    /// # Errors
+    /// If something is left of the plan.
+    pub fn finish(&self) -> Result<(), Refusal> {
+        match self.plan.step(self.round + 1) {
+            None => Ok(()),
+            left => Err(unplanned("nothing more".to_owned(), left)),
+        }
+    }
+
+    fn begin(&self) -> Result<u32, Refusal> {
+        match self.ended {
+            true => Err(wrong("a party has not answered before, which has ended the run")),
+            false => Ok(self.round + 1),
+        }
+    }
+
+    fn exchange(&mut self, asked: &AskedSum<'_>) -> Result<Vec<i64>, Refusal> {
+        let (shape, round) = (self.shape, self.begin()?);
+        asked.what.check(shape)?;
+        asked.what.fits(&*self.loss)?;
+        self.plan.law().check(asked, shape, &self.terms)?;
+        let mapped = self.basis.as_ref().map(Option::is_some);
+        let step = PlannedStep::of(asked, shape, mapped);
+        let planned = self.plan.step(round);
+        if planned != Some(step) {
+            return Err(unplanned(step.to_string(), planned));
+        }
+        let basis = self.basis.take().map(|images| images.map(Into::into));
+        let request = SumRequest { agreed: self.agreed, basis, what: asked.what.clone() }.pack()?;
+        let len = asked.what.len(shape);
+        self.round = round;
+        let sum = self.carrier.sum(round, &request, len);
+        self.ended = sum.is_err();
+        match sum? {
+            sum if sum.len() == len => Ok(sum),
+            _ => Err(wrong("the parties' sum has another length than what was asked for")),
+        }
+    }
+}
+
+impl Asked for NoisySums {
+    fn ask_raw(&mut self, query: &dyn Erased) -> Result<Released<Vec<f64>>, Refusal> {
+        if std::mem::take(&mut self.claimed) {
+            return Err(wrong("what a paper claims is not counted between parties"));
+        }
+        let (shape, terms) = (self.shape, self.terms);
+        query.check(shape, &terms)?;
+        let said = query.answer_from_sums(shape, &terms, &mut |asked| self.exchange(asked))?;
+        let released = Released::said_by_parties(said);
+        if let Some(listener) = &mut self.listener {
+            listener(released.get(), u64::from(self.round));
+        }
+        Ok(released)
+    }
+}
+
+impl Oracle for NoisySums {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    fn claim(&mut self, _: PaperClaim) {
+        self.claimed = true;
+    }
+
+    fn open_consensus(&mut self, _: &[f64]) -> Result<(), Refusal> {
+        Err(Refusal::NoSum)
+    }
+
+    fn set_basis(&mut self, images: Option<&[f64]>) -> Result<(), Refusal> {
+        let width = self.native.features + usize::from(self.native.intercept);
+        check_basis(images, width)?;
+        self.begin()?;
+        self.basis = Some(images.map(<[f64]>::to_vec));
+        self.shape = match images {
+            None => self.native,
+            Some(_) => Shape { features: width, intercept: false, ..self.native },
+        };
+        Ok(())
+    }
+}

@@ -1,0 +1,492 @@
+//! Parties that add the noise themselves: what a server could try to get more out of them than their
+//! plan has, and what the sum of their answers is.
+
+#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use reticent_accountant::{Adjacency, Mechanism, Taint, Unit, View};
+use reticent_data::{Dense, Rows, Table};
+use reticent_masks::{Collector, LinkEnd, Member};
+use reticent_oracle::queries::{ClippedMean, Count, Gradient, Perturbed, Quantile, SecondMoment};
+use reticent_oracle::{
+    Digest, NoiseKey, NoisySums, Oracle, PaperClaim, PrivacyModel, RecordStatistic, Refusal,
+    Rehearsal, Sampling, SumCarrier, SumLaw, SumParty, SumPlan, Terms,
+};
+use reticent_problem::Shape;
+use reticent_problem::losses::{self, Loss};
+
+const RUN: Digest = [3; 32];
+const COLUMNS: usize = 2;
+const AT: [f64; 3] = [0.3, -0.2, 0.1];
+/// What a sum is read in: the answers below are means over so many units.
+const PEOPLE: u64 = 12;
+
+fn table(rows: usize) -> Table {
+    let mut dense = Dense::empty(COLUMNS);
+    let value = |at: usize| ((at * 37 + 11) % 23) as f64 / 11.0 - 1.0;
+    (0..rows).for_each(|i| dense.push_sparse(&[0, 1], &[value(2 * i), value(2 * i + 1)]));
+    let targets = (0..rows).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
+    Table { rows: Rows::Dense(dense), targets, users: None, names: vec![String::new(); COLUMNS] }
+}
+
+fn loss() -> Arc<dyn Loss> {
+    losses::parse("logistic", Some(2)).unwrap().into()
+}
+
+fn opening(view: View) -> PrivacyModel {
+    let (adjacency, unit) = (Adjacency::ReplaceOne, Unit::Record);
+    PrivacyModel { adjacency, unit, view, public_n: None, intercept: 0.5 }
+}
+
+fn shape() -> Shape {
+    Shape { features: COLUMNS, outputs: 1, intercept: true }
+}
+
+fn mean(noise_multiplier: f64, sampling: Sampling) -> ClippedMean {
+    ClippedMean { clip: 0.4, noise_multiplier, sampling }
+}
+
+/// What the runs below ask: a gradient, the second moment, other coordinates, a gradient there.
+fn script(oracle: &mut dyn Oracle, z: f64, points: [&[f64]; 2]) -> Result<Vec<f64>, Refusal> {
+    let full = mean(z, Sampling::Full);
+    let mut said = oracle.ask(&Gradient { at: points[0], mean: full })?.into_inner();
+    let moment = SecondMoment { row_norm: 2.0, whole: true, noise_multiplier: 2.0 * z };
+    said.extend(oracle.ask(&moment)?.into_inner());
+    oracle.set_basis(Some(&[1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0]))?;
+    said.extend(oracle.ask(&Gradient { at: points[1], mean: full })?.into_inner());
+    oracle.set_basis(None)?;
+    Ok(said)
+}
+
+fn planned(
+    law: SumLaw,
+    ask: impl FnOnce(&mut dyn Oracle) -> Result<Vec<f64>, Refusal>,
+) -> Result<Arc<SumPlan>, Refusal> {
+    let terms = Terms::of_parties(Unit::Record, law.view(), PEOPLE);
+    let mut rehearsal = Rehearsal::of_noisy_sums(shape(), terms, law);
+    ask(&mut rehearsal)?;
+    Ok(Arc::new(rehearsal.into_sum_plan().unwrap()))
+}
+
+fn plan(law: SumLaw, z: f64) -> Arc<SumPlan> {
+    planned(law, |oracle| script(oracle, z, [&AT, &AT])).unwrap()
+}
+
+fn party(id: u32, rows: usize, key: u64, plan: &Arc<SumPlan>) -> SumParty {
+    let opening = opening(plan.law().view());
+    let key = NoiseKey::seeded(key);
+    SumParty::new(table(rows).into(), loss(), &opening, (key, id), (&RUN, Arc::clone(plan)))
+        .unwrap()
+}
+
+/// Carries what is asked, and keeps it; answers are added up.
+#[derive(Debug, Clone, Default)]
+struct Lines {
+    parties: Arc<Mutex<Vec<SumParty>>>,
+    heard: Arc<Mutex<Vec<(u32, Vec<u8>)>>>,
+}
+
+impl Lines {
+    fn of(parties: Vec<SumParty>) -> Self {
+        Lines { parties: Arc::new(Mutex::new(parties)), ..Lines::default() }
+    }
+
+    fn requests(&self) -> Vec<(u32, Vec<u8>)> {
+        self.heard.lock().unwrap().clone()
+    }
+}
+
+impl SumCarrier for Lines {
+    fn sum(&mut self, round: u32, request: &[u8], len: usize) -> Result<Vec<i64>, Refusal> {
+        self.heard.lock().unwrap().push((round, request.to_vec()));
+        let mut parties = self.parties.lock().unwrap();
+        let SumLaw::Masked(members) = *parties[0].law() else {
+            let mut sum = vec![0_i64; len];
+            for party in parties.iter_mut() {
+                let said = party.answer(round, request)?;
+                sum.iter_mut().zip(said).for_each(|(sum, step)| *sum += step);
+            }
+            return Ok(sum);
+        };
+        let made = parties.iter_mut().map(|party| party.member(round, request));
+        let mut made: Vec<Member> = made.collect::<Result<_, Refusal>>()?;
+        let mut collector = Collector::new(members.terms(&RUN, round.into(), len as u32).unwrap());
+        let mut said: Vec<(u32, Vec<u8>)> =
+            made.iter().map(|member| (member.id(), member.start().bytes)).collect();
+        while collector.outcome().is_none() {
+            let mut told = Vec::new();
+            for (id, bytes) in said.drain(..) {
+                told.extend(collector.on_message(id, &bytes).unwrap());
+            }
+            for out in told {
+                let LinkEnd::Member(id) = out.to else { continue };
+                let answers = made[id as usize].on_message(&out.bytes).unwrap();
+                said.extend(answers.into_iter().map(|answer| (id, answer.bytes)));
+            }
+        }
+        let sum = collector.outcome().unwrap().unwrap();
+        Ok(sum.values.iter().map(|&value| value as i64).collect())
+    }
+}
+
+fn server(plan: &Arc<SumPlan>, lines: &Lines) -> NoisySums {
+    let view = plan.law().view();
+    let terms = Terms::of_parties(Unit::Record, view, PEOPLE);
+    let (plan, carrier) = (Arc::clone(plan), Box::new(lines.clone()));
+    NoisySums::new((shape(), terms), loss(), &opening(view), plan, carrier).unwrap()
+}
+
+/// Four parties of 3 records each, with keys from this one on.
+fn four(plan: &Arc<SumPlan>, key: u64) -> Lines {
+    Lines::of((0..4).map(|id| party(id, 3, key + u64::from(id), plan)).collect())
+}
+
+fn local() -> SumLaw {
+    SumLaw::local(4).unwrap()
+}
+
+fn masked() -> SumLaw {
+    SumLaw::masked(4, 0.75).unwrap()
+}
+
+/// All answers of a run.
+fn run(law: SumLaw, z: f64, key: u64) -> Vec<f64> {
+    let plan = plan(law, z);
+    let lines = four(&plan, key);
+    let mut server = server(&plan, &lines);
+    let said = script(&mut server, z, [&AT, &AT]).unwrap();
+    server.finish().unwrap();
+    said
+}
+
+/// The first and the second moment of many runs' deviations from the exact answers, per number.
+fn spread(law: SumLaw, z: f64) -> Vec<f64> {
+    let exact = run(law, 1e-4, 1);
+    let runs = 400;
+    let mut square = vec![0.0; exact.len()];
+    for key in 0..runs {
+        let said = run(law, z, 1_000 + 10 * key);
+        square.iter_mut().zip(&said).zip(&exact).for_each(|((s, a), e)| *s += (a - e).powi(2));
+    }
+    square.iter().map(|square| (square / runs as f64).sqrt()).collect()
+}
+
+/// The sum has the noise that was asked for, which four parties have added up: noise that is missing
+/// at one party, or that two of them share, would show. The deviation of 400 squares is 3.5 % of
+/// their root: beyond 20 % once in 10⁸.
+#[test]
+fn the_sum_of_the_parties_has_the_noise_that_was_asked_for_and_each_adds_its_part() {
+    for law in [local(), masked()] {
+        let spread = spread(law, 3.0);
+        let gradient = 3.0 * 0.4 / PEOPLE as f64;
+        for found in &spread[..3] {
+            assert!((found / gradient - 1.0).abs() < 0.2, "{law:?}: {found} {gradient}");
+        }
+        // A diagonal entry: √½ of what a replacement moves, of a clip of 4.
+        let moment = 2.0 * 3.0 * 4.0 * 0.5_f64.sqrt() / PEOPLE as f64;
+        assert!((spread[3] / moment - 1.0).abs() < 0.2, "{law:?}: {} {moment}", spread[3]);
+    }
+}
+
+/// With next to no noise it is the answer of one table of all rows, in any coordinates.
+#[test]
+fn without_its_noise_the_sum_is_that_of_one_table() {
+    let whole = |law: SumLaw| {
+        let plan = planned(law, |oracle| script(oracle, 1e-4, [&AT, &AT])).unwrap();
+        let lines = four(&plan, 5);
+        script(&mut server(&plan, &lines), 1e-4, [&AT, &AT]).unwrap()
+    };
+    let (one, other) = (whole(local()), whole(masked()));
+    for (a, b) in one.iter().zip(&other) {
+        assert!((a - b).abs() < 1e-3, "{a} {b}");
+    }
+    // Four times the same three rows.
+    let mut gate = reticent_oracle::Gate::open(
+        table(3).into(),
+        loss(),
+        &opening(View::Local),
+        reticent_oracle::Entropy::seeded(1),
+    )
+    .unwrap();
+    let exact = gate.ask(&Gradient { at: &AT, mean: mean(1e-4, Sampling::Full) }).unwrap();
+    for (a, b) in one.iter().zip(exact.get()) {
+        assert!((a - b).abs() < 1e-3, "{a} {b}");
+    }
+}
+
+/// Parties with the same rows say different things: each has noise of its own. So does a party at
+/// another point, and in another round.
+#[test]
+fn no_noise_is_shared_between_parties_points_or_rounds() {
+    let plan = plan(local(), 2.0);
+    let request = |at: &[f64]| {
+        let lines = four(&plan, 1);
+        let mut server = server(&plan, &lines);
+        script(&mut server, 2.0, [at, &AT]).unwrap();
+        lines.requests()[0].clone()
+    };
+    let (round, usual) = request(&AT);
+    let near = request(&[0.3 + 1e-12, -0.2, 0.1]).1;
+    let said =
+        |id: u32, key: u64, asked: &[u8]| party(id, 3, key, &plan).answer(round, asked).unwrap();
+    let first = said(0, 7, &usual);
+    let others = [said(1, 8, &usual), said(0, 9, &usual), said(0, 7, &near)];
+    let distinct: BTreeSet<_> = others.iter().chain([&first]).map(|steps| steps[0]).collect();
+    assert_eq!(distinct.len(), 4);
+    // Rows that nearly agree in what they add, and noise that does not: many clips' steps apart.
+    assert!((others[2][0] - first[0]).unsigned_abs() > 1 << 20);
+    assert_eq!(said(0, 7, &usual), first, "the same key, run and question");
+}
+
+/// A step is answered once: the same again has the same bits and no second entry, another point is
+/// refused, and so is a round before. Behind masks nobody is a member twice.
+#[test]
+fn a_round_has_one_answer() {
+    let plan = plan(local(), 2.0);
+    let lines = four(&plan, 1);
+    script(&mut server(&plan, &lines), 2.0, [&AT, &AT]).unwrap();
+    let asked = lines.requests();
+    let other = {
+        let lines = four(&plan, 1);
+        script(&mut server(&plan, &lines), 2.0, [&[0.0; 3], &AT]).unwrap();
+        lines.requests()[0].1.clone()
+    };
+    let mut alone = party(2, 3, 4, &plan);
+    let first = alone.answer(1, &asked[0].1).unwrap();
+    assert_eq!(alone.answer(1, &asked[0].1).unwrap(), first);
+    assert_eq!(alone.report().answers, 1);
+    assert!(matches!(alone.answer(1, &other), Err(Refusal::RoundReleased(1))));
+    alone.answer(2, &asked[1].1).unwrap();
+    assert!(matches!(alone.answer(1, &asked[0].1), Err(Refusal::RoundReleased(1))));
+    assert_eq!(alone.report().answers, 2);
+
+    let plan = self::plan(masked(), 2.0);
+    let lines = four(&plan, 1);
+    script(&mut server(&plan, &lines), 2.0, [&AT, &AT]).unwrap();
+    let asked = lines.requests();
+    let mut alone = party(2, 3, 4, &plan);
+    alone.member(1, &asked[0].1).unwrap();
+    assert!(matches!(alone.member(1, &asked[0].1), Err(Refusal::RoundReleased(1))));
+    assert_eq!(alone.report().answers, 1);
+    assert!(alone.answer(2, &asked[1].1).is_err(), "never by itself");
+    assert_eq!(alone.report().answers, 1);
+}
+
+/// What is not the next step of the plan is refused, and nothing is entered: another order, another
+/// kind, a round more, coordinates that were missed, another job, bytes that are none.
+#[test]
+fn nothing_is_answered_outside_of_the_plan() {
+    let plan = plan(local(), 2.0);
+    let lines = four(&plan, 1);
+    script(&mut server(&plan, &lines), 2.0, [&AT, &AT]).unwrap();
+    let asked = lines.requests();
+    assert_eq!(asked.len(), 3, "coordinates come with the sum that is asked in them");
+    let mut party = party(2, 3, 4, &plan);
+    let refused = |party: &mut SumParty, round: u32, bytes: &[u8]| {
+        let entered = party.report().answers;
+        let why = party.answer(round, bytes).unwrap_err();
+        assert_eq!(party.report().answers, entered, "{why}");
+        why.to_string()
+    };
+    assert!(refused(&mut party, 1, &asked[1].1).contains("planned next"));
+    assert!(refused(&mut party, 1, &asked[2].1).contains("planned next"));
+    assert!(refused(&mut party, 2, &asked[0].1).contains("planned next"));
+    assert!(refused(&mut party, 0, &asked[0].1).contains("over"));
+    assert!(refused(&mut party, 9, &asked[0].1).contains("nothing more"));
+    assert!(refused(&mut party, u32::MAX, &asked[0].1).contains("nothing more"));
+    refused(&mut party, 1, &asked[0].1[1..]);
+    assert!(refused(&mut party, 1, &[]).contains("cannot be read"));
+    let mut longer = asked[0].1.clone();
+    longer.push(0);
+    assert!(refused(&mut party, 1, &longer).contains("cannot be read"));
+    // The same script with other noise, and with another number of parties, is another job.
+    for (law, z) in [(local(), 2.1), (SumLaw::local(5).unwrap(), 2.0)] {
+        let plan = self::plan(law, z);
+        let lines = Lines::of(vec![self::party(0, 3, 1, &plan)]);
+        let _ = script(&mut server(&plan, &lines), z, [&AT, &AT]);
+        assert!(refused(&mut party, 1, &lines.requests()[0].1).contains("another job"));
+    }
+    // And so is one on other terms, or of another loss.
+    let added = PrivacyModel {
+        adjacency: Adjacency::AddRemove,
+        public_n: Some(PEOPLE),
+        ..opening(View::Local)
+    };
+    let squared: Arc<dyn Loss> = losses::parse("hinge", Some(2)).unwrap().into();
+    for (opening, loss) in [(added, loss()), (opening(View::Local), squared)] {
+        let key = (NoiseKey::seeded(1), 0);
+        let agreed = (&RUN, Arc::clone(&plan));
+        let mut other = SumParty::new(table(3).into(), loss, &opening, key, agreed).unwrap();
+        assert!(other.answer(1, &asked[0].1).unwrap_err().to_string().contains("another job"));
+    }
+    // The party goes on all the same; one that missed a sum may, but not one that missed coordinates.
+    party.answer(1, &asked[0].1).unwrap();
+    party.answer(3, &asked[2].1).unwrap();
+    let ask = |oracle: &mut dyn Oracle| {
+        script(oracle, 2.0, [&AT, &AT])?;
+        Ok(oracle.ask(&Gradient { at: &AT, mean: mean(2.0, Sampling::Full) })?.into_inner())
+    };
+    let plan = planned(local(), ask).unwrap();
+    let lines = four(&plan, 1);
+    ask(&mut server(&plan, &lines)).unwrap();
+    let mut away = self::party(2, 3, 4, &plan);
+    let (round, request) = lines.requests()[3].clone();
+    assert!(refused(&mut away, round, &request).contains("missed a change of coordinates"));
+}
+
+/// Numbers that cannot be are refused by the server and by a party whom another server asks.
+#[test]
+fn numbers_that_are_none_are_refused_before_anything_is_entered() {
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let plan = plan(local(), 2.0);
+        let lines = four(&plan, 1);
+        let mut server = server(&plan, &lines);
+        assert!(script(&mut server, 2.0, [&[bad, 0.0, 0.0], &AT]).is_err());
+        assert!(lines.requests().is_empty(), "nobody was asked");
+        assert_eq!(lines.parties.lock().unwrap()[0].report().answers, 0);
+        // What a server sends that checks nothing: the bytes of a point of which one is no number.
+        script(&mut self::server(&plan, &lines), 2.0, [&AT, &AT]).unwrap();
+        let mut bytes = lines.requests()[0].1.clone();
+        let place = bytes.windows(8).position(|word| word == AT[0].to_le_bytes()).unwrap();
+        bytes[place..place + 8].copy_from_slice(&bad.to_le_bytes());
+        let mut alone = party(2, 3, 4, &plan);
+        assert!(alone.answer(1, &bytes).is_err());
+        assert_eq!(alone.report().answers, 0);
+    }
+    for (law, z) in [(local(), 0.0), (local(), f64::NAN), (masked(), 0.0), (masked(), -1.0)] {
+        assert!(planned(law, |oracle| script(oracle, z, [&AT, &AT])).is_err(), "{law:?} {z}");
+    }
+}
+
+/// What is no sum is refused before anybody is asked; and what a paper claims counts for nothing.
+#[test]
+fn what_is_no_sum_is_refused() {
+    let plan = plan(local(), 2.0);
+    let lines = four(&plan, 1);
+    let mut server = server(&plan, &lines);
+    assert!(matches!(server.open_consensus(&AT), Err(Refusal::NoSum)));
+    let vector = Perturbed { values: &AT, scale: 1.0, noise_multiplier: 2.0 };
+    let asked = (&mut server as &mut dyn Oracle).ask(&vector);
+    assert!(matches!(asked, Err(Refusal::NoSum)));
+    server.claim(PaperClaim::nothing(1));
+    let asked = Gradient { at: &AT, mean: mean(2.0, Sampling::Full) };
+    assert!((&mut server as &mut dyn Oracle).ask(&asked).is_err());
+    assert!(lines.requests().is_empty());
+}
+
+/// A sample of each party's own is a Poisson sample of all, with the event of one; a sample of fixed
+/// size, and any sample behind masks, is refused by name.
+#[test]
+fn samples_are_poisson_and_unseen_or_refused() {
+    let sampled = |sampling| {
+        move |oracle: &mut dyn Oracle| {
+            let asked = Gradient { at: &AT, mean: mean(2.0, sampling) };
+            Ok(oracle.ask(&asked)?.into_inner())
+        }
+    };
+    let poisson = Sampling::Poisson(0.25);
+    let plan = planned(local(), sampled(poisson)).unwrap();
+    let [entry] = plan.ledger().entries() else { panic!("one entry") };
+    let Mechanism::PoissonGaussian(event) = entry.event().mechanism() else { panic!("{entry:?}") };
+    // A quarter of the noise of four parties' sum is half of its deviation.
+    assert_eq!((event.noise_multiplier(), event.rate()), (1.0, 0.25));
+    let wor = Sampling::WithoutReplacement(3);
+    assert!(matches!(planned(local(), sampled(wor)), Err(Refusal::SampleOfAllParties)));
+    assert!(matches!(planned(masked(), sampled(poisson)), Err(Refusal::SampleBehindMasks)));
+    assert!(matches!(planned(masked(), sampled(wor)), Err(Refusal::SampleBehindMasks)));
+}
+
+/// What the books of a party say: its own noise where its answer is seen, that of the certainly
+/// honest where a sum is.
+#[test]
+fn a_party_is_counted_for_the_noise_that_nobody_can_take_away() {
+    let one = |law: SumLaw, z: f64| {
+        let asked = Gradient { at: &AT, mean: mean(z, Sampling::Full) };
+        let plan = planned(law, |oracle| Ok(oracle.ask(&asked)?.into_inner())).unwrap();
+        plan.ledger().entries()[0].event().mechanism().clone()
+    };
+    let Mechanism::Gaussian(seen) = one(local(), 3.0) else { panic!("a Gaussian") };
+    assert_eq!(seen.noise_multiplier(), 1.5);
+    // Three of four stay, of whom one may be corrupt: two shares of half the noise each.
+    let Mechanism::Zcdp(sum) = one(masked(), 3.0) else { panic!("zCDP") };
+    let z = 3.0 * (2.0_f64 / 4.0).sqrt();
+    assert!((sum.rho() / (0.5 * (2.0 / z).powi(2)) - 1.0).abs() < 1e-9, "{sum:?}");
+    assert!((masked().excess() - 2.0_f64.sqrt()).abs() < 1e-15 && local().excess() == 2.0);
+    // Nobody honest is certain, or there are too few.
+    assert!(SumLaw::masked(4, 0.2).is_err() && SumLaw::masked(1, 0.8).is_err());
+    assert!(SumLaw::local(0).is_err());
+}
+
+/// A quantile is counts, one after the other, each with its entry; zCDP and μ add up to that of one.
+#[test]
+fn a_quantile_is_asked_count_by_count() {
+    let candidates: Vec<f64> = (0..8).map(|i| f64::from(i) / 4.0).collect();
+    let quantile = Quantile {
+        of: RecordStatistic::RowNorm,
+        fraction: 0.5,
+        candidates: &candidates,
+        noise_multiplier: 2.0,
+    };
+    let ask = |oracle: &mut dyn Oracle| Ok(vec![oracle.ask(&quantile)?.into_inner()]);
+    let plan = planned(local(), ask).unwrap();
+    assert_eq!((plan.rounds(), plan.ledger().total_events()), (3, 3));
+    let mu = reticent_accountant::gdp_mu(plan.ledger()).unwrap();
+    assert!((mu / (2.0 / 1.0) - 1.0).abs() < 1e-9, "{mu}");
+    let near = Quantile { noise_multiplier: 1e-3, ..quantile };
+    let ask = |oracle: &mut dyn Oracle| Ok(vec![oracle.ask(&near)?.into_inner()]);
+    let plan = planned(local(), ask).unwrap();
+    let lines = four(&plan, 1);
+    let found = ask(&mut server(&plan, &lines)).unwrap()[0];
+    assert!((0.5..=1.5).contains(&found), "{found}");
+}
+
+/// Parties without records, and of one, answer as all do, in as many numbers; a seed is in the books.
+#[test]
+fn parties_without_records_answer_noise_alone() {
+    let added = PrivacyModel {
+        adjacency: Adjacency::AddRemove,
+        public_n: Some(PEOPLE),
+        ..opening(View::Local)
+    };
+    let terms = Terms::add_remove(Unit::Record, View::Local, PEOPLE).unwrap();
+    let asked = Gradient { at: &AT, mean: mean(2.0, Sampling::Poisson(0.5)) };
+    let mut rehearsal = Rehearsal::of_noisy_sums(shape(), terms, local());
+    rehearsal.ask(&asked).unwrap();
+    let plan = Arc::new(rehearsal.into_sum_plan().unwrap());
+    let parties: Vec<SumParty> = [0, 1, 3, 8]
+        .into_iter()
+        .zip(0..)
+        .map(|(rows, id)| {
+            let (key, agreed) = ((NoiseKey::seeded(u64::from(id)), id), (&RUN, Arc::clone(&plan)));
+            SumParty::new(table(rows).into(), loss(), &added, key, agreed).unwrap()
+        })
+        .collect();
+    let lines = Lines::of(parties);
+    let carrier = Box::new(lines.clone());
+    let mut server =
+        NoisySums::new((shape(), terms), loss(), &added, Arc::clone(&plan), carrier).unwrap();
+    (&mut server as &mut dyn Oracle).ask(&asked).unwrap();
+    let mut parties = lines.parties.lock().unwrap();
+    let (round, request) = lines.requests()[0].clone();
+    for party in parties.iter_mut() {
+        assert_eq!(party.answer(round, &request).unwrap().len(), 3);
+        assert_eq!(party.report().ledger.taints(), [Taint::SeededNoise]);
+        assert_eq!(party.report().ledger.entries(), plan.ledger().entries());
+    }
+}
+
+/// More than the ring of a masked sum has room for is refused, and not wrapped around.
+#[test]
+fn a_masked_sum_that_does_not_fit_is_refused() {
+    let ask = |population: u64, z: f64| {
+        let terms = Terms::of_parties(Unit::Record, View::SecureAggregation, population);
+        let mut rehearsal = Rehearsal::of_noisy_sums(shape(), terms, masked());
+        let count = Count { of: RecordStatistic::Target, at_most: 0.0, noise_multiplier: z };
+        rehearsal.ask(&count).map(drop)
+    };
+    ask(1 << 20, 2.0).unwrap();
+    assert!(ask(1 << 31, 2.0).unwrap_err().to_string().contains("no room in 64 bits"));
+    assert!(ask(1 << 20, 4e8).is_err());
+}

@@ -1,0 +1,452 @@
+//! An algorithm of one table between parties who trust the server with noisy answers alone: each adds
+//! its noise itself, to what is seen (`trust = local`) or behind masks (`trust =
+//! secure-aggregation`).
+//!
+//! ```text
+//! algorithm ─► server: what is summed ─► every party: entry, its integers, its noise ─► Σ
+//! ```
+//!
+//! The algorithm is run with the noise that the sum has, and each party is counted for less of it:
+//! what `auto` chooses by its signal it chooses by that of the sum. Proof: proofs/noisy-sums.md.
+
+use std::sync::Arc;
+
+use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
+use reticent_admm::{ProblemFacts, fraction, unwatched};
+use reticent_oracle::{
+    Digest, NoiseKey, PrivateTable, Refusal, Rehearsal, Sampling, SumLaw, SumPlan, Terms,
+};
+use reticent_runtime::{self as runtime, Failures, NoisyParties, PartyReport};
+
+use super::check::{SimulationJob, no_needless_graph};
+use super::dealing::keeps_persons_whole;
+use super::held::{check_public_sizes, not_sums};
+use super::run::{BETWEEN_PARTIES, Simulated};
+use super::simulation::Simulation;
+use super::{NodeModels, PartyBooks};
+use crate::certificate::Certificate;
+use crate::error::Error;
+use crate::fit::Fit;
+use crate::guarantee::Guarantee;
+use crate::job::SOME;
+use crate::map;
+use crate::model::{Extras, Model};
+use crate::procedure::{Hearers, Seen};
+use crate::run::{Calibrated, Noise};
+use crate::solver::Solver;
+use crate::stage::{Run, Stage};
+use crate::task::Task;
+use crate::trace::Recorder;
+
+/// The fraction of all parties that is assumed honest behind masks, where nothing is said.
+const HONEST: f64 = 0.8;
+
+/// In coordinates of its own `auto` takes a step where it would take so many on one table: each is a
+/// round of everybody, and the noise of a budget is the same however it is cut into steps.
+const STEPS_IN_ONE: u64 = 4;
+
+/// Parties while there is no table yet that says how many there are.
+const SOME_PARTIES: u32 = 10;
+
+/// A checked run on noisy sums, before it is known how many parties and records there are.
+#[derive(Debug)]
+pub(super) struct NoisyJob {
+    task: Task,
+    honest: f64,
+}
+
+/// A run on noisy sums whose parties and records are counted, calibrated: it can be run on table
+/// after table.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct CalibratedSums {
+    task: Task,
+    terms: Terms,
+    public: ProblemFacts,
+    noise: Noise,
+    plan: Arc<SumPlan>,
+}
+
+/// The same with its tables, ready to begin.
+pub(super) struct NoisyRun {
+    calibrated: CalibratedSums,
+    parties: NoisyParties,
+    unpaid: bool,
+}
+
+impl Simulation {
+    /// Checks a run of an algorithm of one table on noisy sums.
+    pub(super) fn check_noisy(
+        mut self,
+        digest: Digest,
+        view: View,
+    ) -> Result<SimulationJob, Error> {
+        let honest = self.settings.honest.take();
+        self.check_unused(view, honest)?;
+        let Simulation { problem, entry, settings, mut guarantee, noise, standard_errors, .. } =
+            self;
+        let owned = self.split.is_none() || problem.schema().user().is_some();
+        let usual = if owned { Unit::User } else { Unit::Record };
+        let unit = guarantee.unit.unwrap_or(usual);
+        guarantee.unit = Some(unit);
+        keeps_persons_whole(self.split, problem.schema(), unit)?;
+        check_public_sizes(&guarantee, self.split)?;
+        let Guarantee { seed, delta, .. } = guarantee;
+        let fit = Fit { noise, guarantee, standard_errors, ..Fit::of(problem) };
+        let solver = Solver::named(entry.name)?.with(settings.clone())?;
+        let mut task = Task::new(fit.solver(solver), false)?;
+        task.protection.opening.view = view;
+        map::offered(&task.cell(false))?;
+        let (objective, opening) = (task.objective.clone(), task.protection.opening);
+        let budget = task.protection.budget;
+        let honest = fraction("honest", honest.unwrap_or(HONEST))?;
+        let noisy = NoisyJob { task, honest };
+        let job = SimulationJob {
+            entry,
+            settings,
+            opening,
+            budget,
+            budgets: self.budgets,
+            paid_by_parties: self.paid_by_parties,
+            split: self.split,
+            owners: self.owners,
+            skew: self.skew.unwrap_or_default(),
+            topology: self.topology.unwrap_or_default(),
+            public_seed: self.public_seed,
+            failures: self.failures,
+            noise,
+            seed,
+            delta,
+            digest,
+            objective,
+            held: None,
+            noisy: None,
+        };
+        job.has_parties()?;
+        noisy.try_out(job.split)?;
+        Ok(SimulationJob { noisy: Some(noisy), ..job })
+    }
+
+    /// Refuses what is said of a run that no run on noisy sums has.
+    fn check_unused(&self, view: View, honest: Option<f64>) -> Result<(), Error> {
+        let name = self.entry.name;
+        self.check_skew()?;
+        no_needless_graph(self.entry, self.topology.as_deref())?;
+        if view == View::Network {
+            let why = format!(
+                "{name} asks a server, which peers have none of; use local, secure-aggregation or central, or `algorithm = \
+                 r-admm`"
+            );
+            return Err(Error::value("trust", view, why));
+        }
+        if let Some(honest) = honest.filter(|_| view == View::Local) {
+            let why = "it is for `trust = secure-aggregation`; where every answer is seen nobody else's noise counts; leave it out";
+            return Err(Error::value("honest", honest, why));
+        }
+        if self.settings.as_published == Some(true) {
+            let why = "what papers claim of one table is not run between parties; leave it out";
+            return Err(Error::value("as_published", true, why));
+        }
+        if self.noise == Some(0.0) {
+            let why = "without noise there is nothing between a party's records and the server; give some, or use `reticent \
+                       fit` on one table";
+            return Err(Error::value("noise", 0, why));
+        }
+        if self.failures != Failures::default() {
+            let why = "a party that stays away would be missing from the model without a word, so that a run on sums ends \
+                       where a party does; leave it out, or use `algorithm = federated`";
+            return Err(Error::value("fail", "given", why));
+        }
+        match self.budgets.iter().next() {
+            None => Ok(()),
+            Some((party, _)) => {
+                let why = "each party adds the same part of the noise of every sum, and is counted for the same; give one epsilon \
+                           for all, or use `algorithm = federated`";
+                Err(Error::value("budgets", party, why))
+            }
+        }
+    }
+}
+
+fn law(view: View, parties: u32, honest: f64) -> Result<SumLaw, Error> {
+    let law = match view {
+        View::SecureAggregation => SumLaw::masked(parties, honest),
+        _ => SumLaw::local(parties),
+    };
+    law.map_err(|why| Error::value("trust", view, why.to_string()))
+}
+
+impl NoisyJob {
+    /// Refuses what asks for more than sums, or for a sample that is not proven, before there is a
+    /// table.
+    fn try_out(&self, split: Option<u32>) -> Result<(), Error> {
+        let task = self.task_of(split.unwrap_or(SOME_PARTIES))?;
+        let population = task.protection.opening.public_n.unwrap_or(SOME);
+        let (terms, public) = (task.protection.terms(population)?, task.public(population)?);
+        let Some(law) = task.between else { return Ok(()) };
+        let mut rehearsal = Rehearsal::of_noisy_sums(public.shape, terms, law);
+        let sampling = || {
+            let given = task.settings.sampling.filter(|sampling| *sampling != Sampling::Full);
+            given.map_or("default".to_owned(), |given| given.to_string())
+        };
+        match task.perform(&mut rehearsal, &public, &Noise::alone(1.0), &mut unwatched) {
+            Err(Error::Refused(Refusal::NoSum)) => Err(not_sums(task.entry.name)),
+            Err(Error::Refused(
+                why @ (Refusal::SampleOfAllParties | Refusal::SampleBehindMasks),
+            )) => Err(Error::value("sampling", sampling(), why.to_string())),
+            // What a plan for so many records refuses, it may not refuse for the true number.
+            _ => Ok(()),
+        }
+    }
+
+    /// The fit between so many parties.
+    fn task_of(&self, parties: u32) -> Result<Task, Error> {
+        let law = law(self.task.protection.opening.view, parties, self.honest)?;
+        Ok(Task { between: Some(law), ..self.task.clone() })
+    }
+
+    /// The fit, with fewer steps where each is as good as several.
+    fn with_rounds(&self, parties: u32, population: u64) -> Result<Task, Error> {
+        let mut task = self.task_of(parties)?;
+        if task.settings.iterations.is_some() {
+            return Ok(task);
+        }
+        let public = task.public(population)?;
+        if let Some(choice) = task.entry.choice(&task.recipe(&public, 1.0))?
+            && choice.settings.precondition.is_some_and(|share| share != 0.0)
+        {
+            let steps = choice.settings.iterations.map(|steps| steps.div_ceil(STEPS_IN_ONE));
+            task.settings.iterations = steps;
+        }
+        Ok(task)
+    }
+
+    fn calibrate(&self, parties: u32, population: u64) -> Result<CalibratedSums, Error> {
+        let task = self.with_rounds(parties, population)?;
+        let terms = task.protection.terms(population)?;
+        let Calibrated { public, noise, .. } = match (task.noise, task.protection.budget) {
+            (Some(noise), budget) => task.with_noise(terms, noise, budget)?,
+            (None, Some(budget)) => task.calibrate(terms, budget)?,
+            (None, None) => return Err(task.not_private()),
+        };
+        let plan = Arc::new(task.sum_plan(terms, &public, &noise)?);
+        Ok(CalibratedSums { task, terms, public, noise, plan })
+    }
+}
+
+impl SimulationJob {
+    /// The number of units of all parties that answers are divided by. Under replace-one it is
+    /// public.
+    fn population(&self, tables: &[PrivateTable]) -> u64 {
+        match (self.opening.unit, self.opening.adjacency) {
+            (_, Adjacency::AddRemove) => self.opening.public_n.unwrap_or(0),
+            // Each party is one.
+            (Unit::User, _) => tables.len() as u64,
+            (unit, adjacency) => {
+                tables.iter().filter_map(|table| table.public_count(unit, adjacency)).sum()
+            }
+        }
+    }
+
+    /// Puts the parties' tables behind gates of their own.
+    pub(super) fn open_noisy(
+        &self,
+        noisy: &NoisyJob,
+        (tables, key): (Vec<PrivateTable>, &NoiseKey),
+        (run, unpaid): (&mut Run<'_>, bool),
+    ) -> Result<NoisyRun, Error> {
+        run.enter(Stage::Calibrating)?;
+        let calibrated = noisy.calibrate(tables.len() as u32, self.population(&tables))?;
+        let parties = calibrated.seat(self, tables, key)?;
+        Ok(NoisyRun { calibrated, parties, unpaid })
+    }
+
+    /// Calibrates a run on noisy sums for tables like these, for audits: `None` for any other run.
+    #[doc(hidden)]
+    pub fn calibrate_sums(&self, like: &[PrivateTable]) -> Option<Result<CalibratedSums, Error>> {
+        let noisy = self.noisy.as_ref()?;
+        Some(noisy.calibrate(like.len() as u32, self.population(like)))
+    }
+
+    /// What the guarantee of each party takes as given.
+    fn assumed(&self, law: &SumLaw, sampled: bool) -> Vec<String> {
+        let mut assumed = match law {
+            SumLaw::Local { .. } => vec![
+                "the server, and whoever it tells, sees every answer of each party; what covers a record there is its own party's \
+                 noise, and no other's is counted"
+                    .to_owned(),
+            ],
+            SumLaw::Masked(members) => {
+                let mut masked = vec![
+                    format!(
+                        "the server follows the protocol of the masked sums, and of {} parties no more than {} do not, or tell \
+                         others their noise; who they are was settled before",
+                        members.members(),
+                        members.corrupt()
+                    ),
+                    "X25519, HKDF-SHA256, ChaCha20 and Poly1305 are as hard to break as they are believed to be"
+                        .to_owned(),
+                ];
+                if !members.is_complete() {
+                    masked.push(
+                        "who is corrupt and who leaves does not depend on who has masks in common with whom"
+                            .to_owned(),
+                    );
+                }
+                masked
+            }
+        };
+        if sampled {
+            assumed.push(
+                "who is in a party's sample is drawn by its own key and told to nobody; it hides nothing from the party itself"
+                    .to_owned(),
+            );
+        }
+        assumed.extend(BETWEEN_PARTIES.map(str::to_owned));
+        assumed.push(self.dealing().words(&self.objective.schema));
+        assumed.extend(self.objective.assumptions(self.opening.unit));
+        assumed
+    }
+}
+
+impl CalibratedSums {
+    fn seat(
+        &self,
+        job: &SimulationJob,
+        tables: Vec<PrivateTable>,
+        key: &NoiseKey,
+    ) -> Result<NoisyParties, Error> {
+        let run = runtime::run_id(&job.digest, key)?;
+        let terms = (&job.opening, self.public.shape, self.terms);
+        let loss = &job.objective.loss;
+        Ok(runtime::noisy_parties(tables, loss, terms, &self.plan, (key, &run))?)
+    }
+
+    /// The plan of each party.
+    pub fn plan(&self) -> &Ledger {
+        self.plan.ledger()
+    }
+
+    /// The same with so many times the noise.
+    ///
+    /// # Errors
+    /// If so much noise cannot be drawn.
+    pub fn plan_at(&self, scale: f64) -> Result<Ledger, Error> {
+        self.task.rehearse(self.terms, &self.public, &self.noise.scaled(scale))
+    }
+
+    /// What a server sees of one run, for audits: of the `victim`'s answers where they are seen by
+    /// themselves, of the sums where those are. `spoil` is done to every party before.
+    ///
+    /// # Errors
+    /// If the run ends on its way.
+    pub fn seen(
+        &self,
+        job: &SimulationJob,
+        tables: Vec<PrivateTable>,
+        key: &NoiseKey,
+        victim: u32,
+        #[cfg(reticent_seeded_bugs)] bug: Option<reticent_oracle::Bug>,
+    ) -> Result<Seen, Error> {
+        let NoisyParties { mut server, books, post } = self.seat(job, tables, key)?;
+        #[cfg(reticent_seeded_bugs)]
+        if let Some(bug) = bug {
+            books.spoil(bug)?;
+        }
+        let heard = match self.plan.law() {
+            SumLaw::Local { .. } => post.overhear_answers(victim),
+            SumLaw::Masked(_) => {
+                let heard: Arc<std::sync::Mutex<Vec<Vec<f64>>>> = Arc::default();
+                let ours = Arc::clone(&heard);
+                server.listen(Box::new(move |answer, _| {
+                    let mut ours = ours.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                    ours.push(answer.to_vec());
+                }));
+                heard
+            }
+        };
+        let outcome = self.task.perform(&mut server, &self.public, &self.noise, &mut unwatched)?;
+        drop(books);
+        let transcript =
+            std::mem::take(&mut *heard.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+        Ok(Seen { parameter: outcome.parameter, transcript })
+    }
+}
+
+impl NoisyRun {
+    /// What every party's certificate will count: the same for all, but for what taints its books.
+    pub fn plans(&self) -> Vec<Ledger> {
+        self.reports().into_iter().map(|report| report.ledger).collect()
+    }
+
+    pub fn read_freely(&mut self) {
+        self.unpaid = true;
+    }
+
+    /// The books of each party, on the terms of what answers are divided by: those of all units.
+    fn reports(&self) -> Vec<PartyReport> {
+        let mut reports = self.parties.books.reports();
+        for report in &mut reports {
+            report.terms = self.calibrated.terms;
+            if self.unpaid {
+                report.ledger.taint(Taint::UnpaidRead);
+            }
+        }
+        reports
+    }
+
+    pub fn run(mut self, job: &SimulationJob, mut run: Run<'_>) -> Result<Simulated, Error> {
+        run.enter(Stage::Running)?;
+        let mut recorder =
+            run.trace.take().map(|tracing| Recorder::new(tracing, job.certificate_delta()));
+        if let Some(recorder) = &recorder {
+            self.parties.server.listen(recorder.listener());
+        }
+        let finished = self.perform(job, &mut run, recorder.as_mut());
+        let (simulated, plan) = finished.map_err(|why| job.stopped(why))?;
+        let certified = simulated.model.certificate().certified;
+        let trace = recorder.map(|recorder| recorder.finish(plan.ledger(), certified));
+        Ok(Simulated { trace, ..simulated })
+    }
+
+    fn perform<'r>(
+        mut self,
+        job: &SimulationJob,
+        run: &mut Run<'r>,
+        recorder: Option<&mut Recorder<'r>>,
+    ) -> Result<(Simulated, Arc<SumPlan>), Error> {
+        let CalibratedSums { task, public, noise, plan, .. } = &self.calibrated;
+        let mut hearers = Hearers { run, recorder };
+        let mut tell = |progress, at: &dyn reticent_admm::Iterate| hearers.tell(progress, at);
+        let server = &mut self.parties.server;
+        let outcome = task.perform(server, public, noise, &mut tell)?;
+        server.finish()?;
+        let sampled = plan_is_sampled(plan);
+        let (assumed, reports) = (job.assumed(plan.law(), sampled), self.reports());
+        let (name, delta) = (job.entry.name, job.certificate_delta());
+        let parties = PartyBooks::new(name, delta, &assumed, &reports)?;
+        let certificate = Certificate { choice: outcome.choice, ..parties.run()? };
+        let model =
+            Model::new(name, &job.objective, outcome.parameter, Extras::default(), certificate)?;
+        let nodes = NodeModels::new(model.clone(), job.objective.constant, Vec::new());
+        let simulated = Simulated {
+            model,
+            nodes,
+            parties,
+            rounds: self.parties.post.rounds(),
+            traffic: Some(self.parties.post.traffic()),
+            rejections: Default::default(),
+            trace: None,
+        };
+        Ok((simulated, Arc::clone(plan)))
+    }
+}
+
+/// Whether parties draw samples.
+fn plan_is_sampled(plan: &SumPlan) -> bool {
+    use reticent_accountant::Mechanism;
+    let drawn = |entry: &reticent_accountant::LedgerEntry| {
+        matches!(entry.event().mechanism(), Mechanism::PoissonGaussian(_))
+    };
+    plan.ledger().entries().iter().any(drawn)
+}

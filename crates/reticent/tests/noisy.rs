@@ -1,0 +1,310 @@
+//! Algorithms of one table between parties that add the noise themselves, seen one by one or behind
+//! masks.
+#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
+
+use reticent::accountant::Mechanism;
+use reticent::internal::admm::catalogue::{AlgorithmKind, CATALOGUE};
+use reticent::simulate::{CheckpointOptions, Failures, Simulated, Simulation};
+use reticent::tables::{Dataset, Owners, Schema, Target};
+use reticent::{
+    Adjacency, Budget, Fit, Guarantee, Problem, Run, Settings, Solver, Unit, View, penalties,
+};
+
+const RECORDS: usize = 120;
+const FEATURES: usize = 3;
+const BOTH: [View; 2] = [View::Local, View::SecureAggregation];
+
+struct Data {
+    x: Vec<f64>,
+    y: Vec<u32>,
+    owners: Vec<u64>,
+}
+
+impl Data {
+    /// Rows of so many owners.
+    fn of(parties: usize) -> Self {
+        let x: Vec<f64> =
+            (0..RECORDS * FEATURES).map(|at| ((at * 37 + 11) % 23) as f64 / 11.0 - 1.0).collect();
+        let y = x.chunks(FEATURES).map(|row| u32::from(row[0] + 0.3 * row[1] > 0.1)).collect();
+        let owners = (0..RECORDS).map(|i| 100 + (i * parties / RECORDS) as u64).collect();
+        Data { x, y, owners }
+    }
+
+    fn table(&self) -> Dataset<'_> {
+        let table = Dataset::dense(&self.x, RECORDS, FEATURES).unwrap();
+        table.with_targets(&self.y).unwrap().with_owners(Owners::from(&self.owners[..])).unwrap()
+    }
+}
+
+fn problem() -> Problem {
+    let target = Target::classes(["no", "yes"]).unwrap();
+    Problem::new(Schema::bounded(&[(-1.0, 1.0); FEATURES], target).unwrap())
+}
+
+fn guarantee(epsilon: f64) -> Guarantee {
+    Guarantee::from(Budget::new(epsilon, 1e-5).unwrap()).with(|it| {
+        it.unit = Some(Unit::Record);
+        it.seed = Some(5);
+    })
+}
+
+fn between(solver: &Solver, view: View) -> Simulation {
+    Simulation::of(problem())
+        .algorithm(solver.name())
+        .unwrap()
+        .settings(solver.settings().clone())
+        .guarantee(guarantee(2.0))
+        .trust(view)
+}
+
+fn run(simulation: Simulation, data: &Data) -> Simulated {
+    let job = simulation.check().unwrap();
+    job.run(&data.table(), CheckpointOptions::default(), Run::default()).unwrap()
+}
+
+fn named(name: &str, settings: Settings) -> Solver {
+    Solver::named(name).unwrap().with(settings).unwrap()
+}
+
+/// Every algorithm of one table either runs, within its budget and with the same books at every
+/// party, or is refused for what it asks.
+#[test]
+fn every_algorithm_of_sums_runs_between_parties_that_add_the_noise() {
+    let mut ran = Vec::new();
+    for entry in CATALOGUE.iter().filter(|entry| matches!(entry.kind, AlgorithmKind::Private(_))) {
+        for view in BOTH {
+            let iterations = entry.takes.contains(&"iterations").then_some(3);
+            // A sample behind masks is refused, and one of these draws where nobody says so.
+            let sampling = entry.takes.contains(&"sampling").then(|| "full".parse().unwrap());
+            let solver =
+                named(entry.name, Settings { iterations, sampling, ..Settings::default() });
+            let mut simulation = between(&solver, view).parties(4);
+            if entry.needs_penalty {
+                let problem = problem().penalty(penalties::parse(entry.penalty).unwrap());
+                simulation = Simulation::of(problem)
+                    .algorithm(entry.name)
+                    .unwrap()
+                    .settings(solver.settings().clone())
+                    .guarantee(guarantee(2.0))
+                    .trust(view)
+                    .parties(4);
+            }
+            match simulation.clone().check() {
+                Ok(_) => ran.push((entry.name, view)),
+                Err(why) => {
+                    let why = why.to_string();
+                    assert!(why.contains("more than sums") || why.contains("not offered"), "{why}");
+                    continue;
+                }
+            }
+            let done = run(simulation, &Data::of(1));
+            let certificate = done.model.certificate();
+            assert_eq!(certificate.view, view);
+            assert_eq!(certificate.population, RECORDS as u64);
+            let counted = certificate.counted.unwrap();
+            assert!(counted <= 2.0 && counted > 1.9, "{} {view}: {counted}", entry.name);
+            assert_eq!(done.parties.len(), 4);
+            let own = |party| &done.parties.party(party).unwrap().ledger;
+            assert_eq!(own(0), own(3));
+            assert_eq!(u64::from(done.rounds), own(0).total_events(), "a round is a sum");
+        }
+    }
+    for name in ["auto", "dp-sgd", "ssadmm", "mpadmm", "sadmm", "vradmm", "dp-cd"] {
+        for view in BOTH {
+            assert!(ran.contains(&(name, view)), "{name} {view} is not among {ran:?}");
+        }
+    }
+}
+
+/// One party is one table: the same noise, entry by entry, for the same price. Ten parties' sum has
+/// √10 times the noise for the same price of each.
+#[test]
+fn a_party_is_counted_for_its_own_noise() {
+    let solver = named("dp-sgd", Settings { iterations: Some(4), ..Settings::default() });
+    let fit = Fit::of(problem()).solver(solver.clone()).guarantee(guarantee(2.0)).check().unwrap();
+    let pooled = fit.fit(&Data::of(1).table()).unwrap().model;
+    let noise = |ledger: &reticent::accountant::Ledger| {
+        let [entry] = ledger.entries() else { panic!("{ledger:?}") };
+        let Mechanism::Gaussian(event) = entry.event().mechanism() else { panic!("{entry:?}") };
+        (event.noise_multiplier(), entry.count())
+    };
+    let (one, count) = noise(&pooled.certificate().ledger);
+    for parties in [1, 10] {
+        let done = run(between(&solver, View::Local).parties(parties), &Data::of(1));
+        let (own, answers) = noise(&done.model.certificate().ledger);
+        assert!((own / one - 1.0).abs() < 1e-9, "{parties}: {own} {one}");
+        assert_eq!(answers, count);
+    }
+}
+
+/// Where nobody says whom to trust, nobody is; and in coordinates of its own `auto` takes no more than
+/// 24 rounds and one.
+#[test]
+fn auto_trusts_nobody_by_default_and_takes_few_rounds() {
+    let untold = Simulation::of(problem()).algorithm("auto").unwrap().parties(4);
+    let done = run(untold.guarantee(guarantee(50.0)), &Data::of(1));
+    let certificate = done.model.certificate();
+    assert_eq!(certificate.view, View::Local);
+    let choice = certificate.choice.as_ref().unwrap();
+    assert!(choice.settings.precondition.is_some(), "{choice:?}");
+    assert_eq!((choice.settings.iterations, done.rounds), (Some(24), 25));
+    // What is said by hand stays.
+    let solver = named("auto", Settings { iterations: Some(7), ..Settings::default() });
+    let simulation = between(&solver, View::Local).guarantee(guarantee(50.0)).parties(4);
+    assert_eq!(run(simulation, &Data::of(1)).rounds, 8);
+    // The signal is that of the sum: where one table has enough of it for coordinates, many parties
+    // with the same records have not.
+    let whitened = |parties: u32| {
+        let simulation = between(&Solver::auto(), View::Local).guarantee(guarantee(1.0));
+        let done = run(simulation.parties(parties), &Data::of(1));
+        done.model.certificate().choice.as_ref().unwrap().settings.precondition.is_some()
+    };
+    assert!(whitened(1) && !whitened(100));
+}
+
+/// Parties of one record, without any, and of one class alone answer as all do; where sizes are
+/// private nothing that is moved tells them, and each party may draw a sample.
+#[test]
+fn sizes_and_classes_of_parties_do_not_matter() {
+    let few = Settings { iterations: Some(2), ..Settings::default() };
+    let (auto, data) = (named("auto", few), Data::of(1));
+    let poisson = Settings {
+        iterations: Some(3),
+        sampling: "poisson:0.5".parse().ok(),
+        ..Settings::default()
+    };
+    let hidden = guarantee(2.0).with(|it| {
+        it.adjacency = Some(Adjacency::AddRemove);
+        it.public_n = Some(100);
+    });
+    for view in BOTH {
+        for (parties, skew) in [(RECORDS as u32, "iid"), (4, "label:0.1"), (7, "size:3")] {
+            let simulation = between(&auto, view).parties(parties);
+            let done = run(simulation.skew(skew.parse().unwrap()), &data);
+            assert_eq!(done.parties.len(), parties as usize, "{view} {skew}");
+        }
+        // More parties than records: some have none.
+        let more = between(&auto, view).guarantee(hidden).parties(RECORDS as u32 + 5);
+        assert_eq!(run(more, &data).model.certificate().population, 100);
+        let moved = |skew: &str| {
+            let simulation = between(&auto, view).guarantee(hidden).parties(6);
+            let done = run(simulation.skew(skew.parse().unwrap()), &data);
+            (done.rounds, done.traffic.unwrap())
+        };
+        assert_eq!(moved("iid"), moved("size:3"), "{view}");
+    }
+    let drawn = between(&named("dp-sgd", poisson), View::Local).guarantee(hidden).parties(4);
+    let done = run(drawn, &data);
+    let certificate = done.model.certificate();
+    assert!(certificate.counted.unwrap() <= 2.0);
+    let assumed = |what: &str| certificate.assumptions.iter().any(|said| said.contains(what));
+    assert!(assumed("hides nothing from the party itself") && assumed("shows in no message"));
+}
+
+/// Each party a person: one unit each, of all rows.
+#[test]
+fn a_party_that_is_a_person_is_one_unit() {
+    for view in BOTH {
+        let simulation = between(&Solver::auto(), view).unit(Unit::User).party_per_owner();
+        let done = run(simulation, &Data::of(30));
+        let certificate = done.model.certificate();
+        assert_eq!((certificate.population, certificate.unit), (30, Unit::User));
+        assert!(certificate.counted.unwrap() <= 2.0);
+        let assumed = |what: &str| certificate.assumptions.iter().any(|said| said.contains(what));
+        assert!(assumed("one person with all of their records"));
+    }
+}
+
+/// Everything that is not proven or not there is refused by name, before there is a table.
+#[test]
+fn what_noisy_sums_do_not_have_is_refused_by_name() {
+    let ready = |solver: &Solver, view| between(solver, view).parties(4);
+    let refused = |simulation: Simulation| simulation.check().unwrap_err().to_string();
+    let auto = Solver::auto();
+    let set = |sampling: &str| {
+        let sampling = sampling.parse().ok();
+        named("dp-sgd", Settings { sampling, ..Settings::default() })
+    };
+    assert!(refused(ready(&auto, View::Network)).contains("asks a server"));
+    assert!(refused(ready(&set("wor:5"), View::Local)).contains("not offered"));
+    assert!(refused(ready(&set("poisson:0.1"), View::SecureAggregation)).contains("not offered"));
+    let vradmm = Solver::named("vradmm").unwrap();
+    let why = refused(ready(&vradmm, View::SecureAggregation));
+    assert!(why.contains("sampling = full") && why.contains("masks"), "{why}");
+    for view in BOTH {
+        let failures = Failures { after: 0.1, ..Default::default() };
+        assert!(refused(ready(&auto, view).failures(failures)).contains("ends where a party does"));
+        assert!(refused(ready(&auto, view).party_epsilon(1, 0.5)).contains("one epsilon"));
+        assert!(refused(ready(&auto, view).topology("ring")).contains("no graph"));
+        assert!(refused(ready(&auto, view).parties(0)).contains("at least one party"));
+        assert!(refused(ready(&auto, view).noise(0.0)).contains("nothing between"));
+        assert!(refused(ready(&auto, view).standard_errors(0.2)).contains("not offered"));
+        assert!(refused(ready(&Solver::named("consensus").unwrap(), view)).contains("not offered"));
+        assert!(refused(ready(&auto, view).unit(Unit::User)).contains("no person"));
+        let published = Settings { as_published: Some(true), ..Settings::default() };
+        assert!(refused(ready(&named("ssadmm", published), view)).contains("between parties"));
+        let scaled = Settings { clip_share: Some(0.1), ..Settings::default() };
+        assert!(ready(&named("auto", scaled), view).check().is_err());
+        let hidden = guarantee(2.0).with(|it| {
+            it.adjacency = Some(Adjacency::AddRemove);
+            it.public_n = Some(100);
+        });
+        let open = between(&auto, view).guarantee(hidden).party_per_owner();
+        assert!(refused(open).contains("split = N"));
+        let job = ready(&auto, view).check().unwrap();
+        let keep = CheckpointOptions { checkpoint: Some("kept".as_ref()), resume: false };
+        let why = job.run(&Data::of(3).table(), keep, Run::default()).unwrap_err().to_string();
+        assert!(why.contains("cannot go on after a crash"), "{why}");
+    }
+    let honest = |share| Settings { honest: Some(share), ..Settings::default() };
+    let with = |share, view| {
+        let simulation = Simulation::of(problem()).algorithm("auto").unwrap();
+        simulation.settings(honest(share)).guarantee(guarantee(2.0)).trust(view).parties(4)
+    };
+    assert!(refused(with(0.9, View::Local)).contains("secure-aggregation"));
+    with(0.9, View::SecureAggregation).check().unwrap();
+    assert!(refused(with(0.1, View::SecureAggregation)).contains("no honest noise is certain"));
+    assert!(refused(ready(&auto, View::SecureAggregation).parties(1)).contains("needs 2"));
+}
+
+/// A number as a target has the scale of its residuals asked for first: counts, one after the other.
+#[test]
+fn the_scale_of_residuals_is_asked_of_parties() {
+    let Data { x, owners, .. } = Data::of(4);
+    let y: Vec<f64> = x.chunks(FEATURES).map(|row| 3.0 * row[0] - row[2]).collect();
+    let table = Dataset::dense(&x, RECORDS, FEATURES).unwrap().with_targets(&y).unwrap();
+    let table = table.with_owners(Owners::from(&owners[..])).unwrap();
+    let range = Target::range(-9.0, 9.0).unwrap();
+    let schema = Schema::bounded(&[(-1.0, 1.0); FEATURES], range).unwrap();
+    for view in BOTH {
+        let simulation = Simulation::of(Problem::new(schema.clone()))
+            .algorithm("auto")
+            .unwrap()
+            .guarantee(guarantee(20.0))
+            .trust(view)
+            .parties(4);
+        let job = simulation.check().unwrap();
+        let done = job.run(&table, CheckpointOptions::default(), Run::default()).unwrap();
+        assert!(done.model.certificate().counted.unwrap() <= 20.0);
+    }
+}
+
+/// With a secure key the run is certified, and says what the server learns and who is honest.
+#[test]
+fn a_certificate_says_who_adds_the_noise() {
+    let budget = Guarantee::from(Budget::new(2.0, 1e-5).unwrap());
+    let certified = |view| {
+        let simulation = between(&Solver::auto(), view).guarantee(budget).parties(5);
+        run(simulation, &Data::of(1)).model.certificate().clone()
+    };
+    let local = certified(View::Local);
+    assert!(local.certified && local.epsilon <= 2.0, "{:?}", local.reasons);
+    let says = |certificate: &reticent::Certificate, what: &str| {
+        certificate.assumptions.iter().any(|said| said.contains(what))
+    };
+    assert!(says(&local, "its own party's noise") && says(&local, "same party"));
+    let masked = certified(View::SecureAggregation);
+    assert!(masked.certified && masked.epsilon <= 2.0, "{:?}", masked.reasons);
+    assert!(says(&masked, "of 5 parties no more than 1") && says(&masked, "X25519"));
+    assert!(!says(&masked, "its own party's noise"));
+}
