@@ -15,7 +15,9 @@ use reticent_admm::catalogue::{self, AlgorithmEntry, AlgorithmKind};
 use reticent_admm::{Refused, unwatched};
 use reticent_noise::NoiseKey;
 use reticent_oracle::{Digest, PrivateTable, Refusal, Rehearsal, Sampling};
-use reticent_runtime::{self as runtime, Failures, Post, Protocol, ProtocolEntry, ProtocolRecipe};
+use reticent_runtime::{
+    self as runtime, Failures, Post, Protocol, ProtocolEntry, ProtocolRecipe, Traffic,
+};
 
 use super::check::{SimulationJob, keeps_persons_whole, no_needless_graph};
 use super::run::{CheckpointOptions, Simulated};
@@ -223,7 +225,7 @@ impl SimulationJob {
         let (parties, name) = (tables.len() as u32, runtime::run_id(&self.digest, key)?);
         let opening = (&self.opening, self.objective.schema.width());
         let (rows, post) = runtime::entrust(tables, &self.objective.loss, opening, (key, &name))?;
-        Ok(HeldRun { ready: job.open_held(rows, run)?, post, parties })
+        Ok(HeldRun { ready: job.open_held(rows, None, run)?, post, parties })
     }
 
     /// Refuses to keep what cannot be gone on with.
@@ -257,17 +259,18 @@ impl HeldRun<'_> {
     pub fn run(self, job: &SimulationJob, run: Run<'_>) -> Result<Simulated, Error> {
         let HeldRun { ready, post, parties } = self;
         let Fitted { model, trace, .. } = ready.run(run)?;
-        job.entrusted((model, trace), parties, &post).map_err(|why| job.stopped(why))
+        let moved = (post.rounds(), post.traffic());
+        job.entrusted((model, trace), parties, moved).map_err(|why| job.stopped(why))
     }
 }
 
 impl SimulationJob {
     /// The model and the books of every party: what is released is of all, and counts for each.
-    fn entrusted(
+    pub(super) fn entrusted(
         &self,
         (model, trace): (Model, Option<Trace>),
         parties: u32,
-        post: &Post,
+        (rounds, traffic): (u32, Traffic),
     ) -> Result<Simulated, Error> {
         let books = PartyBooks::alike(model.certificate().clone().sealed(None)?, parties as usize);
         let certificate = books.run()?;
@@ -277,8 +280,8 @@ impl SimulationJob {
             model,
             nodes,
             parties: books,
-            rounds: post.rounds(),
-            traffic: Some(post.traffic()),
+            rounds,
+            traffic: Some(traffic),
             rejections: Default::default(),
             trace,
         })
