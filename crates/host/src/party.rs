@@ -311,6 +311,8 @@ impl<'a> Seat<'a> {
                     self.link = Some(link);
                     return Ok(Some((own, plan)));
                 }
+                // Whoever comes again is told what is known of it first.
+                (HostMessage::Known(0), Some(own), _) => signed = Some(own),
                 (HostMessage::Again, ..) => return Ok(None),
                 (HostMessage::Over(why), ..) => return Err(HostError::Ended(why)),
                 (HostMessage::Refused(why), ..) => {

@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(read, signed);
         read.signed_by_all(&own).unwrap();
         // One letter of what it says, and it is another that nobody has signed.
-        for (old, new) in [("study", "stvdy"), ("127.0.0.1:1", "127.0.0.1:2"), ("\"b\"", "\"c\"")] {
+        for (old, new) in [("\"study\"", "\"stvdy\""), ("127.0.0.1:1", "127.0.0.1:2"), ("\"b\"", "\"c\"")] {
             std::fs::write(&path, signed.text().unwrap().replace(old, new)).unwrap();
             let other = Roster::read(&path).unwrap();
             assert_ne!(other.digest(), signed.digest(), "{old}");

@@ -83,7 +83,7 @@ fn who_may_not_is_rejected_by_name_and_the_run_goes_on() {
         // The lead's own key does not join.
         assert!(answered(&world.tls_dialer("lead"), hello(&world, 0)).is_err());
         let own = world.tls_dialer("party-0");
-        let mut check = |hello: Hello, name: &str| {
+        let check = |hello: Hello, name: &str| {
             let said = answered(&own, hello).unwrap();
             let HostMessage::Refused(why) = said else { panic!("{said:?}") };
             assert_eq!(why.name(), name);

@@ -210,8 +210,8 @@ fn what_cannot_be_kept_is_not_sent() {
     let world = World::new(folder.path(), 1, AUTO);
     let (_net, listener, dialers) = world.net();
     let led = std::thread::scope(|scope| {
-        let patience = Duration::from_secs(3);
-        let led = scope.spawn(|| world.lead(HostOptions { patience, ..options() }, listener));
+        let short = HostOptions { patience: Duration::from_secs(3), ..options() };
+        let led = scope.spawn(|| world.lead(short, listener));
         let sent = Arc::new(AtomicU32::new(0));
         let own = Arc::clone(&sent);
         let witness: Arc<dyn Fn(Moment) + Send + Sync> = Arc::new(move |moment| {
