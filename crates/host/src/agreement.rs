@@ -89,7 +89,8 @@ pub fn unsigned(
     for (key, member) in keys.zip(roster.members()) {
         let signature = given.next().and_then(|bytes| <[u8; 64]>::try_from(&bytes[..]).ok());
         let public = PublicKey::from_bytes(&key);
-        let good = public.zip(signature).is_some_and(|(public, value)| public.has_signed(&said, &value));
+        let good =
+            public.zip(signature).is_some_and(|(public, value)| public.has_signed(&said, &value));
         if !good {
             return Some(member.name.clone());
         }

@@ -156,7 +156,8 @@ impl Lines {
                         Talk::Broken
                     });
                 }
-                Err(LinkError::Timeout) if Instant::now() < until && !self.hall.is_newer(party) => {}
+                Err(LinkError::Timeout) if Instant::now() < until && !self.hall.is_newer(party) => {
+                }
                 Err(LinkError::TooLong { .. }) => {
                     self.hall.reject("oversized");
                     return Err(Talk::Broken);

@@ -113,7 +113,7 @@ impl HostError {
             }
             HostError::File { .. } => "see docs/network.md".to_owned(),
             HostError::Journal { .. } => {
-                "check that you may write the file and the disk has room; nothing was sent that it does not hold".to_owned()
+                "check that you may write it and the disk has room; nothing was sent that it does not hold".to_owned()
             }
             HostError::Absent { .. } | HostError::Link(_) => {
                 "the same command goes on where the run is; what was answered counts in full".to_owned()

@@ -63,9 +63,9 @@ impl RunFile {
             .map_err(|error| refuse(format!("it cannot be read: {}", error.kind())))?;
         let mut table: toml::Table =
             text.parse().map_err(|error: toml::de::Error| refuse(error.message().to_owned()))?;
-        let network = table.remove("network").ok_or_else(|| {
-            refuse("it has no table [network] with `roster = FILE`".to_owned())
-        })?;
+        let network = table
+            .remove("network")
+            .ok_or_else(|| refuse("it has no table [network] with `roster = FILE`".to_owned()))?;
         let NetworkKeys { roster, patience } = network
             .try_into()
             .map_err(|error: toml::de::Error| refuse(format!("[network]: {}", error.message())))?;

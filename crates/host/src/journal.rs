@@ -78,8 +78,8 @@ impl Journal {
         match journal.get::<String>("program")? {
             Some(program) if program != PROGRAM => {
                 let why = format!(
-                    "the run in it began under program {program}, and this is {PROGRAM}: a run ends under the version that \
-                     began it"
+                    "the run in it began under program {program}, and this is {PROGRAM}: a run ends under the \
+                     version that began it"
                 );
                 Err(HostError::journal(path, why))
             }
@@ -94,7 +94,8 @@ impl Journal {
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let number = |name: &str| transaction.pragma_query_value(None, name, |row| row.get(0));
-        let (application, format): (i64, i64) = (number("application_id")?, number("user_version")?);
+        let (application, format): (i64, i64) =
+            (number("application_id")?, number("user_version")?);
         let tables: i64 =
             transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
         match (application, format, tables) {
@@ -228,9 +229,10 @@ impl Change<'_> {
     pub fn set<T: Serialize>(&self, name: &str, value: &T) -> Result<(), HostError> {
         let bytes = postcard::to_allocvec(value)
             .map_err(|_| HostError::journal(self.path, format!("{name} cannot be written")))?;
-        self.execute("INSERT OR REPLACE INTO state (name, value) VALUES (?1, ?2)", params![
-            name, bytes
-        ])
+        self.execute(
+            "INSERT OR REPLACE INTO state (name, value) VALUES (?1, ?2)",
+            params![name, bytes],
+        )
     }
 
     /// Forgets a value of the state.
@@ -246,9 +248,10 @@ impl Change<'_> {
     /// # Errors
     /// If it cannot be written.
     pub fn greeting(&self, party: u32, value: &[u8]) -> Result<(), HostError> {
-        self.execute("INSERT OR REPLACE INTO greetings (party, value) VALUES (?1, ?2)", params![
-            party, value
-        ])
+        self.execute(
+            "INSERT OR REPLACE INTO greetings (party, value) VALUES (?1, ?2)",
+            params![party, value],
+        )
     }
 
     /// Keeps an answer. There is one for a party and a round.
@@ -288,7 +291,9 @@ pub(crate) mod secret {
         (**key).serialize(to)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Zeroizing<[u8; 32]>, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Zeroizing<[u8; 32]>, D::Error> {
         <[u8; 32]>::deserialize(from).map(Zeroizing::new)
     }
 }

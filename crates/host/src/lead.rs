@@ -80,7 +80,8 @@ impl Lead<'_> {
         let kept = kept.or(begun.as_ref().map(|begun| (begun.run, begun.job, begun.roster)));
         if let Some((run, job, roster)) = &kept {
             if (job, roster) != (self.job.digest(), &self.roster.digest()) {
-                let why = "it is of another job or another roster; give this one a journal of its own";
+                let why =
+                    "it is of another job or another roster; give this one a journal of its own";
                 return Err(HostError::journal(journal.path(), why));
             }
             hall.begin(run);
@@ -106,12 +107,8 @@ impl Lead<'_> {
         let (begun, links) = match begun {
             Some(begun) => (begun, Vec::new()),
             None => {
-                let lobby = Lobby {
-                    hall,
-                    job: self.job,
-                    identity: self.identity,
-                    options: &self.options,
-                };
+                let lobby =
+                    Lobby { hall, job: self.job, identity: self.identity, options: &self.options };
                 lobby.gather(&mut journal)?
             }
         };
@@ -123,8 +120,7 @@ impl Lead<'_> {
         lines.seat(links);
         match self.perform(&lines, &begun) {
             Ok(model) => {
-                let over =
-                    Over { run: begun.run, job: begun.job, roster: begun.roster, model };
+                let over = Over { run: begun.run, job: begun.job, roster: begun.roster, model };
                 self.options.at(Moment::BeforeCommit);
                 locked(&lines.journal).commit(|change| {
                     change.set("over", &over)?;
@@ -151,7 +147,8 @@ impl Lead<'_> {
 
     /// What everybody greets with.
     fn greeted(&self, lines: &Lines, begun: &Begun) -> Result<Vec<Vec<u8>>, HostError> {
-        let known: BTreeMap<u32, Vec<u8>> = locked(&lines.journal).greetings()?.into_iter().collect();
+        let known: BTreeMap<u32, Vec<u8>> =
+            locked(&lines.journal).greetings()?.into_iter().collect();
         let one = |party: u32| match known.get(&party) {
             Some(greeting) => Ok(greeting.clone()),
             None => lines.greeting(party, &begun.signatures),
@@ -159,7 +156,9 @@ impl Lead<'_> {
         std::thread::scope(|scope| {
             let all: Vec<_> =
                 (0..self.job.parties()).map(|party| scope.spawn(move || one(party))).collect();
-            all.into_iter().map(|greeted| greeted.join().unwrap_or_else(|_| Err(panicked()))).collect()
+            all.into_iter()
+                .map(|greeted| greeted.join().unwrap_or_else(|_| Err(panicked())))
+                .collect()
         })
     }
 
@@ -192,7 +191,7 @@ impl Lead<'_> {
             let mut run = Run::watched(&mut watch);
             let ready = self.job.open(rows, units, entropy, &mut run)?;
             if ready.is_tainted() && !seeded {
-                let why = "no certificate could be given: a party's key is from a seed, or the schema is a draft of its table";
+                let why = "no certificate could be given: a party's key is from a seed, or the schema is a draft";
                 return Err(Error::value("parties", "tainted", why));
             }
             let mut simulated = ready.run(run, || lines.moved())?;

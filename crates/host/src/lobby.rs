@@ -85,10 +85,7 @@ impl From<LinkError> for Failed {
 
 impl Lobby<'_> {
     /// Waits for all, and makes a run of them; it is in the journal when this returns.
-    pub fn gather(
-        &self,
-        journal: &mut Journal,
-    ) -> Result<(Begun, Vec<Box<dyn Link>>), HostError> {
+    pub fn gather(&self, journal: &mut Journal) -> Result<(Begun, Vec<Box<dyn Link>>), HostError> {
         let until = Instant::now() + self.options.patience;
         loop {
             let mut visitors = self.all(until)?;
@@ -183,9 +180,7 @@ impl Lobby<'_> {
         let mut terms = RunTerms { nonces: vec![*nonce], units: Vec::new() };
         for visitor in &mut *visitors {
             match self.hear(visitor)? {
-                HostMessage::Reveal(nonce, units)
-                    if units.is_some() == self.job.tells_units() =>
-                {
+                HostMessage::Reveal(nonce, units) if units.is_some() == self.job.tells_units() => {
                     terms.nonces.push(nonce);
                     terms.units.push(units);
                 }

@@ -86,7 +86,9 @@ impl HostMessage {
 }
 
 /// Why somebody is not let in, or not listened to.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error,
+)]
 #[non_exhaustive]
 pub enum Rejection {
     /// Bytes that are no message.
@@ -149,7 +151,9 @@ impl Rejection {
     pub fn hint(&self) -> &'static str {
         match self {
             Rejection::Version { .. } => "use the same version everywhere; nothing was spent",
-            Rejection::OtherRoster => "compare `reticent roster show` with the others; nothing was spent",
+            Rejection::OtherRoster => {
+                "compare `reticent roster show` with the others; nothing was spent"
+            }
             Rejection::OtherJob => {
                 "compare run file, schema and constraint with the others, byte for byte; nothing was spent"
             }

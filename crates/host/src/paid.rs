@@ -97,8 +97,12 @@ fn told(said: &RefCell<Option<HostError>>, why: HostError, spent: Option<(f64, f
     said.replace(Some(why));
     match spent {
         None => plain,
-        Some((epsilon, delta)) if goes_on => Error::Unfinished { why: Box::new(plain), epsilon, delta },
-        Some((epsilon, delta)) => Error::Spent { why: Box::new(plain), epsilon, delta, books: None },
+        Some((epsilon, delta)) if goes_on => {
+            Error::Unfinished { why: Box::new(plain), epsilon, delta }
+        }
+        Some((epsilon, delta)) => {
+            Error::Spent { why: Box::new(plain), epsilon, delta, books: None }
+        }
     }
 }
 
@@ -144,10 +148,7 @@ impl Payable for PaidJoining<'_, '_> {
 }
 
 /// Goes on with a run that was paid for when it began.
-fn resume(
-    mut serving: Serving<'_>,
-    budget: Option<PartyBudget<'_>>,
-) -> Result<PaidRun, HostError> {
+fn resume(mut serving: Serving<'_>, budget: Option<PartyBudget<'_>>) -> Result<PaidRun, HostError> {
     let reserved = serving.reservation();
     let mut store = None;
     if let Some((job, hash)) = &reserved {

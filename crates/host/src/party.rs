@@ -25,9 +25,7 @@ use crate::agreement::{PROGRAM, RunTerms, commitment, sign, unsigned};
 use crate::error::HostError;
 use crate::journal::Journal;
 use crate::links::{Dial, Link, LinkError};
-use crate::message::{
-    Hello, HostMessage, LONGEST_LOBBY, LONGEST_MODEL, Rejection, VERSION,
-};
+use crate::message::{Hello, HostMessage, LONGEST_LOBBY, LONGEST_MODEL, Rejection, VERSION};
 use crate::options::{HostOptions, Moment, Notice};
 use crate::roster::Roster;
 
@@ -186,7 +184,11 @@ impl<'a> Seat<'a> {
     }
 
     /// A link to the lead on which hello was said.
-    fn connect(&mut self, nonce: &[u8; 32], run: Option<Digest>) -> Result<Box<dyn Link>, HostError> {
+    fn connect(
+        &mut self,
+        nonce: &[u8; 32],
+        run: Option<Digest>,
+    ) -> Result<Box<dyn Link>, HostError> {
         let Party { job, roster, dialer, .. } = self.party;
         let hello = HostMessage::Hello(Hello {
             host: VERSION,
@@ -254,7 +256,9 @@ impl<'a> Seat<'a> {
                 }
                 // It begins again, and with it the nonces.
                 Ok(None) => self.unsign()?,
-                Err(HostError::Refused { why: Rejection::UnknownRun, .. }) if known => self.unsign()?,
+                Err(HostError::Refused { why: Rejection::UnknownRun, .. }) if known => {
+                    self.unsign()?
+                }
                 Err(HostError::Link(LinkError::Untrusted(why))) => {
                     return Err(LinkError::Untrusted(why).into());
                 }
@@ -288,7 +292,8 @@ impl<'a> Seat<'a> {
                     let own = self.check_terms(&roll, nonce, terms, aggregator)?;
                     let plan = self.party.job.plan(&own.terms.units)?;
                     if let Err(why) = fits(&plan) {
-                        let said = Rejection::Declined("its budget does not allow the run".to_owned());
+                        let said =
+                            Rejection::Declined("its budget does not allow the run".to_owned());
                         self.say(&mut *link, &HostMessage::Refused(said))?;
                         return Err(why);
                     }
@@ -465,8 +470,8 @@ impl<'a> Serving<'a> {
                 HostMessage::Begin(_) => self.greet(&mut *link)?,
                 HostMessage::Known(rounds) if rounds > self.node.answered() => {
                     let why = format!(
-                        "the lead has {rounds} answers of this party and its journal {}: it was set back, and nothing is \
-                         answered again",
+                        "the lead has {rounds} answers of this party and its journal {}: it was set back, and \
+                         nothing is answered again",
                         self.node.answered()
                     );
                     return Err(self.end(why));

@@ -101,8 +101,7 @@ impl Roster {
     }
 
     fn checked(path: &Path, file: RosterFile) -> Result<Self, HostError> {
-        let refuse =
-            |reason: String| Err(HostError::Roster { file: path.to_owned(), reason });
+        let refuse = |reason: String| Err(HostError::Roster { file: path.to_owned(), reason });
         if file.format != FORMAT {
             return refuse(format!("it is of format {}, and {FORMAT} is known", file.format));
         }
@@ -120,7 +119,9 @@ impl Roster {
             }
             let key = from_hex(&member.key).filter(|key| PublicKey::from_bytes(key).is_some());
             let Some(key) = key else {
-                return refuse(format!("{said} has no Ed25519 public key of 64 hexadecimal digits"));
+                return refuse(format!(
+                    "{said} has no Ed25519 public key of 64 hexadecimal digits"
+                ));
             };
             if keys.contains(&key) {
                 return refuse(format!("{said} has the key of another member"));
@@ -205,9 +206,9 @@ impl Roster {
         let named = self.file.signatures.iter().filter(|signed| signed.key == hex(key));
         let public = PublicKey::from_bytes(key);
         let message = self.message();
-        named.filter_map(|signed| from_hex::<64>(&signed.value)).any(|value| {
-            public.is_some_and(|public| public.has_signed(&message, &value))
-        })
+        named
+            .filter_map(|signed| from_hex::<64>(&signed.value))
+            .any(|value| public.is_some_and(|public| public.has_signed(&message, &value)))
     }
 
     /// Refuses a roster that somebody has not signed, oneself first.
@@ -346,7 +347,9 @@ mod tests {
         assert_eq!(read, signed);
         read.signed_by_all(&own).unwrap();
         // One letter of what it says, and it is another that nobody has signed.
-        for (old, new) in [("\"study\"", "\"stvdy\""), ("127.0.0.1:1", "127.0.0.1:2"), ("\"b\"", "\"c\"")] {
+        for (old, new) in
+            [("\"study\"", "\"stvdy\""), ("127.0.0.1:1", "127.0.0.1:2"), ("\"b\"", "\"c\"")]
+        {
             std::fs::write(&path, signed.text().unwrap().replace(old, new)).unwrap();
             let other = Roster::read(&path).unwrap();
             assert_ne!(other.digest(), signed.digest(), "{old}");

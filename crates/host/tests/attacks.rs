@@ -109,7 +109,8 @@ fn who_may_not_is_rejected_by_name_and_the_run_goes_on() {
         // No TLS, and half a frame that never ends: they wait for nobody but themselves.
         let mut plain = TcpStream::connect(&address).unwrap();
         plain.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
-        let silent: Vec<TcpStream> = (0..20).map(|_| TcpStream::connect(&address).unwrap()).collect();
+        let silent: Vec<TcpStream> =
+            (0..20).map(|_| TcpStream::connect(&address).unwrap()).collect();
         let joined: Vec<_> = (0..2)
             .map(|party| {
                 let world = &world;
@@ -128,9 +129,10 @@ fn who_may_not_is_rejected_by_name_and_the_run_goes_on() {
         drop(silent);
     });
     let rejected = rejected.lock().unwrap();
-    for name in ["not yours", "other version", "other roster", "other job", "unknown run", "malformed"]
-        .into_iter()
-        .chain(["unexpected", "oversized", "no handshake"])
+    for name in
+        ["not yours", "other version", "other roster", "other job", "unknown run", "malformed"]
+            .into_iter()
+            .chain(["unexpected", "oversized", "no handshake"])
     {
         assert!(rejected.iter().any(|own| own == name), "{name}: {rejected:?}");
     }
@@ -318,13 +320,16 @@ fn what_is_not_run_on_a_network_is_refused_by_name() {
         reticent_host::RunFile::read(&world.at("other.toml")).unwrap_err().to_string()
     };
     let network = "[network]\nroster = \"roster.toml\"\n";
-    let why = refused_text(&format!("schema = \"schema.toml\"\n{AUTO}[parties]\ntrust = \"local\"\n{network}"));
+    let why = refused_text(&format!(
+        "schema = \"schema.toml\"\n{AUTO}[parties]\ntrust = \"local\"\n{network}"
+    ));
     assert!(why.contains("trusted with sums"), "{why}");
     let why = refused_text(&format!(
         "schema = \"schema.toml\"\n{AUTO}[parties]\ntrust = \"central\"\nsplit = 2\n{network}"
     ));
     assert!(why.contains("roster"), "{why}");
-    let why = refused_text(&format!("schema = \"schema.toml\"\n{AUTO}[parties]\ntrust = \"central\"\n"));
+    let why =
+        refused_text(&format!("schema = \"schema.toml\"\n{AUTO}[parties]\ntrust = \"central\"\n"));
     assert!(why.contains("[network]"), "{why}");
 }
 

@@ -221,7 +221,11 @@ fn what_cannot_be_kept_is_not_sent() {
         });
         let journal = Journal::open(&world.at("party-0.journal")).unwrap();
         journal.refuse_writes().unwrap();
-        let why = world.join_with(journal, HostOptions { witness: Some(witness), ..options() }, &*dialers[0]);
+        let why = world.join_with(
+            journal,
+            HostOptions { witness: Some(witness), ..options() },
+            &*dialers[0],
+        );
         assert!(matches!(&why, Err(HostError::Journal { .. })), "{why:?}");
         // The nonce, which binds to nothing; no signature.
         assert_eq!(sent.load(Ordering::Relaxed), 1);

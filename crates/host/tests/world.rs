@@ -10,7 +10,8 @@ use reticent_host::links::memory::MemoryNet;
 use reticent_host::links::tls::{TlsDialer, TlsListener};
 use reticent_host::links::{Dial, Listen};
 use reticent_host::{
-    HostError, HostOptions, Journal, Lead, Led, Member, PaidRun, Party, PartyBudget, Roster, RunFile,
+    HostError, HostOptions, Journal, Lead, Led, Member, PaidRun, Party, PartyBudget, Roster,
+    RunFile,
 };
 
 pub const SEED: u64 = 7;
@@ -77,7 +78,11 @@ impl World {
 
     pub fn identity(&self, name: &str) -> Identity {
         let path = self.at(&format!("{name}.key"));
-        if path.exists() { Identity::read(&path).unwrap() } else { Identity::create(&path).unwrap().0 }
+        if path.exists() {
+            Identity::read(&path).unwrap()
+        } else {
+            Identity::create(&path).unwrap().0
+        }
     }
 
     pub fn member(&self, name: &str) -> Member {
@@ -164,8 +169,7 @@ impl World {
     pub fn net(&self) -> (MemoryNet, Box<dyn Listen>, Vec<Box<dyn Dial>>) {
         let net = MemoryNet::default();
         let listener = net.listen(self.identity("lead").public().bytes());
-        let dial =
-            |party| net.dialer(self.identity(&format!("party-{party}")).public().bytes());
+        let dial = |party| net.dialer(self.identity(&format!("party-{party}")).public().bytes());
         let dialers = (0..self.parties).map(dial).collect();
         (net, listener, dialers)
     }

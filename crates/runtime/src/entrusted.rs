@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use reticent_accountant::Refused;
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::{
-    Carrier, EntrustedProgress, EntrustedTable, HeldRows, PrivacyModel, PrivateTable, Refusal, SumAggregator,
+    Carrier, EntrustedProgress, EntrustedTable, HeldRows, PrivacyModel, PrivateTable, Refusal,
+    SumAggregator,
 };
 use reticent_problem::losses::Loss;
 

@@ -13,9 +13,7 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::{
     CryptoProvider, WebPkiSupportedAlgorithms, ring, verify_tls13_signature_with_raw_key,
 };
-use rustls::pki_types::{
-    CertificateDer, ServerName, SubjectPublicKeyInfoDer, UnixTime,
-};
+use rustls::pki_types::{CertificateDer, ServerName, SubjectPublicKeyInfoDer, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::sign::{CertifiedKey, Signer, SigningKey};
 use rustls::{
@@ -27,7 +25,8 @@ use super::{Arrival, Dial, FRONT, Link, LinkError, Listen, first_frame, left};
 use crate::roster::{Roster, today};
 
 /// What stands before the 32 bytes of an Ed25519 key in its DER form (RFC 8410).
-const BEFORE_KEY: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
+const BEFORE_KEY: [u8; 12] =
+    [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
 /// How much is read at once.
 const CHUNK: usize = 1 << 14;
@@ -394,8 +393,7 @@ impl TlsLink {
         link.write_all(until)?;
         let keys = link.tls.peer_certificates().unwrap_or_default();
         let key = keys.first().and_then(|der| key_of(der));
-        link.peer =
-            key.ok_or_else(|| LinkError::Untrusted("it has shown no key".to_owned()))?;
+        link.peer = key.ok_or_else(|| LinkError::Untrusted("it has shown no key".to_owned()))?;
         Ok(Box::new(link))
     }
 

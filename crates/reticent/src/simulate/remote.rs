@@ -65,13 +65,13 @@ impl SimulationSpec {
     fn on_a_network(&self) -> Result<(), Error> {
         let entry = find(self.job.algorithm.as_deref().unwrap_or(super::spec::DEFAULT_ALGORITHM))?;
         if !is_held(entry) {
-            let why = "on a network the algorithms of one table run, with `trust = central`: auto, dp-sgd, ssadmm, mpadmm, \
-                       sadmm, vradmm and dp-cd; `reticent simulate` runs this one in one process";
+            let why = "on a network the algorithms of one table run, with `trust = central`: auto, dp-sgd, ssadmm, \
+                       mpadmm, sadmm, vradmm and dp-cd; `reticent simulate` runs this one in one process";
             return Err(Error::value("algorithm", entry.name, why));
         }
         if let Some(view) = self.parties.trust.filter(|view| *view != View::Central) {
-            let why = "on a network the lead is trusted with sums: say `trust = central`; `reticent simulate` has others, in \
-                       one process";
+            let why = "on a network the lead is trusted with sums: say `trust = central`; `reticent simulate` has others, \
+                       in one process";
             return Err(Error::value("trust", view, why));
         }
         let Parties { split, users_from, skew, seed, .. } = &self.parties;
@@ -156,8 +156,8 @@ impl RemoteJob {
         match table.drafted_the_schema() {
             false => Ok(table),
             true => {
-                let why = "it was drafted from this very table, so that everybody who has it has read the table without \
-                           paying; write one from public knowledge";
+                let why = "it was drafted from this very table, so that everybody who has it has read the table \
+                           without paying; write one from public knowledge";
                 Err(Error::value("schema", "a draft", why))
             }
         }

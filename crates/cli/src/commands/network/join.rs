@@ -18,8 +18,10 @@ use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Killed or cut off, the same command goes on with the run that its journal has.\n\
-                        A party file has data, key, journal and out, and budget where one pays for the run.")]
+#[command(
+    after_help = "Killed or cut off, the same command goes on with the run that its journal has.\n\
+                        A party file has data, key, journal and out, and budget where one pays for the run."
+)]
 pub struct JoinArgs {
     /// The run file (TOML), the same for everybody
     run: PathBuf,
@@ -90,11 +92,12 @@ fn answer(own: &PartyFile, run: PaidRun) -> Result<Answer, CommandFailure> {
         _ => " No budget was named: keep a record of what it cost.".to_owned(),
     };
     let head = format!(
-        "Run {} is over, and {} is its model; its certificate is signed by the lead and counts what you agreed to.{paid}",
+        "Run {} is over, and {} is its model; the lead has signed its certificate, which counts what you agreed to.{paid}",
         &joined.run[..16],
         path.display()
     );
     let text = format!("{}\n{}", wrapped(&head), columns(&certificate_rows(certificate), 2, 2));
-    let remarks = open.map(|why| format!("The job stays open in the budget, and counted in full: {why}."));
+    let remarks =
+        open.map(|why| format!("The job stays open in the budget, and counted in full: {why}."));
     Ok(Answer { text, object, remarks: remarks.into_iter().collect(), ..Answer::default() })
 }

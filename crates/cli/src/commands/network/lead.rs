@@ -18,8 +18,10 @@ use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Killed or cut off, the same command goes on with the run that its journal has.\n\
-                        The journal holds exact sums and the key of the noise until the run is over: keep it secret.")]
+#[command(
+    after_help = "Killed or cut off, the same command goes on with the run that its journal has.\n\
+                        The journal holds exact sums and the key of the noise until the run is over: keep it secret."
+)]
 pub struct LeadArgs {
     /// The run file (TOML), the same for everybody
     run: PathBuf,
@@ -81,7 +83,11 @@ impl LeadArgs {
         object["run"] = json!(led.run);
         object["without"] = json!(led.without);
         object["rejections"] = json!(led.rejections);
-        let head = format!("Run {} is over, and {} is its model, signed by you.", &led.run[..16], path.display());
+        let head = format!(
+            "Run {} is over, and {} is its model, signed by you.",
+            &led.run[..16],
+            path.display()
+        );
         let text = format!("{}\n{}", wrapped(&head), columns(&rows, 2, 2));
         let mut remarks = Vec::new();
         if !led.without.is_empty() {

@@ -100,7 +100,14 @@ impl RosterCommand {
     pub fn run(self) -> Result<Answer, CommandFailure> {
         let fail = failure("roster");
         match self {
-            RosterCommand::New(RosterNewArgs { file, study, name, key: public, address, until }) => {
+            RosterCommand::New(RosterNewArgs {
+                file,
+                study,
+                name,
+                key: public,
+                address,
+                until,
+            }) => {
                 check_new(&file, false).map_err(|error| CommandFailure::of("roster", error))?;
                 let lead = Member { name, key: key(&public)?, address: Some(address), until };
                 let roster = Roster::new(&file, &study, lead).map_err(fail)?;
@@ -152,13 +159,12 @@ fn shown(roster: &Roster, file: &Path, done: &str) -> Answer {
     }
     let fingerprint = roster.fingerprint();
     let head = wrapped(&format!(
-        "{done} {}, of the study \"{}\". Its fingerprint is {fingerprint}: compare it with the others, by telephone or on \
-         paper, before you sign.",
+        "{done} {}, of the study \"{}\". Its fingerprint is {fingerprint}: compare it with the others, by telephone \
+         or on paper, before you sign.",
         file.display(),
         roster.study()
     ));
     let text = format!("{head}\n{}", columns(&rows, 2, 2));
-    let object =
-        json!({ "roster": file, "study": roster.study(), "fingerprint": fingerprint, "members": members });
+    let object = json!({ "roster": file, "study": roster.study(), "fingerprint": fingerprint, "members": members });
     Answer { text, object, ..Answer::default() }
 }
