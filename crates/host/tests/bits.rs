@@ -3,7 +3,12 @@
 use reticent::Model;
 use reticent_host::links::Dial;
 
-use super::world::{AUTO, World, assert_same, options};
+use reticent_host::HostOptions;
+
+use super::world::{AUTO, World, assert_same, bits, options};
+
+const SAMPLED: &str = "algorithm = \"dp-sgd\"\nepsilon = 2.0\ndelta = 1e-5\niterations = 6\nbatch = 40\n\
+    sampling = \"poisson\"\n";
 
 fn check(world: &World, led: reticent_host::Led, joined: Vec<reticent_host::PaidRun>) {
     let simulated = world.simulated();
@@ -39,4 +44,25 @@ fn a_run_over_tls_has_the_bits_of_simulate() {
     let (rounds, traffic) = led.moved.unwrap();
     assert!(rounds > 3 && traffic.messages > 2 * u64::from(rounds));
     check(&world, led, joined.into_iter().map(Result::unwrap).collect());
+}
+
+/// A secret sample: the bits are those of the pooled fit, whose rows are the parties' one behind the
+/// other, and what is moved is as much whoever is drawn.
+#[test]
+fn a_secret_sample_is_the_pooled_one_and_does_not_show_in_what_is_moved() {
+    let run = |seed: u64| {
+        let folder = tempfile::tempdir().unwrap();
+        let world = World::new(folder.path(), 2, SAMPLED);
+        let (_net, listener, dialers) = world.net();
+        let own = HostOptions { seed: Some(seed), ..options() };
+        let (led, joined) = world.all(&own, listener, &dialers);
+        joined.into_iter().for_each(|own| drop(own.unwrap()));
+        let led = led.unwrap();
+        let model = Model::from_json(&led.model).unwrap();
+        assert_eq!(bits(&model), bits(&world.pooled(seed)));
+        (led.moved.unwrap(), bits(&model))
+    };
+    let ((one, first), (two, second)) = (run(7), run(8));
+    assert_eq!(one, two);
+    assert_ne!(first, second);
 }

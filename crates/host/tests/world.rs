@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reticent::simulate::{CheckpointOptions, SimulationSpec};
-use reticent::{Files, Identity, JobFile, Model, Run};
+use reticent::{Files, Identity, JobFile, Model, Run, Spec};
 use reticent_host::links::memory::MemoryNet;
 use reticent_host::links::tls::{TlsDialer, TlsListener};
 use reticent_host::links::{Dial, Listen};
@@ -105,6 +105,15 @@ impl World {
         let data = Files { paths: vec![self.at("pooled.csv")], reading: Default::default() };
         let job = file.job.check().unwrap();
         job.run(&data, CheckpointOptions::default(), Run::default()).unwrap().model
+    }
+
+    /// The fit of all rows, the parties' one behind the other.
+    pub fn pooled(&self, seed: u64) -> Model {
+        let text = format!("schema = \"schema.toml\"\n{}seed = {seed}\n", self.job);
+        std::fs::write(self.at("fit.toml"), text).unwrap();
+        let file = JobFile::<Spec>::read(&self.at("fit.toml")).unwrap();
+        let data = Files { paths: vec![self.at("pooled.csv")], reading: Default::default() };
+        file.job.check().unwrap().fit(&data).unwrap().model
     }
 
     pub fn lead(&self, options: HostOptions, listener: Box<dyn Listen>) -> Result<Led, HostError> {
