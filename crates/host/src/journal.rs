@@ -5,7 +5,7 @@
 //! disk when it is over (write-ahead log, `synchronous = FULL`). One process has the file.
 //!
 //! The file holds secrets while a run is on: keys, and at the lead what the parties have said. They are
-//! overwritten when the run is over.
+//! overwritten in it when the run is over, as far as SQLite and the file system do.
 
 use std::path::{Path, PathBuf};
 
@@ -114,6 +114,12 @@ impl Journal {
         transaction.execute(sql, [])?;
         transaction.commit()?;
         Ok(Ok(()))
+    }
+
+    /// Empties the write-ahead log, in which what was forgotten still stands.
+    pub fn wipe(&self) {
+        // Whoever still has it open does it when the file is closed.
+        let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     }
 
     /// Takes nothing any more, as a disk that is full: for tests.
@@ -312,7 +318,14 @@ fn make(path: &Path) -> std::io::Result<()> {
             return Err(std::io::ErrorKind::PermissionDenied.into());
         }
     }
-    file.sync_all()
+    file.sync_all()?;
+    // The name of a new file is in its folder, which is written by itself.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    #[cfg(unix)]
+    std::fs::File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
+    #[cfg(not(unix))]
+    let _ = folder;
+    Ok(())
 }
 
 /// What SQLite says, without paths.

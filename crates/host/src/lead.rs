@@ -129,6 +129,7 @@ impl Lead<'_> {
                     change.forget_answers()
                 })?;
                 self.options.at(Moment::AfterCommit);
+                locked(&lines.journal).wipe();
                 let moved = lines.moved();
                 self.deliver(hall, &lines, over, Some(moved))
             }
@@ -139,6 +140,7 @@ impl Lead<'_> {
                     change.forget("begun")?;
                     change.forget_answers()
                 })?;
+                locked(&lines.journal).wipe();
                 lines.tell_over(&why.to_string());
                 Err(why)
             }

@@ -496,6 +496,7 @@ impl<'a> Serving<'a> {
             change.forget("joined")?;
             change.forget("node")
         });
+        self.seat.journal.wipe();
         kept.err().unwrap_or(HostError::Ended(why))
     }
 
@@ -550,6 +551,7 @@ impl<'a> Serving<'a> {
             change.forget("node")
         })?;
         self.seat.options().at(Moment::AfterCommit);
+        self.seat.journal.wipe();
         // Who does not hear it hands the model over again, to a journal that has it.
         let _ = self.seat.say(link, &HostMessage::Received);
         self.seat.options().tell(Notice::Delivered(self.seat.party.roster.name(self.seat.number)));
