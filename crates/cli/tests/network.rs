@@ -37,11 +37,14 @@ fn three_hospitals_and_a_lead_come_to_one_model_and_each_pays_once() {
     }
     let said = folder.shell("reticent verify h/north/model/model.json --key h/lead/key.pub");
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    let said = folder.shell("reticent --json run status h/north/journal");
+    assert!(said.out.contains("\"stage\":\"over\""), "{}", said.out);
+    assert_eq!(folder.shell("reticent run forfeit h/north/journal").code, 2);
     // It is over: the same command hands the model over again, and nothing is paid.
     let again = "reticent --json join h/run.toml --party h/north/party.toml --force";
     let said = folder.shell(again);
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
-    assert!(said.out.contains("\"job\":1"), "{}", said.out);
+    assert!(said.out.contains("\"job\":") && !said.out.contains("\"job\":null"), "{}", said.out);
 }
 
 #[test]

@@ -17,6 +17,7 @@ use crate::journal::Journal;
 use crate::links::{Link, Listen};
 use crate::lobby::{Begun, Lobby};
 use crate::options::{HostOptions, Moment, Notice};
+use crate::party::RunStage;
 use crate::roster::Roster;
 
 /// What a lead has.
@@ -238,6 +239,15 @@ impl Lead<'_> {
         let run = hex(&over.run);
         Ok(Led { model: over.model, run, moved, without, rejections: hall.rejections() })
     }
+}
+
+/// The run of a lead's journal, and where it stands.
+pub(crate) fn run_of(journal: &Journal) -> Result<Option<(Digest, RunStage)>, HostError> {
+    if let Some(over) = journal.get::<Over>("over")? {
+        return Ok(Some((over.run, RunStage::Over)));
+    }
+    let begun = journal.get::<Begun>("begun")?;
+    Ok(begun.map(|begun| (begun.run, RunStage::Begun)))
 }
 
 fn panicked() -> HostError {

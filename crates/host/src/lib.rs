@@ -38,5 +38,5 @@ pub use lead::{Lead, Led};
 pub use options::Moment;
 pub use options::{HostOptions, Notice, Notify};
 pub use paid::{PaidRun, PartyBudget};
-pub use party::{Joined, Party};
+pub use party::{Joined, Party, RunStage, RunStatus, forfeit};
 pub use roster::{MOST_PARTIES, Member, Roster, today};

@@ -71,6 +71,10 @@ pub enum Command {
     /// Take part in a run with your own table, key and budget
     #[cfg(feature = "network")]
     Join(network::join::JoinArgs),
+    /// Show where a run on a network stands, or end it for good
+    #[cfg(feature = "network")]
+    #[command(subcommand)]
+    Run(network::run::RunCommand),
     /// Write a model for other tools: ONNX, PMML, scikit-learn, SQL
     Export(export::ExportArgs),
     /// Write a page about models and their budget, for a privacy officer and for a data scientist
@@ -121,6 +125,8 @@ impl Command {
             Command::Lead(lead) => lead.run(format.json),
             #[cfg(feature = "network")]
             Command::Join(join) => join.run(format.json),
+            #[cfg(feature = "network")]
+            Command::Run(run) => run.run(),
             Command::Export(export) => export.run(format.json),
             Command::Report(report) => report.run(),
             Command::Budget(budget) => budget.run(),
@@ -157,6 +163,8 @@ impl Command {
             Command::Lead(_) => "lead",
             #[cfg(feature = "network")]
             Command::Join(_) => "join",
+            #[cfg(feature = "network")]
+            Command::Run(_) => "run",
             Command::Export(_) => "export",
             Command::Report(_) => "report",
             Command::Budget(_) => "budget",

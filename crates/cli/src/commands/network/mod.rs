@@ -1,8 +1,9 @@
-//! Runs between parties on machines of their own: `reticent roster`, `lead` and `join`.
+//! Runs between parties on machines of their own: `reticent roster`, `lead`, `join` and `run`.
 
 pub mod join;
 pub mod lead;
 pub mod roster;
+pub mod run;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
