@@ -17,8 +17,8 @@ use crate::journal::Journal;
 use crate::links::{Link, Listen};
 use crate::lobby::{Begun, Lobby};
 use crate::options::{HostOptions, Moment, Notice};
-use crate::party::RunStage;
 use crate::roster::Roster;
+use crate::status::RunStage;
 
 /// What a lead has.
 #[derive(Debug)]

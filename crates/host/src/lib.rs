@@ -27,6 +27,7 @@ mod options;
 mod paid;
 mod party;
 mod roster;
+mod status;
 
 #[doc(hidden)]
 pub use agreement::{PROGRAM, RunTerms, commitment, sign, statement};
@@ -38,5 +39,6 @@ pub use lead::{Lead, Led};
 pub use options::Moment;
 pub use options::{HostOptions, Notice, Notify};
 pub use paid::{PaidRun, PartyBudget};
-pub use party::{Joined, Party, RunStage, RunStatus, forfeit};
+pub use party::{Joined, Party};
 pub use roster::{MOST_PARTIES, Member, Roster, today};
+pub use status::{RunStage, RunStatus, forfeit};
