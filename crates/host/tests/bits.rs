@@ -7,8 +7,8 @@ use reticent_host::HostOptions;
 
 use super::world::{AUTO, World, assert_same, bits, options};
 
-const SAMPLED: &str = "algorithm = \"dp-sgd\"\nepsilon = 2.0\ndelta = 1e-5\niterations = 6\nbatch = 40\n\
-    sampling = \"poisson\"\n";
+const SAMPLED: &str = "algorithm = \"dp-sgd\"\nepsilon = 2.0\ndelta = 1e-5\niterations = 6\n\
+    sampling = \"poisson:0.3\"\n";
 
 fn check(world: &World, led: reticent_host::Led, joined: Vec<reticent_host::PaidRun>) {
     let simulated = world.simulated();
