@@ -63,6 +63,8 @@ features:
 		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-reproduction -p reticent-plot -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features serve \
 		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-reproduction -p reticent-plot -p reticent-cli
+	$(CARGO) check --locked --no-default-features --features network \
+		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-reproduction -p reticent-plot -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features arrow \
 		-p reticent-data -p reticent-oracle -p reticent-runtime -p reticent -p reticent-audit -p reticent-reproduction -p reticent-plot -p reticent-cli
 	$(CARGO) check --locked --no-default-features --features ndarray \

@@ -16,6 +16,7 @@ mod end_to_end;
 mod evaluation;
 mod frozen;
 mod kills;
+mod network;
 mod packaging;
 mod paid;
 mod persons;

@@ -50,7 +50,9 @@ pub use lattice::{Lattice, WalkTerms};
 pub use law::Law;
 pub use noisy::{NoisySums, SumCarrier, SumLaw, SumParty, SumPartyReport, SumPlan};
 pub use oracle::Oracle;
-pub use parties::{Carrier, EntrustKey, EntrustedTable, HeldRows, SumAggregator};
+pub use parties::{
+    Carrier, EntrustKey, EntrustedProgress, EntrustedTable, HeldRows, SumAggregator,
+};
 pub use refusal::Refusal;
 pub use rehearsal::Rehearsal;
 pub use released::Released;

@@ -244,8 +244,15 @@ impl Protection {
     }
 
     /// The gate on rows that others hold, with the noise that one on a table of them all would have.
-    pub(crate) fn open_held(&self, rows: HeldRows, loss: Arc<dyn Loss>) -> Result<Gate, Error> {
-        Ok(Gate::open_held(rows, loss, &self.opening, self.entropy(0)?)?)
+    /// `entropy` is of a run that may go on after a crash, with the noise that it had.
+    pub(crate) fn open_held(
+        &self,
+        rows: HeldRows,
+        loss: Arc<dyn Loss>,
+        entropy: Option<Entropy>,
+    ) -> Result<Gate, Error> {
+        let entropy = entropy.map_or_else(|| self.entropy(0), Ok)?;
+        Ok(Gate::open_held(rows, loss, &self.opening, entropy)?)
     }
 
     fn entropy(&self, number: u64) -> Result<Entropy, Error> {

@@ -96,6 +96,12 @@ impl Identity {
         PublicKey(self.0.verifying_key())
     }
 
+    /// The signature of a message, which must begin with what it is for.
+    #[doc(hidden)] // for the crate that hosts a party
+    pub fn sign_message(&self, message: &[u8]) -> [u8; 64] {
+        self.0.sign(message).to_bytes()
+    }
+
     /// The signature of a digest.
     pub(crate) fn sign(&self, digest: &str) -> Signature {
         let value = self.0.sign(message(digest).as_bytes());
@@ -121,6 +127,25 @@ impl PublicKey {
     /// The key as a certificate names it: 32 bytes in hexadecimal digits.
     pub fn text(&self) -> String {
         hex(self.0.as_bytes())
+    }
+
+    /// The key of these 32 bytes; `None` where they are none, or one for which anybody can sign.
+    #[doc(hidden)] // for the crate that hosts a party
+    pub fn from_bytes(bytes: &[u8; 32]) -> Option<Self> {
+        VerifyingKey::from_bytes(bytes).ok().filter(|key| !key.is_weak()).map(PublicKey)
+    }
+
+    /// Its 32 bytes.
+    #[doc(hidden)] // for the crate that hosts a party
+    pub fn bytes(&self) -> [u8; 32] {
+        *self.0.as_bytes()
+    }
+
+    /// Whether it is its signature of this message.
+    #[doc(hidden)] // for the crate that hosts a party
+    pub fn has_signed(&self, message: &[u8], signature: &[u8; 64]) -> bool {
+        let signature = ed25519_dalek::Signature::from_bytes(signature);
+        self.0.verify_strict(message, &signature).is_ok()
     }
 
     fn pem(&self) -> Result<String, Error> {

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, gdp_mu};
 use reticent_oracle::tables::Schema;
-use reticent_oracle::{Gate, HeldRows, Oracle, PrivateTable, SharedPasses, Terms};
+use reticent_oracle::{Entropy, Gate, HeldRows, Oracle, PrivateTable, SharedPasses, Terms};
 
 use crate::budget::Budget;
 use crate::certificate::Certificate;
@@ -181,14 +181,16 @@ impl<P: Procedure> Job<P> {
         Ok(Ready { job: self, gate, planned, records, held: None })
     }
 
-    /// The same on rows that others hold; nothing is asked about them yet.
+    /// The same on rows that others hold, with this entropy or that of the job; nothing is asked
+    /// about them yet.
     pub(crate) fn open_held(
         &self,
         (rows, by): (HeldRows, HeldBy),
+        entropy: Option<Entropy>,
         run: &mut Run<'_>,
     ) -> Result<Ready<'_, P>, Error> {
         let Ground { loss, protection, .. } = self.procedure.ground();
-        let mut gate = protection.open_held(rows, Arc::clone(loss))?;
+        let mut gate = protection.open_held(rows, Arc::clone(loss), entropy)?;
         self.procedure.taints().into_iter().for_each(|taint| gate.taint(taint));
         run.enter(Stage::Calibrating)?;
         let terms = *gate.terms();

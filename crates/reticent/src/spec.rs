@@ -214,6 +214,24 @@ impl Spec {
         self.schema.clone().into_iter().chain(graph).chain(named).collect()
     }
 
+    /// The same without the names of the files that [`Spec::described_in`] lists: what is left is
+    /// the same on every machine.
+    pub(crate) fn without_paths(&self) -> Spec {
+        let kind = |text: &String| match of_constraint(text) {
+            Some((kind, _)) => kind.to_owned(),
+            None => text.clone(),
+        };
+        Spec {
+            schema: self.schema.as_ref().map(|_| PathBuf::new()),
+            graph: self.graph.as_ref().map(|graph| match is_private_graph(graph) {
+                true => graph.clone(),
+                false => String::new(),
+            }),
+            constraint: self.constraint.as_ref().map(kind),
+            ..self.clone()
+        }
+    }
+
     /// This job with whatever `over` says laid over it: flags win over the file they are given
     /// with.
     pub fn overlaid(self, over: Spec) -> Self {

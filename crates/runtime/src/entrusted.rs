@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use reticent_accountant::Refused;
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::{
-    Carrier, EntrustedTable, HeldRows, PrivacyModel, PrivateTable, Refusal, SumAggregator,
+    Carrier, EntrustedProgress, EntrustedTable, HeldRows, PrivacyModel, PrivateTable, Refusal,
+    SumAggregator,
 };
 use reticent_problem::losses::Loss;
 
@@ -82,17 +83,56 @@ impl Post {
     }
 }
 
-/// A party at its place, and what the server has heard of it.
+/// A party that says exact sums to the server that it trusts: the same in one process and on a
+/// machine of its own.
 #[derive(Debug)]
-struct Place {
+pub struct EntrustedParty {
     inbox: Inbox,
     table: EntrustedTable,
-    server: Inbox,
 }
 
-impl Place {
-    /// What the party says to a message.
-    fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+impl EntrustedParty {
+    /// Party number `party` of `run`, and its greeting for the server.
+    pub fn new(
+        run: &Digest,
+        party: PartyId,
+        table: EntrustedTable,
+        greeting: Vec<u8>,
+    ) -> (Self, Envelope) {
+        let inbox = Inbox::new(RunId::from(run), party);
+        let said = inbox.write(0, SERVER, MessageKind::Share, greeting);
+        (EntrustedParty { inbox, table }, said)
+    }
+
+    /// What goes on after a crash, from the same table and the same key: what was heard last and
+    /// said to it, and how far the table is.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn snapshot(&self) -> Result<Vec<u8>, RunError> {
+        Ok(wire::pack(&(&self.inbox, self.table.progress()))?)
+    }
+
+    /// Goes on from a snapshot.
+    ///
+    /// # Errors
+    /// If it is of another run or another party, or none.
+    pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
+        let (inbox, progress): (Inbox, EntrustedProgress) = wire::unpack(snapshot)?;
+        self.inbox.recall(inbox)?;
+        Ok(self.table.recall(progress)?)
+    }
+
+    /// The last round that was answered; 0 for none.
+    pub fn answered(&self) -> u32 {
+        self.inbox.heard(SERVER, MessageKind::Ask)
+    }
+
+    /// What the party says to a message; to one that it has answered, the same bytes again.
+    ///
+    /// # Errors
+    /// If the message is none that it answers; nothing has then changed.
+    pub fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
         let admitted = self.inbox.check(envelope, server_only)?;
         if envelope.kind != MessageKind::Ask {
             return Err(Rejected::Unexpected);
@@ -105,7 +145,16 @@ impl Place {
         let reply = envelope.reply(MessageKind::Answer, said);
         Ok(self.inbox.take(envelope, &admitted, vec![reply]))
     }
+}
 
+/// A party at its place, and what the server has heard of it.
+#[derive(Debug)]
+struct Place {
+    party: EntrustedParty,
+    server: Inbox,
+}
+
+impl Place {
     fn exchange(
         &mut self,
         (post, party): (&Post, PartyId),
@@ -113,7 +162,7 @@ impl Place {
         request: Vec<u8>,
     ) -> Result<Vec<u8>, Rejected> {
         let asked = self.server.write(round, party, MessageKind::Ask, request);
-        let answers = self.on_message(&post.moved(&asked)?)?;
+        let answers = self.party.on_message(&post.moved(&asked)?)?;
         let answer = answers.first().ok_or(Rejected::Unexpected)?;
         let answer = post.moved(answer)?;
         let admitted = self.server.check(&answer, |from| from == party)?;
@@ -164,10 +213,9 @@ pub fn entrust(
         let own = key_of(party, key);
         let (table, greeting) =
             EntrustedTable::new(table, Arc::clone(loss), opening, (&own, number), &to)?;
-        let (inbox, server) = (Inbox::new(id, party), Inbox::new(id, SERVER));
-        let said = inbox.write(0, SERVER, MessageKind::Share, greeting);
+        let (party, said) = EntrustedParty::new(run, party, table, greeting);
         greetings.push(post.moved(&said)?.payload);
-        places.push(Mutex::new(Place { inbox, table, server }));
+        places.push(Mutex::new(Place { party, server: Inbox::new(id, SERVER) }));
     }
     let carrier = Box::new(Places { places, post: Arc::clone(&post) });
     let rows = aggregator.admit(&greetings, (features, opening.intercept != 0.0), carrier)?;

@@ -32,7 +32,7 @@ pub mod wire;
 
 pub use algorithms::{CATALOGUE, Protocol, ProtocolEntry, ProtocolRecipe, Start, USUAL, find};
 pub use checkpoint::Checkpoint;
-pub use entrusted::{Post, entrust};
+pub use entrusted::{EntrustedParty, Post, entrust};
 pub use error::RunError;
 pub use failures::Failures;
 pub use inbox::{Admitted, Inbox};

@@ -1,4 +1,4 @@
-//! `reticent identity`: a key to sign certificates with.
+//! `reticent identity`: a key to sign certificates with, and to take part in runs on a network.
 
 use std::path::PathBuf;
 
@@ -13,6 +13,8 @@ use crate::layout::wrapped;
 pub enum IdentityCommand {
     /// Make an Ed25519 key; its public half goes beside it, with .pub at the end of the name
     New(IdentityNewArgs),
+    /// Show the public half of a key
+    Show(IdentityShowArgs),
 }
 
 #[derive(Debug, Args)]
@@ -21,10 +23,42 @@ pub struct IdentityNewArgs {
     file: PathBuf,
 }
 
+#[derive(Debug, Args)]
+pub struct IdentityShowArgs {
+    /// The key, or its public half
+    file: PathBuf,
+}
+
 impl IdentityCommand {
     /// Does it.
     pub fn run(self) -> Result<Answer, CommandFailure> {
-        let IdentityCommand::New(IdentityNewArgs { file }) = self;
+        match self {
+            IdentityCommand::New(args) => args.run(),
+            IdentityCommand::Show(args) => args.run(),
+        }
+    }
+
+    /// Whether its answer is a mere report of what was written.
+    pub fn is_report(&self) -> bool {
+        matches!(self, IdentityCommand::New(_))
+    }
+}
+
+impl IdentityShowArgs {
+    fn run(self) -> Result<Answer, CommandFailure> {
+        let key = match reticent::PublicKey::read(&self.file) {
+            Ok(key) => Ok(key),
+            Err(_) => reticent::Identity::read(&self.file).map(|identity| identity.public()),
+        };
+        let key = key.map_err(|error| CommandFailure::of("identity", error))?.text();
+        let object = json!({ "file": self.file, "key": key });
+        Ok(Answer { text: format!("{key}\n"), object, ..Answer::default() })
+    }
+}
+
+impl IdentityNewArgs {
+    fn run(self) -> Result<Answer, CommandFailure> {
+        let IdentityNewArgs { file } = self;
         let (identity, public) = reticent::Identity::create(&file)
             .map_err(|error| CommandFailure::of("identity", error))?;
         let key = identity.public().text();

@@ -16,6 +16,8 @@ mod identity;
 mod inspect;
 mod list;
 mod man;
+#[cfg(feature = "network")]
+mod network;
 mod predict;
 mod report;
 mod schema;
@@ -56,9 +58,23 @@ pub enum Command {
     Inspect(inspect::Inspect),
     /// Check that a model or a certificate holds: its ledger, its statement, its digest, its signature
     Verify(verify::Verify),
-    /// Make a key to sign certificates with
+    /// Make a key, to sign certificates with and to take part in runs on a network
     #[command(subcommand)]
     Identity(identity::IdentityCommand),
+    /// Say who takes part in a run on a network: keys, names, signatures of all
+    #[cfg(feature = "network")]
+    #[command(subcommand)]
+    Roster(network::roster::RosterCommand),
+    /// Lead a run between parties on machines of their own, who trust you with sums
+    #[cfg(feature = "network")]
+    Lead(network::lead::LeadArgs),
+    /// Take part in a run with your own table, key and budget
+    #[cfg(feature = "network")]
+    Join(network::join::JoinArgs),
+    /// Show where a run on a network stands, or end it for good
+    #[cfg(feature = "network")]
+    #[command(subcommand)]
+    Run(network::run::RunCommand),
     /// Write a model for other tools: ONNX, PMML, scikit-learn, SQL
     Export(export::ExportArgs),
     /// Write a page about models and their budget, for a privacy officer and for a data scientist
@@ -103,6 +119,14 @@ impl Command {
             Command::Inspect(inspect) => inspect.run(),
             Command::Verify(verify) => verify.run(),
             Command::Identity(identity) => identity.run(),
+            #[cfg(feature = "network")]
+            Command::Roster(roster) => roster.run(),
+            #[cfg(feature = "network")]
+            Command::Lead(lead) => lead.run(format.json),
+            #[cfg(feature = "network")]
+            Command::Join(join) => join.run(format.json),
+            #[cfg(feature = "network")]
+            Command::Run(run) => run.run(),
             Command::Export(export) => export.run(format.json),
             Command::Report(report) => report.run(),
             Command::Budget(budget) => budget.run(),
@@ -133,6 +157,14 @@ impl Command {
             Command::Inspect(_) => "inspect",
             Command::Verify(_) => "verify",
             Command::Identity(_) => "identity",
+            #[cfg(feature = "network")]
+            Command::Roster(_) => "roster",
+            #[cfg(feature = "network")]
+            Command::Lead(_) => "lead",
+            #[cfg(feature = "network")]
+            Command::Join(_) => "join",
+            #[cfg(feature = "network")]
+            Command::Run(_) => "run",
             Command::Export(_) => "export",
             Command::Report(_) => "report",
             Command::Budget(_) => "budget",
@@ -152,7 +184,12 @@ impl Command {
     pub fn is_report(&self) -> bool {
         match self {
             Command::Fit(_) | Command::Simulate(_) => true,
-            Command::Identity(_) | Command::Report(_) | Command::Split(_) => true,
+            Command::Report(_) | Command::Split(_) => true,
+            Command::Identity(identity) => identity.is_report(),
+            #[cfg(feature = "network")]
+            Command::Roster(roster) => roster.is_report(),
+            #[cfg(feature = "network")]
+            Command::Lead(_) | Command::Join(_) => true,
             Command::Predict(predict) => predict.writes_a_file(),
             Command::Export(export) => export.writes_a_file(),
             Command::Budget(budget) => budget.is_report(),

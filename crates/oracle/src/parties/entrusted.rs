@@ -7,6 +7,7 @@ use reticent_masks::Line;
 use reticent_noise::{Digest, NoiseKey};
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
+use serde::{Deserialize, Serialize};
 
 use super::EntrustKey;
 use super::request::{
@@ -28,8 +29,17 @@ pub struct EntrustedTable {
     line: Line,
     run: Digest,
     party: u32,
+    progress: EntrustedProgress,
+}
+
+/// How far a party is in a run: what its table needs beside the rows to go on after a crash. It
+/// follows from what was asked, and says nothing of the rows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EntrustedProgress {
     /// The last round that was answered: none is twice.
     round: u32,
+    /// The basis that the rows are in, where they are not as they came.
+    basis: Option<Vec<f64>>,
 }
 
 /// Not derived: it would show the rows.
@@ -68,7 +78,25 @@ impl EntrustedTable {
         let sealed = sealed.and_then(|sealed| postcard::to_allocvec(&sealed).ok());
         let sealed = sealed.ok_or_else(|| wrong("the aggregator's key is none"))?;
         let line = Line::new(&own);
-        Ok((EntrustedTable { table, loss, line, run: to.run, party, round: 0 }, sealed))
+        let progress = EntrustedProgress::default();
+        Ok((EntrustedTable { table, loss, line, run: to.run, party, progress }, sealed))
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> &EntrustedProgress {
+        &self.progress
+    }
+
+    /// Goes on from how far it was, on the same rows and with the same key.
+    ///
+    /// # Errors
+    /// If that was of rows of another width.
+    pub fn recall(&mut self, progress: EntrustedProgress) -> Result<(), Refusal> {
+        let basis = progress.basis.as_deref();
+        check_basis(basis, self.table.native_width())?;
+        self.table.set_basis(basis)?;
+        self.progress = progress;
+        Ok(())
     }
 
     /// The closed answer to a closed request of a round. What is not the aggregator's, or of a round
@@ -77,8 +105,8 @@ impl EntrustedTable {
     /// # Errors
     /// If it is refused; nothing has then been said.
     pub fn answer(&mut self, round: u32, request: &[u8]) -> Result<Vec<u8>, Refusal> {
-        let EntrustedTable { table, loss, line, run, party, round: last } = self;
-        if round <= *last {
+        let EntrustedTable { table, loss, line, run, party, progress } = self;
+        if round <= progress.round {
             return Err(Refusal::RoundReleased(round.into()));
         }
         let forged = Refusal::ForgedBlock { party: *party };
@@ -89,6 +117,7 @@ impl EntrustedTable {
             HolderRequest::Basis(images) if drawn.is_empty() => {
                 check_basis(images.as_deref(), table.native_width())?;
                 table.set_basis(images.as_deref())?;
+                progress.basis = images.map(std::borrow::Cow::into_owned);
                 Vec::new()
             }
             HolderRequest::Sum { what, sampled } => {
@@ -106,7 +135,7 @@ impl EntrustedTable {
             }
             HolderRequest::Basis(_) => return Err(forged),
         };
-        *last = round;
+        progress.round = round;
         let context = bound_to(run, *party, round, Direction::Answered);
         let closed = line.close(&context, &write_steps(&steps));
         closed.ok_or_else(|| wrong("an answer is too long to be closed"))

@@ -27,7 +27,7 @@ use crate::queries::{RecordSum, wrong};
 use crate::refusal::Refusal;
 use crate::sums::TableError;
 use crate::sums::grid::{BITS, MAX_RECORDS};
-pub use entrusted::EntrustedTable;
+pub use entrusted::{EntrustedProgress, EntrustedTable};
 use request::{Direction, Hello, HolderRequest, agreed, bound_to, greeting, read_steps, set_bits};
 
 /// What carries closed requests to the parties and brings their closed answers back. It may lose
@@ -46,6 +46,13 @@ pub trait Carrier: std::fmt::Debug + Send + Sync {
 pub struct EntrustKey {
     receiver: ReceiverKey,
     run: Digest,
+}
+
+impl EntrustKey {
+    /// The run that it is for.
+    pub fn run(&self) -> &Digest {
+        &self.run
+    }
 }
 
 /// Whom the parties of one run trust with exact sums.

@@ -14,8 +14,10 @@ use reticent_accountant::{Adjacency, Ledger, Unit, View};
 use reticent_admm::catalogue::{self, AlgorithmEntry, AlgorithmKind};
 use reticent_admm::{Refused, unwatched};
 use reticent_noise::NoiseKey;
-use reticent_oracle::{Digest, PrivateTable, Refusal, Rehearsal, Sampling};
-use reticent_runtime::{self as runtime, Failures, Post, Protocol, ProtocolEntry, ProtocolRecipe};
+use reticent_oracle::{Digest, PrivacyModel, PrivateTable, Refusal, Rehearsal, Sampling};
+use reticent_runtime::{
+    self as runtime, Failures, Post, Protocol, ProtocolEntry, ProtocolRecipe, Traffic,
+};
 
 use super::check::{SimulationJob, no_needless_graph};
 use super::dealing::{dealt, keeps_persons_whole};
@@ -84,6 +86,13 @@ pub(super) struct HeldRun<'j, P: Procedure = Training> {
     post: Arc<Post>,
 }
 
+/// So many parties, and what a guarantee relies on where they entrust their sums.
+pub(super) fn held_by(parties: u32, opening: &PrivacyModel) -> HeldBy {
+    let mut trusted = TRUSTED.map(str::to_owned).to_vec();
+    trusted.push(dealt(opening));
+    HeldBy { parties, trusted }
+}
+
 impl<'j, P: Procedure> HeldRun<'j, P> {
     /// Entrusts the parties' tables to the gate of a job; `digest` stands for what is asked.
     pub fn open(
@@ -96,9 +105,8 @@ impl<'j, P: Procedure> HeldRun<'j, P> {
         let (parties, name) = (tables.len() as u32, runtime::run_id(digest, key)?);
         let opening = (&protection.opening, schema.width());
         let (rows, post) = runtime::entrust(tables, loss, opening, (key, &name))?;
-        let mut trusted = TRUSTED.map(str::to_owned).to_vec();
-        trusted.push(dealt(&protection.opening));
-        let ready = job.open_held((rows, HeldBy { parties, trusted }), run)?;
+        let by = held_by(parties, &protection.opening);
+        let ready = job.open_held((rows, by), None, run)?;
         Ok(HeldRun { ready, post, parties })
     }
 }
@@ -270,17 +278,18 @@ impl HeldRun<'_> {
     pub fn run(self, job: &SimulationJob, run: Run<'_>) -> Result<Simulated, Error> {
         let HeldRun { ready, post, parties } = self;
         let Fitted { model, trace, .. } = ready.run(run)?;
-        job.entrusted((model, trace), parties, &post).map_err(|why| job.stopped(why))
+        let moved = (post.rounds(), post.traffic());
+        job.entrusted((model, trace), parties, moved).map_err(|why| job.stopped(why))
     }
 }
 
 impl SimulationJob {
     /// The model and the books of every party: what is released is of all, and counts for each.
-    fn entrusted(
+    pub(super) fn entrusted(
         &self,
         (model, trace): (Model, Option<Trace>),
         parties: u32,
-        post: &Post,
+        (rounds, traffic): (u32, Traffic),
     ) -> Result<Simulated, Error> {
         let own = Certificate { parties: None, ..model.certificate().clone() }.sealed(None)?;
         let books = PartyBooks::alike(own, parties);
@@ -289,8 +298,8 @@ impl SimulationJob {
             model,
             nodes,
             parties: books,
-            rounds: post.rounds(),
-            traffic: Some(post.traffic()),
+            rounds,
+            traffic: Some(traffic),
             rejections: Default::default(),
             trace,
         })

@@ -8,6 +8,7 @@ mod dealing;
 mod held;
 mod nodes;
 mod noisy;
+mod remote;
 mod run;
 mod seating;
 mod simulation;
@@ -20,6 +21,7 @@ pub use check::SimulationJob;
 pub use nodes::NodeModels;
 #[doc(hidden)]
 pub use noisy::CalibratedSums;
+pub use remote::{RemoteJob, RemoteRun};
 pub use reticent_oracle::Skew;
 pub use reticent_runtime::{Failures, Traffic};
 pub use run::{CheckpointOptions, ReadySimulation, Simulated};

@@ -19,7 +19,7 @@ use reticent_oracle::{
 use reticent_runtime::{self as runtime, Failures, NoisyParties, PartyReport};
 
 use super::check::{SimulationJob, no_needless_graph};
-use super::dealing::keeps_persons_whole;
+use super::dealing::{dealt, keeps_persons_whole};
 use super::held::{check_public_sizes, not_sums};
 use super::run::{BETWEEN_PARTIES, Simulated};
 use super::simulation::Simulation;
@@ -303,7 +303,7 @@ impl SimulationJob {
             );
         }
         assumed.extend(BETWEEN_PARTIES.map(str::to_owned));
-        assumed.push(self.dealing().words(&self.objective.schema));
+        assumed.push(dealt(&self.opening));
         assumed.extend(self.objective.assumptions(self.opening.unit));
         assumed
     }

@@ -20,7 +20,7 @@ use crate::graph::is_private_graph;
 use crate::spec::{Spec, keys, text_beside};
 
 /// The algorithm that runs when none is named.
-const DEFAULT_ALGORITHM: &str = "federated";
+pub(super) const DEFAULT_ALGORITHM: &str = "federated";
 
 /// The keys of a job that a run between parties has a use for, beside the settings of its algorithm.
 /// [`SimulationSpec::check`] refuses every other, or all of its values but one.
@@ -110,7 +110,11 @@ pub struct Parties {
 
 impl SimulationSpec {
     /// The job that the keys of a file make; paths in it are relative to the file.
-    pub(crate) fn of_table(mut table: toml::Table, path: &Path) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// If a key is none, or has no such value.
+    #[doc(hidden)] // for the crate that hosts a party
+    pub fn of_table(mut table: toml::Table, path: &Path) -> Result<Self, Error> {
         let refuse = |message: &str| Error::SpecSyntax {
             file: path.to_owned(),
             message: message.trim_end().to_owned(),
@@ -293,7 +297,7 @@ impl SimulationSpec {
 }
 
 /// A job as digests have it: its seed stands last, as it always did.
-fn text(job: &Spec) -> Result<String, Error> {
+pub(super) fn text(job: &Spec) -> Result<String, Error> {
     let mut job = job.clone();
     let seed = job.guarantee.seed.take();
     let text = toml::to_string(&job).map_err(Error::spec_form)?;

@@ -1,0 +1,103 @@
+//! `reticent join`: takes part in a run with one's own table, key and budget.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use reticent::Identity;
+use reticent::internal::{check_folder, check_results, write_results};
+use reticent_budget::Relation;
+use reticent_host::links::tls::TlsDialer;
+use reticent_host::{HostOptions, Journal, PaidRun, Party, PartyBudget, PartyFile, RunFile};
+use serde_json::{Value, json};
+
+use super::{failure, finish, teller};
+use crate::answer::Answer;
+use crate::commands::shared::{certificate_fields, certificate_rows};
+use crate::failure::CommandFailure;
+use crate::layout::{columns, wrapped};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Killed or cut off, the same command goes on with the run that its journal has.\n\
+                        A party file has data, key, journal and out, and budget where one pays for the run."
+)]
+pub struct JoinArgs {
+    /// The run file (TOML), the same for everybody
+    run: PathBuf,
+
+    /// Your own file (TOML): table, key, journal, budget, and where the model goes
+    #[arg(long, value_name = "FILE")]
+    party: PathBuf,
+
+    /// The table is a new edition of the one that the budget knows
+    #[arg(long, conflicts_with = "disjoint_people")]
+    new_edition: bool,
+
+    /// Nobody in the table is in another table of the budget
+    #[arg(long)]
+    disjoint_people: bool,
+
+    /// Replace a model that is in the folder already
+    #[arg(long)]
+    force: bool,
+}
+
+impl JoinArgs {
+    /// Does it.
+    pub fn run(self, json: bool) -> Result<Answer, CommandFailure> {
+        let of_join = |error| CommandFailure::of("join", error);
+        let file = RunFile::read(&self.run).map_err(failure("join"))?;
+        let own = PartyFile::read(&self.party).map_err(failure("join"))?;
+        let identity = Arc::new(Identity::read(&own.key).map_err(of_join)?);
+        check_folder(&own.out).map_err(of_join)?;
+        check_results(&own.out, self.force).map_err(of_join)?;
+        let journal = Journal::open(&own.journal).map_err(failure("join"))?;
+        let dialer = TlsDialer::new(&identity, &file.roster);
+        let dialer = dialer.map_err(|error| failure("join")(error.into()))?;
+        let (notify, bar) = teller(json);
+        let options = HostOptions { patience: file.patience, notify, ..HostOptions::default() };
+        let files = own.files();
+        let party = Party {
+            job: &file.job,
+            roster: &file.roster,
+            identity: &identity,
+            files: &files,
+            dialer: &dialer,
+            options,
+        };
+        let relation = match (self.new_edition, self.disjoint_people) {
+            (true, _) => Relation::NewEdition,
+            (_, true) => Relation::DisjointPeople,
+            _ => Relation::Same,
+        };
+        let budget = own.budget.as_deref().map(|file| PartyBudget { file, relation });
+        let joined = party.join(journal, budget);
+        finish(&bar);
+        answer(&own, joined.map_err(failure("join"))?)
+    }
+}
+
+fn answer(own: &PartyFile, run: PaidRun) -> Result<Answer, CommandFailure> {
+    let of_join = |error| CommandFailure::of("join", error);
+    let PaidRun { joined, open, .. } = run;
+    let path = write_results(&joined.model, None, &own.out).map_err(of_join)?;
+    let certificate = joined.model.certificate();
+    let mut object = Value::Object(certificate_fields(certificate));
+    object["model"] = json!(path);
+    object["run"] = json!(joined.run);
+    object["job"] = json!(joined.reservation.as_ref().map(|(job, _)| job));
+    let paid = match (&joined.reservation, &own.budget) {
+        (Some((job, _)), Some(file)) => format!(" It is job {job} of {}.", file.display()),
+        _ => " No budget was named: keep a record of what it cost.".to_owned(),
+    };
+    let head = format!(
+        "Run {} is over, and {} is its model; the lead has signed its certificate, which counts what you agreed to.{paid}",
+        &joined.run[..16],
+        path.display()
+    );
+    let text = format!("{}\n{}", wrapped(&head), columns(&certificate_rows(certificate), 2, 2));
+    let remarks =
+        open.map(|why| format!("The job stays open in the budget, and counted in full: {why}."));
+    Ok(Answer { text, object, remarks: remarks.into_iter().collect(), ..Answer::default() })
+}

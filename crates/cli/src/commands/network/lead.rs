@@ -1,0 +1,101 @@
+//! `reticent lead`: gathers the parties of a run, runs it on the sums that they entrust, and hands the
+//! model over.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use reticent::internal::{check_folder, check_results, write_results};
+use reticent::{Identity, Model};
+use reticent_host::links::tls::TlsListener;
+use reticent_host::{HostOptions, Journal, Lead, Led, RunFile};
+use serde_json::{Value, json};
+
+use super::{failure, finish, teller};
+use crate::answer::Answer;
+use crate::commands::shared::{certificate_fields, certificate_rows};
+use crate::failure::CommandFailure;
+use crate::layout::{columns, wrapped};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Killed or cut off, the same command goes on with the run that its journal has.\n\
+                        The journal holds exact sums and the key of the noise until the run is over: keep it secret."
+)]
+pub struct LeadArgs {
+    /// The run file (TOML), the same for everybody
+    run: PathBuf,
+
+    /// Your key, the lead's of the roster
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+
+    /// What you remember of the run, in a file of its own
+    #[arg(long, value_name = "FILE")]
+    journal: PathBuf,
+
+    /// The folder that the model goes to
+    #[arg(long, value_name = "FOLDER")]
+    out: PathBuf,
+
+    /// Where to listen [default: the address of the roster]
+    #[arg(long, value_name = "HOST:PORT")]
+    listen: Option<String>,
+
+    /// Replace a model that is in the folder already
+    #[arg(long)]
+    force: bool,
+}
+
+impl LeadArgs {
+    /// Does it.
+    pub fn run(self, json: bool) -> Result<Answer, CommandFailure> {
+        let of_lead = |error| CommandFailure::of("lead", error);
+        let file = RunFile::read(&self.run).map_err(failure("lead"))?;
+        let identity = Arc::new(Identity::read(&self.key).map_err(of_lead)?);
+        check_folder(&self.out).map_err(of_lead)?;
+        check_results(&self.out, self.force).map_err(of_lead)?;
+        let journal = Journal::open(&self.journal).map_err(failure("lead"))?;
+        let address = self.listen.as_deref().unwrap_or(file.roster.lead_address());
+        let listener = TlsListener::new(&identity, &file.roster, address);
+        let listener = listener.map_err(|error| failure("lead")(error.into()))?;
+        let (notify, bar) = teller(json);
+        let options = HostOptions { patience: file.patience, notify, ..HostOptions::default() };
+        let lead = Lead { job: &file.job, roster: &file.roster, identity: &identity, options };
+        let led = lead.run(journal, Box::new(listener));
+        finish(&bar);
+        self.answer(led.map_err(failure("lead"))?)
+    }
+
+    fn answer(&self, led: Led) -> Result<Answer, CommandFailure> {
+        let of_lead = |error| CommandFailure::of("lead", error);
+        let model = Model::from_json(&led.model).map_err(of_lead)?;
+        let path = write_results(&model, None, &self.out).map_err(of_lead)?;
+        let mut rows = certificate_rows(model.certificate());
+        let mut object = Value::Object(certificate_fields(model.certificate()));
+        if let Some((rounds, traffic)) = led.moved {
+            rows.push(vec!["rounds".to_owned(), rounds.to_string()]);
+            rows.push(vec!["bytes moved".to_owned(), traffic.bytes.to_string()]);
+            object["rounds"] = json!(rounds);
+            object["traffic"] = json!({ "messages": traffic.messages, "bytes": traffic.bytes });
+        }
+        object["model"] = json!(path);
+        object["run"] = json!(led.run);
+        object["without"] = json!(led.without);
+        object["rejections"] = json!(led.rejections);
+        let head = format!(
+            "Run {} is over, and {} is its model, signed by you.",
+            &led.run[..16],
+            path.display()
+        );
+        let text = format!("{}\n{}", wrapped(&head), columns(&rows, 2, 2));
+        let mut remarks = Vec::new();
+        if !led.without.is_empty() {
+            remarks.push(format!(
+                "{} did not fetch the model: the same command hands it over when they come.",
+                led.without.join(", ")
+            ));
+        }
+        Ok(Answer { text, object, remarks, ..Answer::default() })
+    }
+}

@@ -1,0 +1,79 @@
+//! Runs between parties on machines of their own: `reticent roster`, `lead`, `join` and `run`.
+
+pub mod join;
+pub mod lead;
+pub mod roster;
+pub mod run;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use reticent::{Progress, Stage};
+use reticent_host::{HostError, Notice, Notify};
+use reticent_payment::PaymentError;
+use serde_json::{Value, json};
+
+use crate::answer::aside;
+use crate::failure::CommandFailure;
+use crate::progress::{JobBar, said};
+
+/// Why a command about a run on a network has no answer.
+pub fn failure(command: &'static str) -> impl Fn(HostError) -> CommandFailure {
+    move |error| match error {
+        HostError::Job(error) => CommandFailure::of(command, error),
+        HostError::Payment(PaymentError::Job(error)) => CommandFailure::of(command, error),
+        HostError::Payment(error) => CommandFailure::of_payment(error).of_command(command),
+        other => CommandFailure::Usage { message: other.to_string(), hint: other.hint() },
+    }
+}
+
+/// Tells of a run as it goes: a line each for people, or a line of JSON each, on standard error.
+pub fn teller(json: bool) -> (Notify, Arc<Mutex<Option<JobBar>>>) {
+    let bar = Arc::new(Mutex::new((!json).then(|| JobBar::new("iteration"))));
+    let own = Arc::clone(&bar);
+    let tell = move |notice: &Notice| {
+        if json {
+            return aside(&object(notice).to_string());
+        }
+        let mut bar = own.lock().unwrap_or_else(PoisonError::into_inner);
+        match (notice, bar.as_mut()) {
+            (Notice::Iteration(done, of), Some(bar)) => {
+                let progress = Progress { done: *done, of: *of };
+                let _ = bar.watch(Stage::Iteration(progress));
+            }
+            _ => text(notice).iter().for_each(|line| said(line)),
+        }
+    };
+    (Arc::new(tell), bar)
+}
+
+/// Takes the bar away.
+pub fn finish(bar: &Mutex<Option<JobBar>>) {
+    if let Some(bar) = bar.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        bar.finish();
+    }
+}
+
+fn text(notice: &Notice) -> Option<String> {
+    Some(match notice {
+        Notice::Waiting(names) => format!("Waiting for {}.", names.join(", ")),
+        Notice::Arrived(name) => format!("{name} is here."),
+        Notice::Rejected(name) => format!("Not let in, or not listened to: {name}."),
+        Notice::Began { run, again: false } => format!("Run {} has begun.", &run[..16]),
+        Notice::Began { run, again: true } => format!("Run {} goes on.", &run[..16]),
+        Notice::Delivered(name) => format!("{name} has the model."),
+        _ => return None,
+    })
+}
+
+fn object(notice: &Notice) -> Value {
+    match notice {
+        Notice::Waiting(names) => json!({ "event": "waiting", "for": names }),
+        Notice::Arrived(name) => json!({ "event": "arrived", "name": name }),
+        Notice::Rejected(name) => json!({ "event": "rejected", "name": name }),
+        Notice::Began { run, again } => json!({ "event": "began", "run": run, "again": again }),
+        Notice::Iteration(done, of) => json!({ "event": "iteration", "done": done, "of": of }),
+        Notice::Answered(round) => json!({ "event": "answered", "round": round }),
+        Notice::Delivered(name) => json!({ "event": "delivered", "name": name }),
+        _ => json!({ "event": "other" }),
+    }
+}

@@ -1,0 +1,170 @@
+//! `reticent roster`: who takes part in a run on a network.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use reticent::internal::{check_new, write_text};
+use reticent::{Identity, PublicKey};
+use reticent_host::{Member, Roster};
+use serde_json::{Value, json};
+
+use super::failure;
+use crate::answer::Answer;
+use crate::failure::CommandFailure;
+use crate::layout::{columns, wrapped};
+
+#[derive(Debug, Subcommand)]
+pub enum RosterCommand {
+    /// Make a roster with its lead, whom all parties trust with sums over their records
+    New(RosterNewArgs),
+    /// Add a party; signatures are of the roster as it was, and go
+    Add(RosterAddArgs),
+    /// Sign a roster, after you have compared its fingerprint with the others
+    Sign(RosterSignArgs),
+    /// Show who is in a roster, who has signed it, and its fingerprint
+    Show(RosterFileArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct RosterNewArgs {
+    /// The file to make
+    file: PathBuf,
+
+    /// What is studied
+    #[arg(long, value_name = "TEXT")]
+    study: String,
+
+    /// What the lead is called
+    #[arg(long, value_name = "NAME", default_value = "lead")]
+    name: String,
+
+    /// The lead's public key: the file that ends in .pub
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+
+    /// Where parties find the lead
+    #[arg(long, value_name = "HOST:PORT")]
+    address: String,
+
+    /// The last day on which the key is good
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    until: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct RosterAddArgs {
+    /// The roster
+    file: PathBuf,
+
+    /// What the party is called
+    #[arg(long, value_name = "NAME")]
+    name: String,
+
+    /// The party's public key: the file that ends in .pub
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+
+    /// The last day on which the key is good
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    until: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct RosterSignArgs {
+    /// The roster
+    file: PathBuf,
+
+    /// Your key
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct RosterFileArgs {
+    /// The roster
+    file: PathBuf,
+}
+
+fn key(file: &Path) -> Result<String, CommandFailure> {
+    let key = PublicKey::read(file).map_err(|error| CommandFailure::of("roster", error))?;
+    Ok(key.text())
+}
+
+fn write(roster: &Roster, file: &Path) -> Result<(), CommandFailure> {
+    let text = roster.text().map_err(failure("roster"))?;
+    write_text(&text, file).map_err(|error| CommandFailure::of("roster", error))
+}
+
+impl RosterCommand {
+    /// Does it.
+    pub fn run(self) -> Result<Answer, CommandFailure> {
+        let fail = failure("roster");
+        match self {
+            RosterCommand::New(RosterNewArgs {
+                file,
+                study,
+                name,
+                key: public,
+                address,
+                until,
+            }) => {
+                check_new(&file, false).map_err(|error| CommandFailure::of("roster", error))?;
+                let lead = Member { name, key: key(&public)?, address: Some(address), until };
+                let roster = Roster::new(&file, &study, lead).map_err(fail)?;
+                write(&roster, &file)?;
+                Ok(shown(&roster, &file, "Made"))
+            }
+            RosterCommand::Add(RosterAddArgs { file, name, key: public, until }) => {
+                let party = Member { name, key: key(&public)?, address: None, until };
+                let roster = Roster::read(&file).and_then(|roster| roster.with(party));
+                let roster = roster.map_err(fail)?;
+                write(&roster, &file)?;
+                Ok(shown(&roster, &file, "Added to"))
+            }
+            RosterCommand::Sign(RosterSignArgs { file, key }) => {
+                let identity =
+                    Identity::read(&key).map_err(|error| CommandFailure::of("roster", error))?;
+                let roster = Roster::read(&file).and_then(|roster| roster.sign(&identity));
+                let roster = roster.map_err(fail)?;
+                write(&roster, &file)?;
+                Ok(shown(&roster, &file, "Signed"))
+            }
+            RosterCommand::Show(RosterFileArgs { file }) => {
+                Ok(shown(&Roster::read(&file).map_err(fail)?, &file, "This is"))
+            }
+        }
+    }
+
+    /// Whether its answer is a mere report of what was written.
+    pub fn is_report(&self) -> bool {
+        !matches!(self, RosterCommand::Show(_))
+    }
+}
+
+fn shown(roster: &Roster, file: &Path, done: &str) -> Answer {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut members: Vec<Value> = Vec::new();
+    let keys = std::iter::once(roster.lead_key())
+        .chain((0..roster.parties()).filter_map(|party| roster.key(party).copied()));
+    for ((place, member), key) in roster.members().enumerate().zip(keys) {
+        let number = place.checked_sub(1).map_or("lead".to_owned(), |number| number.to_string());
+        let signed = roster.is_signed_by(&key);
+        let mark = if signed { "signed" } else { "not signed" };
+        let until = member.until.as_deref().map_or(String::new(), |day| format!("until {day}"));
+        rows.push(vec![number, member.name.clone(), mark.to_owned(), until]);
+        members.push(json!({
+            "name": member.name, "key": member.key, "address": member.address,
+            "until": member.until, "signed": signed,
+        }));
+    }
+    let fingerprint = roster.fingerprint();
+    let head = wrapped(&format!(
+        "{done} {}, of the study \"{}\". Its fingerprint is {fingerprint}: compare it with the others, by telephone \
+         or on paper, before you sign.",
+        file.display(),
+        roster.study()
+    ));
+    let text = format!("{head}\n{}", columns(&rows, 2, 2));
+    let object = json!({ "roster": file, "study": roster.study(), "fingerprint": fingerprint, "members": members });
+    Answer { text, object, ..Answer::default() }
+}

@@ -1,0 +1,90 @@
+//! Three hospitals and a lead, as they are typed: processes of their own, on loopback.
+#![cfg(feature = "network")]
+#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
+
+use std::path::Path;
+
+use crate::common::Folder;
+
+fn examples() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    root.join("examples/hospitals-network").display().to_string()
+}
+
+/// A port that was free a moment ago.
+fn port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+fn prepared() -> Folder {
+    let folder = Folder::new();
+    let said = folder.shell(&format!("sh {}/prepare.sh h {}", examples(), port()));
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    folder
+}
+
+#[test]
+fn three_hospitals_and_a_lead_come_to_one_model_and_each_pays_once() {
+    let folder = prepared();
+    let said = folder.shell(&format!("sh {}/start.sh h", examples()));
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    let model = |member: &str| folder.read(&format!("h/{member}/model/model.json"));
+    assert!(model("lead").contains("\"signature\""));
+    for member in ["north", "east", "south"] {
+        assert_eq!(model(member), model("lead"), "{member}");
+        let said = folder.shell(&format!("reticent --json budget show h/{member}/budget"));
+        assert_eq!(said.out.matches("\"settled\"").count(), 1, "{}", said.out);
+    }
+    let said = folder.shell("reticent verify h/north/model/model.json --key h/lead/key.pub");
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    let said = folder.shell("reticent --json run status h/north/journal");
+    assert!(said.out.contains("\"stage\":\"over\""), "{}", said.out);
+    assert_eq!(folder.shell("reticent run forfeit h/north/journal").code, 2);
+    // It is over: the same command hands the model over again, and nothing is paid.
+    let again = "reticent --json join h/run.toml --party h/north/party.toml --force";
+    let said = folder.shell(again);
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    assert!(said.out.contains("\"job\":") && !said.out.contains("\"job\":null"), "{}", said.out);
+}
+
+#[test]
+fn what_is_not_agreed_on_is_refused_as_it_is_typed() {
+    let folder = prepared();
+    let refused = |command: &str, code: i32, words: &str| {
+        let said = folder.shell(command);
+        assert_eq!(said.code, code, "{command}: {}{}", said.out, said.err);
+        assert!(said.err.contains(words), "{command}: {}", said.err);
+    };
+    let join = "reticent join h/run.toml --party h/north/party.toml";
+    let lead = "reticent lead h/run.toml --journal h/j --out h/m --key";
+    refused(&format!("{lead} h/north/key"), 2, "the key is not the lead's");
+    refused(&format!("{lead} h/lead/none"), 2, "cannot read the key");
+    refused(
+        "reticent roster add h/roster.toml --name north --key h/lead/key.pub",
+        2,
+        "another member",
+    );
+    refused(
+        "reticent roster new h/roster.toml --study s --key h/lead/key.pub --address a:1",
+        2,
+        "already",
+    );
+    let shown = folder.shell("reticent identity show h/north/key").out;
+    assert_eq!(shown, folder.shell("reticent identity show h/north/key.pub").out);
+    assert!(folder.shell("reticent --json roster show h/roster.toml").out.contains(shown.trim()));
+    // Whoever adds somebody has everybody sign anew.
+    folder.shell("reticent identity new h/west; cp h/roster.toml h/kept.toml");
+    folder.shell("reticent roster add h/roster.toml --name west --key h/west.pub");
+    refused(join, 2, "you have not signed it");
+    folder.shell(
+        "cp h/kept.toml h/roster.toml; sed -i 's/^algorithm.*/algorithm = \"walk\"/' h/run.toml",
+    );
+    refused(join, 2, "reticent simulate");
+    // Nobody leads: a named end, which may go on.
+    folder.shell(
+        "sed -i 's/^algorithm.*/algorithm = \"auto\"/; s/^patience.*/patience = 1/' h/run.toml",
+    );
+    refused(join, 2, "lead did not come within 1 s");
+    let said = folder.shell("reticent --json budget show h/north/budget");
+    assert!(!said.out.contains("\"settled\"") && !said.out.contains("\"open\""), "{}", said.out);
+}

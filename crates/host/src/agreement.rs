@@ -1,0 +1,122 @@
+//! What makes a run this run and no other: a digest of all that its members agree on.
+//!
+//! ```text
+//! run = H(program, versions, job, roster, nonce of every member, records of every party)
+//! ```
+//!
+//! Each member says the digest of its nonce first and the nonce when it has all digests, so that
+//! nobody chooses the run. Then each signs the run together with the key that sums are closed for,
+//! and none goes on before it has the signatures of all: who was told something else has signed
+//! another run. Proof: proofs/network.md.
+
+use reticent::{Identity, PublicKey};
+use reticent_noise::{Digest, Hasher};
+use reticent_runtime::wire;
+use serde::{Deserialize, Serialize};
+
+use crate::message::VERSION;
+use crate::roster::Roster;
+
+/// The program that a run begins and ends under.
+pub const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+
+/// What is signed begins with this.
+const PURPOSE: &[u8] = b"reticent run signature v1\n";
+
+/// 32 bytes that nobody could foresee.
+pub type Nonce = [u8; 32];
+
+/// What everybody has been told of everybody: the lead's nonce and then the parties', the parties'
+/// public numbers of records, and the key that sums are closed for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunTerms {
+    /// The lead's, then the parties'.
+    pub nonces: Vec<Nonce>,
+    /// The records of each party, where they are public.
+    pub units: Vec<Option<u64>>,
+}
+
+/// What a member says of its nonce before it says the nonce.
+pub fn commitment(nonce: &Nonce) -> Digest {
+    Hasher::new("reticent nonce").field(nonce).finish()
+}
+
+impl RunTerms {
+    /// The run.
+    pub fn run(&self, job: &Digest, roster: &Digest) -> Digest {
+        let mut hasher = Hasher::new("reticent run on a network");
+        hasher.field(PROGRAM.as_bytes());
+        hasher.number(u64::from(wire::VERSION)).number(u64::from(VERSION));
+        hasher.field(job).field(roster).number(self.nonces.len() as u64);
+        self.nonces.iter().for_each(|nonce| _ = hasher.field(nonce));
+        hasher.number(self.units.len() as u64);
+        for own in &self.units {
+            hasher.number(u64::from(own.is_some())).number(own.unwrap_or_default());
+        }
+        hasher.finish()
+    }
+
+    /// Whether they are of so many parties and open these commitments.
+    pub fn open(&self, commitments: &[Digest]) -> bool {
+        self.nonces.len() == commitments.len()
+            && self.units.len() + 1 == commitments.len()
+            && self.nonces.iter().zip(commitments).all(|(nonce, said)| commitment(nonce) == *said)
+    }
+}
+
+/// What each member signs: the run, and the key that sums are closed for.
+pub fn statement(run: &Digest, aggregator: &[u8]) -> Vec<u8> {
+    let digest = Hasher::new("reticent run statement").field(run).field(aggregator).finish();
+    [PURPOSE, &digest].concat()
+}
+
+/// The signature of a member.
+pub fn sign(identity: &Identity, run: &Digest, aggregator: &[u8]) -> Vec<u8> {
+    identity.sign_message(&statement(run, aggregator)).to_vec()
+}
+
+/// Who of the roster has not signed this run; `None` if all have. The lead is the first.
+pub fn unsigned(
+    roster: &Roster,
+    run: &Digest,
+    aggregator: &[u8],
+    signatures: &[Vec<u8>],
+) -> Option<String> {
+    let said = statement(run, aggregator);
+    let keys = std::iter::once(roster.lead_key())
+        .chain((0..roster.parties()).filter_map(|party| roster.key(party).copied()));
+    let mut given = signatures.iter();
+    for (key, member) in keys.zip(roster.members()) {
+        let signature = given.next().and_then(|bytes| <[u8; 64]>::try_from(&bytes[..]).ok());
+        let public = PublicKey::from_bytes(&key);
+        let good =
+            public.zip(signature).is_some_and(|(public, value)| public.has_signed(&said, &value));
+        if !good {
+            return Some(member.name.clone());
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_members_are_told_is_in_the_run() {
+        let terms = RunTerms { nonces: vec![[1; 32], [2; 32]], units: vec![Some(5)] };
+        let run = terms.run(&[7; 32], &[8; 32]);
+        let others = [
+            terms.run(&[9; 32], &[8; 32]),
+            terms.run(&[7; 32], &[9; 32]),
+            RunTerms { nonces: vec![[1; 32], [3; 32]], ..terms.clone() }.run(&[7; 32], &[8; 32]),
+            RunTerms { nonces: vec![[2; 32], [1; 32]], ..terms.clone() }.run(&[7; 32], &[8; 32]),
+            RunTerms { units: vec![Some(6)], ..terms.clone() }.run(&[7; 32], &[8; 32]),
+            RunTerms { units: vec![None], ..terms.clone() }.run(&[7; 32], &[8; 32]),
+        ];
+        assert!(others.iter().all(|other| *other != run));
+        assert_ne!(statement(&run, b"a"), statement(&run, b"b"));
+        let said: Vec<Digest> = terms.nonces.iter().map(commitment).collect();
+        assert!(terms.open(&said) && !terms.open(&said[..1]) && !terms.open(&[said[1], said[0]]));
+    }
+}

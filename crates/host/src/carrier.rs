@@ -1,0 +1,344 @@
+//! What carries the lead's requests to the parties and their answers back, over links that come and
+//! go, and keeps every answer.
+//!
+//! A request of a round follows to the bit from the lead's key and the answers of the rounds before.
+//! Both are on the disk before it is sent, so that a lead that starts again asks the same, and has the
+//! same said: a party repeats what it has said to the same request, and refuses another.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use reticent::simulate::Traffic;
+use reticent_noise::{Digest, Hasher};
+use reticent_oracle::{Carrier, Refusal};
+use reticent_runtime::{Envelope, Inbox, MessageKind, PartyId, RunId, SERVER, wire};
+
+use crate::error::HostError;
+use crate::hall::{Hall, SLICE};
+use crate::journal::{Journal, KeptAnswer};
+use crate::links::{Link, LinkError};
+use crate::message::{HostMessage, LONGEST_LOBBY, Rejection};
+use crate::options::{HostOptions, Moment, Notice};
+
+/// How long one message to somebody who is here may take.
+const SEND_TIME: Duration = Duration::from_secs(60);
+
+/// One party's line: it is used by one thread at a time.
+#[derive(Debug)]
+struct PartyLine {
+    link: Option<Box<dyn Link>>,
+    inbox: Inbox,
+}
+
+/// The lead's lines to all parties, and the journal.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    hall: Arc<Hall>,
+    lines: Vec<Mutex<PartyLine>>,
+    pub journal: Mutex<Journal>,
+    options: HostOptions,
+    /// No message of a round is longer.
+    limit: usize,
+    /// What was said before this process began.
+    kept: BTreeMap<(u32, u32), KeptAnswer>,
+    /// What was said and is not on the disk yet.
+    pending: Mutex<Vec<KeptAnswer>>,
+    /// The last round that each party has answered.
+    answered: Vec<AtomicU32>,
+    failure: Mutex<Option<HostError>>,
+    messages: AtomicU64,
+    bytes: AtomicU64,
+}
+
+pub(crate) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Lines {
+    pub fn new(
+        hall: &Arc<Hall>,
+        run: &Digest,
+        journal: Journal,
+        options: &HostOptions,
+        limit: usize,
+    ) -> Result<Self, HostError> {
+        let parties = hall.roster.parties();
+        let mut kept = BTreeMap::new();
+        let answered: Vec<AtomicU32> = (0..parties).map(|_| AtomicU32::new(0)).collect();
+        for answer in journal.answers()? {
+            if let Some(last) = answered.get(answer.party as usize) {
+                last.fetch_max(answer.round, Ordering::Relaxed);
+            }
+            kept.insert((answer.round, answer.party), answer);
+        }
+        let line = |_| {
+            let inbox = Inbox::new(RunId::from(run), SERVER);
+            Mutex::new(PartyLine { link: None, inbox })
+        };
+        Ok(Lines {
+            hall: Arc::clone(hall),
+            lines: (0..parties).map(line).collect(),
+            journal: Mutex::new(journal),
+            options: options.clone(),
+            limit,
+            kept,
+            pending: Mutex::new(Vec::new()),
+            answered,
+            failure: Mutex::new(None),
+            messages: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+        })
+    }
+
+    /// Gives parties the links that they have come by.
+    pub fn seat(&self, links: Vec<Box<dyn Link>>) {
+        for (line, link) in self.lines.iter().zip(links) {
+            locked(line).link = Some(link);
+        }
+    }
+
+    /// Rounds that were asked, and what was moved by this process.
+    pub fn moved(&self) -> (u32, Traffic) {
+        let rounds = self.answered.iter().map(|last| last.load(Ordering::Relaxed)).max();
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let traffic = Traffic { messages: read(&self.messages), bytes: read(&self.bytes) };
+        (rounds.unwrap_or(0), traffic)
+    }
+
+    /// Why a request had no answer.
+    pub fn failure(&self) -> Option<HostError> {
+        locked(&self.failure).take()
+    }
+
+    /// Has a conversation with a party, again and again on whatever link it comes by.
+    fn converse<T>(
+        &self,
+        party: u32,
+        mut talk: impl FnMut(&mut dyn Link, &mut Inbox) -> Result<T, Talk>,
+    ) -> Result<T, HostError> {
+        let until = Instant::now() + self.options.patience;
+        let mut line = locked(&self.lines[party as usize]);
+        let absent = || HostError::Absent {
+            who: self.hall.roster.name(party),
+            seconds: self.options.patience.as_secs(),
+        };
+        loop {
+            if line.link.is_none() || self.hall.is_newer(party) {
+                let mut came = self.hall.take(party, until).ok_or_else(absent)?.link;
+                let known = self.answered[party as usize].load(Ordering::Relaxed);
+                let known = HostMessage::Known(known).pack();
+                line.link = came.send(&known, Instant::now() + SEND_TIME).ok().map(|()| came);
+            }
+            let PartyLine { link, inbox } = &mut *line;
+            let Some(link) = link else { continue };
+            match talk(link.as_mut(), inbox) {
+                Ok(done) => return Ok(done),
+                Err(Talk::Broken) => line.link = None,
+                Err(Talk::Over(why)) => return Err(why),
+            }
+            if Instant::now() >= until {
+                return Err(absent());
+            }
+        }
+    }
+
+    /// The next message on a link, unless the party has come by another meanwhile.
+    fn hear(&self, party: u32, link: &mut dyn Link, until: Instant) -> Result<HostMessage, Talk> {
+        loop {
+            match link.receive(self.limit, until.min(Instant::now() + SLICE)) {
+                Ok(frame) => {
+                    self.count(frame.len());
+                    let said = HostMessage::unpack(&frame);
+                    return said.map_err(|why| {
+                        self.hall.reject(why.name());
+                        Talk::Broken
+                    });
+                }
+                Err(LinkError::Timeout) if Instant::now() < until && !self.hall.is_newer(party) => {
+                }
+                Err(LinkError::TooLong { .. }) => {
+                    self.hall.reject("oversized");
+                    return Err(Talk::Broken);
+                }
+                Err(_) => return Err(Talk::Broken),
+            }
+        }
+    }
+
+    fn say(&self, link: &mut dyn Link, message: &HostMessage) -> Result<(), Talk> {
+        let frame = message.pack();
+        self.count(frame.len());
+        self.options.at(Moment::BeforeSend);
+        link.send(&frame, Instant::now() + SEND_TIME)?;
+        self.options.at(Moment::AfterSend);
+        Ok(())
+    }
+
+    fn count(&self, bytes: usize) {
+        self.messages.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Whether this is a message of the party at the other end of the link, and one that is waited
+    /// for; its payload.
+    fn admit(
+        &self,
+        (party, round, kind): (u32, u32, MessageKind),
+        link: &dyn Link,
+        inbox: &mut Inbox,
+        bytes: &[u8],
+    ) -> Result<Vec<u8>, String> {
+        let envelope = wire::decode(bytes, self.limit).map_err(|why| why.name().to_owned())?;
+        let proven = self.hall.roster.number(&link.peer());
+        if proven != Some(party) || envelope.from != PartyId(party) {
+            return Err("another's name".to_owned());
+        }
+        let checked = inbox.check(&envelope, |from| from == PartyId(party));
+        let admitted = checked.map_err(|why| why.name().to_owned())?;
+        inbox.in_round(&envelope, round).map_err(|why| why.name().to_owned())?;
+        if envelope.kind != kind {
+            return Err("unexpected".to_owned());
+        }
+        inbox.take(&envelope, &admitted, Vec::new());
+        Ok(envelope.payload)
+    }
+
+    /// The greeting of a party that all have agreed with; it is in the journal when this returns.
+    pub fn greeting(&self, party: u32, signatures: &[Vec<u8>]) -> Result<Vec<u8>, HostError> {
+        let begin = HostMessage::Begin(signatures.to_vec());
+        let greeting = self.converse(party, |link, inbox| {
+            self.say(link, &begin)?;
+            let until = Instant::now() + 2 * SEND_TIME;
+            loop {
+                match self.hear(party, link, until)? {
+                    HostMessage::Envelope(bytes) => {
+                        let expected = (party, 0, MessageKind::Share);
+                        match self.admit(expected, link, inbox, &bytes) {
+                            Ok(greeting) => return Ok(greeting),
+                            Err(name) => self.hall.reject(&name),
+                        }
+                    }
+                    HostMessage::Refused(why) => return Err(self.refused(party, why)),
+                    _ => self.hall.reject(Rejection::Unexpected.name()),
+                }
+            }
+        })?;
+        locked(&self.journal).commit(|change| change.greeting(party, &greeting))?;
+        Ok(greeting)
+    }
+
+    fn refused(&self, party: u32, why: Rejection) -> Talk {
+        Talk::Over(HostError::Refused { who: self.hall.roster.name(party), why })
+    }
+
+    /// Puts on the disk what was said in the rounds before.
+    fn flush(&self, round: u32) -> Result<(), HostError> {
+        let mut pending = locked(&self.pending);
+        if pending.iter().all(|answer| answer.round >= round) {
+            return Ok(());
+        }
+        self.options.at(Moment::BeforeCommit);
+        locked(&self.journal)
+            .commit(|change| pending.iter().try_for_each(|answer| change.answer(answer)))?;
+        self.options.at(Moment::AfterCommit);
+        pending.clear();
+        self.options.tell(Notice::Answered(round - 1));
+        Ok(())
+    }
+
+    fn exchange(&self, party: u32, round: u32, request: Vec<u8>) -> Result<Vec<u8>, HostError> {
+        let asked = Hasher::new("reticent request").field(&request).finish();
+        if let Some(kept) = self.kept.get(&(round, party)) {
+            return match kept.asked == asked {
+                true => Ok(kept.value.clone()),
+                false => Err(HostError::disagreed(
+                    "this machine",
+                    "it does not compute what was asked before the run was cut short",
+                )),
+            };
+        }
+        self.flush(round)?;
+        let value = self.converse(party, |link, inbox| {
+            let to = PartyId(party);
+            let ask: Envelope = inbox.write(round, to, MessageKind::Ask, request.clone());
+            self.say(link, &HostMessage::Envelope(wire::encode(&ask)))?;
+            let until = Instant::now() + self.options.patience;
+            loop {
+                match self.hear(party, link, until)? {
+                    HostMessage::Envelope(bytes) => {
+                        let expected = (party, round, MessageKind::Answer);
+                        match self.admit(expected, link, inbox, &bytes) {
+                            Ok(answer) => return Ok(answer),
+                            Err(name) => self.hall.reject(&name),
+                        }
+                    }
+                    HostMessage::Refused(why) => return Err(self.refused(party, why)),
+                    _ => self.hall.reject(Rejection::Unexpected.name()),
+                }
+            }
+        })?;
+        self.answered[party as usize].fetch_max(round, Ordering::Relaxed);
+        locked(&self.pending).push(KeptAnswer { round, party, asked, value: value.clone() });
+        Ok(value)
+    }
+
+    /// Hands the model over to a party that does not have it, and notes that it has.
+    pub fn deliver(&self, party: u32, model: &str) -> Result<(), HostError> {
+        let model = HostMessage::Model(model.to_owned());
+        self.converse(party, |link, _| {
+            self.say(link, &model)?;
+            let until = Instant::now() + 2 * SEND_TIME;
+            loop {
+                match self.hear(party, link, until)? {
+                    HostMessage::Received => return Ok(()),
+                    HostMessage::Refused(why) => return Err(self.refused(party, why)),
+                    _ => self.hall.reject(Rejection::Unexpected.name()),
+                }
+            }
+        })?;
+        self.options.tell(Notice::Delivered(self.hall.roster.name(party)));
+        locked(&self.journal).commit(|change| change.received(party))
+    }
+
+    /// Tells whoever is here that the run is over.
+    pub fn tell_over(&self, why: &str) {
+        debug_assert!(why.len() < LONGEST_LOBBY);
+        let over = HostMessage::Over(why.to_owned()).pack();
+        for line in &self.lines {
+            if let Some(link) = &mut locked(line).link {
+                // Who is gone hears it when it comes back.
+                let _ = link.send(&over, Instant::now() + Duration::from_secs(1));
+            }
+        }
+    }
+}
+
+/// Why a conversation did not come to its end.
+enum Talk {
+    /// The link is gone: on the next one it begins again.
+    Broken,
+    /// There is nothing more to say.
+    Over(HostError),
+}
+
+impl From<LinkError> for Talk {
+    fn from(_: LinkError) -> Self {
+        Talk::Broken
+    }
+}
+
+/// The lines of a run, for its gate.
+#[derive(Debug)]
+pub(crate) struct NetworkCarrier(pub Arc<Lines>);
+
+impl Carrier for NetworkCarrier {
+    fn exchange(&self, party: u32, round: u32, request: Vec<u8>) -> Result<Vec<u8>, Refusal> {
+        self.0.exchange(party, round, request).map_err(|why| {
+            let said = format!("party {party} did not answer: {why}");
+            locked(&self.0.failure).get_or_insert(why);
+            Refusal::BadQuery(said)
+        })
+    }
+}

@@ -1,0 +1,142 @@
+//! Why a run on a network did not begin, or did not come to its end.
+
+use std::path::{Path, PathBuf};
+
+use reticent_budget::BudgetError;
+use reticent_payment::PaymentError;
+use reticent_runtime::{Rejected, RunError};
+
+use crate::links::LinkError;
+use crate::message::Rejection;
+
+/// Why a run on a network did not begin, or did not come to its end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HostError {
+    /// The job itself.
+    #[error(transparent)]
+    Job(#[from] reticent::Error),
+    /// A node of the run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The party's budget.
+    #[error(transparent)]
+    Payment(#[from] PaymentError),
+    /// A roster that is not one, or not everybody's.
+    #[error("the roster {}: {reason}", file.display())]
+    Roster {
+        /// Its path.
+        file: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A run file or a party file that is not one.
+    #[error("{}: {reason}", file.display())]
+    File {
+        /// Its path.
+        file: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A journal that cannot be used. Nothing is sent that it does not hold.
+    #[error("the journal {}: {reason}", file.display())]
+    Journal {
+        /// Its path.
+        file: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The connection.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// The other side has said no.
+    #[error("{who} refuses: {why}")]
+    Refused {
+        /// Who.
+        who: String,
+        /// Why.
+        why: Rejection,
+    },
+    /// Somebody did not come, or did not come back, in time. What was agreed on is kept.
+    #[error("{who} did not come within {seconds} s")]
+    Absent {
+        /// Who.
+        who: String,
+        /// For how long they were waited for.
+        seconds: u64,
+    },
+    /// What the other side says is not what was agreed on. Nothing more is answered.
+    #[error("{who} says what was not agreed on: {what}")]
+    Disagreed {
+        /// Who.
+        who: String,
+        /// What.
+        what: String,
+    },
+    /// The run is over for this party.
+    #[error("the run has ended: {0}")]
+    Ended(String),
+}
+
+impl HostError {
+    pub(crate) fn journal(file: &Path, reason: impl ToString) -> Self {
+        HostError::Journal { file: file.to_owned(), reason: reason.to_string() }
+    }
+
+    pub(crate) fn disagreed(who: impl Into<String>, what: impl Into<String>) -> Self {
+        HostError::Disagreed { who: who.into(), what: what.into() }
+    }
+
+    /// Whether the same command may go on with the run.
+    pub fn may_go_on(&self) -> bool {
+        matches!(self, HostError::Absent { .. } | HostError::Link(_))
+    }
+
+    /// Whether a budget was the reason.
+    pub fn is_budget(&self) -> bool {
+        match self {
+            HostError::Job(error) => error.is_budget(),
+            HostError::Payment(PaymentError::Budget(error)) => error.is_refusal(),
+            HostError::Payment(PaymentError::Job(error)) => error.is_budget(),
+            _ => false,
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            HostError::Job(error) => error.hint(),
+            HostError::Payment(error) => error.hint().to_owned(),
+            HostError::Run(_) => "nothing was sent".to_owned(),
+            HostError::Roster { .. } => {
+                "`reticent roster show` says who is in it and who has signed".to_owned()
+            }
+            HostError::File { .. } => "see docs/network.md".to_owned(),
+            HostError::Journal { .. } => {
+                "check that you may write it and the disk has room; nothing was sent that it does not hold".to_owned()
+            }
+            HostError::Absent { .. } | HostError::Link(_) => {
+                "the same command goes on where the run is; what was answered counts in full".to_owned()
+            }
+            HostError::Refused { why, .. } => why.hint().to_owned(),
+            HostError::Disagreed { .. } => {
+                "compare roster and run file with the others; nothing more is answered".to_owned()
+            }
+            HostError::Ended(_) => {
+                "begin a new run with a journal of its own; what was answered counts in full".to_owned()
+            }
+        }
+    }
+}
+
+impl From<Rejected> for HostError {
+    fn from(rejected: Rejected) -> Self {
+        HostError::Run(rejected.into())
+    }
+}
+
+impl From<BudgetError> for HostError {
+    fn from(error: BudgetError) -> Self {
+        HostError::Payment(PaymentError::Budget(error))
+    }
+}

@@ -1,0 +1,136 @@
+//! The two files of a run: `run.toml`, the same for everybody, and `party.toml`, a party's own.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use reticent::Files;
+use reticent::simulate::{RemoteJob, SimulationSpec};
+use serde::Deserialize;
+
+use crate::error::HostError;
+use crate::roster::Roster;
+
+/// The keys of a job file that are a party's own.
+const OWN: [&str; 5] = ["data", "more_data", "format", "max_line", "out"];
+
+/// The table `[network]` of a run file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NetworkKeys {
+    roster: PathBuf,
+    #[serde(default = "usual_patience")]
+    patience: u64,
+}
+
+fn usual_patience() -> u64 {
+    600
+}
+
+/// What is run, between whom: a job file of `reticent simulate` without data, with a table
+/// `[network]`.
+///
+/// ```toml
+/// algorithm = "auto"
+/// schema = "visits.schema.toml"
+/// epsilon = 2.0
+/// delta = 1e-5
+/// [parties]
+/// trust = "central"
+/// [network]
+/// roster = "roster.toml"
+/// patience = 600
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct RunFile {
+    /// What is asked.
+    pub job: RemoteJob,
+    /// Who takes part.
+    pub roster: Arc<Roster>,
+    /// How long somebody who is away is waited for.
+    pub patience: Duration,
+}
+
+impl RunFile {
+    /// Reads and checks a run file, and the roster that it names. Paths in it are relative to it.
+    ///
+    /// # Errors
+    /// If it is none, or describes what cannot be run on a network.
+    pub fn read(path: &Path) -> Result<Self, HostError> {
+        let refuse = |reason: String| HostError::File { file: path.to_owned(), reason };
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| refuse(format!("it cannot be read: {}", error.kind())))?;
+        let mut table: toml::Table =
+            text.parse().map_err(|error: toml::de::Error| refuse(error.message().to_owned()))?;
+        let network = table
+            .remove("network")
+            .ok_or_else(|| refuse("it has no table [network] with `roster = FILE`".to_owned()))?;
+        let NetworkKeys { roster, patience } = network
+            .try_into()
+            .map_err(|error: toml::de::Error| refuse(format!("[network]: {}", error.message())))?;
+        if !(1..=7 * 86_400).contains(&patience) {
+            return Err(refuse(format!(
+                "[network] patience = {patience}: it must be from 1 to 604800 seconds"
+            )));
+        }
+        if let Some(key) = table.keys().find(|key| OWN.contains(&key.as_str())) {
+            let why = format!("{key} is a member's own: it goes into a party file, or to a flag");
+            return Err(refuse(why));
+        }
+        let base = path.parent().unwrap_or(Path::new(""));
+        let roster = Arc::new(Roster::read(&base.join(roster))?);
+        let spec = SimulationSpec::of_table(table, path)?;
+        let job = spec.remote(roster.parties())?;
+        Ok(RunFile { job, roster, patience: Duration::from_secs(patience) })
+    }
+}
+
+/// What a party has: its table, its key, its journal, its budget, and where the model goes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct PartyFile {
+    /// The table.
+    pub data: PathBuf,
+    /// More files of it.
+    #[serde(default)]
+    pub more_data: Vec<PathBuf>,
+    /// The party's key.
+    pub key: PathBuf,
+    /// What the party remembers of the run.
+    pub journal: PathBuf,
+    /// The budget that pays.
+    pub budget: Option<PathBuf>,
+    /// The folder that the model goes to.
+    pub out: PathBuf,
+}
+
+impl PartyFile {
+    /// Reads a party file. Paths in it are relative to it.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn read(path: &Path) -> Result<Self, HostError> {
+        let refuse = |reason: String| HostError::File { file: path.to_owned(), reason };
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| refuse(format!("it cannot be read: {}", error.kind())))?;
+        let own: PartyFile =
+            toml::from_str(&text).map_err(|error| refuse(error.message().to_owned()))?;
+        let beside = |file: PathBuf| path.parent().unwrap_or(Path::new("")).join(file);
+        Ok(PartyFile {
+            data: beside(own.data),
+            more_data: own.more_data.into_iter().map(beside).collect(),
+            key: beside(own.key),
+            journal: beside(own.journal),
+            budget: own.budget.map(beside),
+            out: beside(own.out),
+        })
+    }
+
+    /// The files of the table.
+    pub fn files(&self) -> Files {
+        let paths = std::iter::once(&self.data).chain(&self.more_data).cloned().collect();
+        Files { paths, reading: Default::default() }
+    }
+}

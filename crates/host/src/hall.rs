@@ -1,0 +1,195 @@
+//! Where the lead receives: who comes is let in by its key and its hello, or told by name why not.
+//! Everything has a limit: how many come at once, how long a hello takes, how long it is.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use reticent_noise::Digest;
+use reticent_runtime::wire;
+
+use crate::agreement::PROGRAM;
+use crate::links::{Arrival, Link, LinkError, Listen};
+use crate::message::{Hello, HostMessage, LONGEST_HELLO, Rejection, VERSION};
+use crate::options::{HostOptions, Notice};
+use crate::roster::Roster;
+
+/// So many may be on their way in at once; the next is turned away.
+const MOST_ARRIVING: usize = 64;
+
+/// Who has not shown a key and said hello by then is turned away.
+const HELLO_TIME: Duration = Duration::from_secs(10);
+
+/// How often a wait looks whether it is over.
+pub(crate) const SLICE: Duration = Duration::from_millis(100);
+
+/// A party that was let in.
+#[derive(Debug)]
+pub(crate) struct Visitor {
+    pub link: Box<dyn Link>,
+    pub hello: Hello,
+}
+
+/// What the lead's threads have in common.
+#[derive(Debug)]
+pub(crate) struct Hall {
+    pub roster: Arc<Roster>,
+    job: Digest,
+    options: HostOptions,
+    /// The run, once it has begun.
+    run: Mutex<Option<Digest>>,
+    seats: Mutex<Vec<Option<Visitor>>>,
+    came: Condvar,
+    over: AtomicBool,
+    arriving: AtomicUsize,
+    rejected: Mutex<BTreeMap<String, u64>>,
+}
+
+fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Hall {
+    pub fn new(roster: &Arc<Roster>, job: &Digest, options: &HostOptions) -> Arc<Self> {
+        Arc::new(Hall {
+            roster: Arc::clone(roster),
+            job: *job,
+            options: options.clone(),
+            run: Mutex::new(None),
+            seats: Mutex::new((0..roster.parties()).map(|_| None).collect()),
+            came: Condvar::new(),
+            over: AtomicBool::new(false),
+            arriving: AtomicUsize::new(0),
+            rejected: Mutex::new(BTreeMap::new()),
+        })
+    }
+
+    /// Lets parties in until the hall is closed.
+    pub fn open(self: &Arc<Self>, listener: Box<dyn Listen>) -> JoinHandle<()> {
+        let hall = Arc::clone(self);
+        std::thread::spawn(move || {
+            while !hall.over.load(Ordering::Relaxed) {
+                match listener.accept(Instant::now() + SLICE) {
+                    Ok(None) => {}
+                    Ok(Some(arrival)) => hall.receive(arrival),
+                    Err(_) => std::thread::sleep(SLICE),
+                }
+            }
+        })
+    }
+
+    /// Nobody comes any more.
+    pub fn close(&self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+
+    fn receive(self: &Arc<Self>, arrival: Arrival) {
+        if self.arriving.fetch_add(1, Ordering::Relaxed) >= MOST_ARRIVING {
+            self.arriving.fetch_sub(1, Ordering::Relaxed);
+            return self.reject("too many at once");
+        }
+        let hall = Arc::clone(self);
+        std::thread::spawn(move || {
+            if let Err(why) = hall.let_in(arrival) {
+                hall.reject(&match why {
+                    LinkError::Untrusted(why) => format!("untrusted: {why}"),
+                    LinkError::TooLong { .. } => "oversized".to_owned(),
+                    LinkError::Timeout => "slow".to_owned(),
+                    LinkError::Closed => "left".to_owned(),
+                    LinkError::Failed(_) => "no handshake".to_owned(),
+                });
+            }
+            hall.arriving.fetch_sub(1, Ordering::Relaxed);
+        });
+    }
+
+    fn let_in(&self, arrival: Arrival) -> Result<(), LinkError> {
+        let until = Instant::now() + HELLO_TIME;
+        let mut link = arrival(until)?;
+        let frame = link.receive(LONGEST_HELLO, until)?;
+        let checked = match HostMessage::unpack(&frame) {
+            Ok(HostMessage::Hello(hello)) => self.check(&hello, &link.peer()).map(|()| hello),
+            Ok(_) => Err(Rejection::Unexpected),
+            Err(why) => Err(why),
+        };
+        match checked {
+            Ok(hello) => {
+                self.options.tell(Notice::Arrived(self.roster.name(hello.party)));
+                let seat = hello.party as usize;
+                locked(&self.seats)[seat] = Some(Visitor { link, hello });
+                self.came.notify_all();
+            }
+            Err(why) => {
+                self.reject(why.name());
+                link.send(&HostMessage::Refused(why).pack(), until)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether this key may say this hello.
+    fn check(&self, hello: &Hello, peer: &[u8; 32]) -> Result<(), Rejection> {
+        if (hello.host, hello.wire) != (VERSION, wire::VERSION) || hello.program != PROGRAM {
+            let program = PROGRAM.to_owned();
+            return Err(Rejection::Version { program, host: VERSION, wire: wire::VERSION });
+        }
+        if self.roster.number(peer) != Some(hello.party) {
+            return Err(Rejection::NotYours);
+        }
+        if hello.roster != self.roster.digest() {
+            return Err(Rejection::OtherRoster);
+        }
+        if hello.job != self.job {
+            return Err(Rejection::OtherJob);
+        }
+        match (*locked(&self.run), hello.run) {
+            (None, None) => Ok(()),
+            (Some(run), Some(own)) if run == own => Ok(()),
+            (Some(_), None) => Err(Rejection::Began),
+            (_, Some(_)) => Err(Rejection::UnknownRun),
+        }
+    }
+
+    pub fn reject(&self, name: &str) {
+        *locked(&self.rejected).entry(name.to_owned()).or_default() += 1;
+        self.options.tell(Notice::Rejected(name.to_owned()));
+    }
+
+    /// What was not let in, or not listened to, by name.
+    pub fn rejections(&self) -> BTreeMap<String, u64> {
+        locked(&self.rejected).clone()
+    }
+
+    /// From here on, whoever comes is in this run.
+    pub fn begin(&self, run: &Digest) {
+        *locked(&self.run) = Some(*run);
+        // Who came before it began is not in it; who is says so again.
+        let stale = |visitor: &Visitor| visitor.hello.run != Some(*run);
+        for seat in locked(&self.seats).iter_mut() {
+            seat.take_if(|visitor| stale(visitor));
+        }
+    }
+
+    /// Who sits at a seat, if anybody does by then.
+    pub fn take(&self, party: u32, until: Instant) -> Option<Visitor> {
+        let mut seats = locked(&self.seats);
+        loop {
+            if let Some(visitor) = seats[party as usize].take() {
+                return Some(visitor);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || self.over.load(Ordering::Relaxed) {
+                return None;
+            }
+            let woken = self.came.wait_timeout(seats, left.min(SLICE));
+            seats = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Whether somebody has come to this seat since it was taken.
+    pub fn is_newer(&self, party: u32) -> bool {
+        locked(&self.seats)[party as usize].is_some()
+    }
+}

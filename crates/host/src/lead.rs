@@ -1,0 +1,258 @@
+//! The lead: gathers the parties, runs the algorithm on the sums that they entrust to it, and hands
+//! the model over. Killed at any moment, the same call goes on where it was.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use reticent::simulate::{RemoteJob, Traffic};
+use reticent::{Error, Identity, Progress, Run, Stage};
+use reticent_core::hex;
+use reticent_noise::Digest;
+
+use crate::carrier::{Lines, NetworkCarrier, locked};
+use crate::error::HostError;
+use crate::hall::Hall;
+use crate::journal::Journal;
+use crate::links::{Link, Listen};
+use crate::lobby::{Begun, Lobby};
+use crate::options::{HostOptions, Moment, Notice};
+use crate::roster::Roster;
+use crate::status::RunStage;
+
+/// What a lead has.
+#[derive(Debug)]
+pub struct Lead<'a> {
+    /// The run, checked.
+    pub job: &'a RemoteJob,
+    /// Who takes part.
+    pub roster: &'a Arc<Roster>,
+    /// Its own key.
+    pub identity: &'a Identity,
+    /// How it takes part.
+    pub options: HostOptions,
+}
+
+/// What came of a run.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Led {
+    /// The model, its certificate inside, signed by the lead.
+    pub model: String,
+    /// The run, in hexadecimal digits.
+    pub run: String,
+    /// Rounds, and what this process has moved; `None` if the run was over before it began.
+    pub moved: Option<(u32, Traffic)>,
+    /// Who has not said that it has the model.
+    pub without: Vec<String>,
+    /// What was not let in, or not listened to, by name.
+    pub rejections: BTreeMap<String, u64>,
+}
+
+/// A run that is over, as the lead keeps it until all have the model.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Over {
+    run: Digest,
+    job: Digest,
+    roster: Digest,
+    model: String,
+}
+
+impl Lead<'_> {
+    /// Leads the run that the journal has, or a new one.
+    ///
+    /// # Errors
+    /// If the roster is not everybody's, somebody does not come, or the run ends on its way.
+    pub fn run(&self, journal: Journal, listener: Box<dyn Listen>) -> Result<Led, HostError> {
+        let me = self.identity.public().bytes();
+        if me != self.roster.lead_key() {
+            let file = journal.path().to_owned();
+            let reason = "the key is not the lead's of the roster".to_owned();
+            return Err(HostError::File { file, reason });
+        }
+        self.roster.signed_by_all(&me)?;
+        if let Some(why) = journal.get::<String>("ended")? {
+            return Err(HostError::Ended(why));
+        }
+        let hall = Hall::new(self.roster, self.job.digest(), &self.options);
+        let over = journal.get::<Over>("over")?;
+        let begun = journal.get::<Begun>("begun")?;
+        let kept = over.as_ref().map(|over| (over.run, over.job, over.roster));
+        let kept = kept.or(begun.as_ref().map(|begun| (begun.run, begun.job, begun.roster)));
+        if let Some((run, job, roster)) = &kept {
+            if (job, roster) != (self.job.digest(), &self.roster.digest()) {
+                let why =
+                    "it is of another job or another roster; give this one a journal of its own";
+                return Err(HostError::journal(journal.path(), why));
+            }
+            hall.begin(run);
+        }
+        let door = hall.open(listener);
+        let led = match over {
+            Some(over) => self.hand_over(&hall, journal, over, None),
+            None => self.lead(&hall, journal, begun),
+        };
+        hall.close();
+        // It looks ten times a second, and nobody else holds it up.
+        let _ = door.join();
+        led
+    }
+
+    fn lead(
+        &self,
+        hall: &Arc<Hall>,
+        mut journal: Journal,
+        begun: Option<Begun>,
+    ) -> Result<Led, HostError> {
+        let again = begun.is_some();
+        let (begun, links) = match begun {
+            Some(begun) => (begun, Vec::new()),
+            None => {
+                let lobby =
+                    Lobby { hall, job: self.job, identity: self.identity, options: &self.options };
+                lobby.gather(&mut journal)?
+            }
+        };
+        hall.begin(&begun.run);
+        self.options.tell(Notice::Began { run: hex(&begun.run), again });
+        let units = begun.terms.units.iter().map(|units| units.unwrap_or(0)).max().unwrap_or(0);
+        let limit = self.job.longest(units);
+        let lines = Arc::new(Lines::new(hall, &begun.run, journal, &self.options, limit)?);
+        lines.seat(links);
+        match self.perform(&lines, &begun) {
+            Ok(model) => {
+                let over = Over { run: begun.run, job: begun.job, roster: begun.roster, model };
+                self.options.at(Moment::BeforeCommit);
+                locked(&lines.journal).commit(|change| {
+                    change.set("over", &over)?;
+                    // What the noise could be taken away with is gone from here on.
+                    change.forget("begun")?;
+                    change.forget_answers()
+                })?;
+                self.options.at(Moment::AfterCommit);
+                locked(&lines.journal).wipe();
+                let moved = lines.moved();
+                self.deliver(hall, &lines, over, Some(moved))
+            }
+            Err(why) if why.may_go_on() || matches!(why, HostError::Journal { .. }) => Err(why),
+            Err(why) => {
+                locked(&lines.journal).commit(|change| {
+                    change.set("ended", &why.to_string())?;
+                    change.forget("begun")?;
+                    change.forget_answers()
+                })?;
+                locked(&lines.journal).wipe();
+                lines.tell_over(&why.to_string());
+                Err(why)
+            }
+        }
+    }
+
+    /// What everybody greets with.
+    fn greeted(&self, lines: &Lines, begun: &Begun) -> Result<Vec<Vec<u8>>, HostError> {
+        let known: BTreeMap<u32, Vec<u8>> =
+            locked(&lines.journal).greetings()?.into_iter().collect();
+        let one = |party: u32| match known.get(&party) {
+            Some(greeting) => Ok(greeting.clone()),
+            None => lines.greeting(party, &begun.signatures),
+        };
+        std::thread::scope(|scope| {
+            let all: Vec<_> =
+                (0..self.job.parties()).map(|party| scope.spawn(move || one(party))).collect();
+            all.into_iter()
+                .map(|greeted| greeted.join().unwrap_or_else(|_| Err(panicked())))
+                .collect()
+        })
+    }
+
+    /// The run itself: the model, signed.
+    fn perform(&self, lines: &Arc<Lines>, begun: &Begun) -> Result<String, HostError> {
+        let greetings = self.greeted(lines, begun)?;
+        let carrier = Box::new(NetworkCarrier(Arc::clone(lines)));
+        let refused = |refusal: reticent_oracle::Refusal| HostError::Job(refusal.into());
+        let rows =
+            begun.aggregator().admit(&greetings, self.job.shape(), carrier).map_err(refused)?;
+        let entropy = match self.options.seed {
+            Some(seed) => reticent_oracle::Entropy::seeded(seed),
+            None => begun.entropy(),
+        };
+        // All parties are asked at the same time, however few processors there are.
+        let threads = self.job.parties() as usize + 1;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|error| HostError::disagreed("this machine", error.to_string()))?;
+        let units = &begun.terms.units;
+        let seeded = self.options.seed.is_some();
+        let asked = AtomicBool::new(false);
+        let ran = pool.install(|| -> Result<String, Error> {
+            let mut watch = |stage: Stage| {
+                asked.store(true, Ordering::Relaxed);
+                if let Stage::Iteration(Progress { done, of }) = stage {
+                    self.options.tell(Notice::Iteration(done, of));
+                }
+                std::ops::ControlFlow::Continue(())
+            };
+            let mut run = Run::watched(&mut watch);
+            let ready = self.job.open(rows, units, entropy, &mut run)?;
+            if ready.is_tainted() && !seeded {
+                let why = "no certificate could be given: a party's key is from a seed, or the schema is a draft";
+                return Err(Error::value("parties", "tainted", why));
+            }
+            let mut simulated = ready.run(run, || lines.moved())?;
+            simulated.model.sign(self.identity)?;
+            simulated.model.to_json()
+        });
+        // Why a party did not answer is said better by who has asked it.
+        ran.map_err(|error| lines.failure().unwrap_or(HostError::Job(error)))
+    }
+
+    /// Hands over a model that was there before this process.
+    fn hand_over(
+        &self,
+        hall: &Arc<Hall>,
+        journal: Journal,
+        over: Over,
+        moved: Option<(u32, Traffic)>,
+    ) -> Result<Led, HostError> {
+        let lines = Lines::new(hall, &over.run, journal, &self.options, self.job.longest(0))?;
+        self.deliver(hall, &lines, over, moved)
+    }
+
+    fn deliver(
+        &self,
+        hall: &Arc<Hall>,
+        lines: &Lines,
+        over: Over,
+        moved: Option<(u32, Traffic)>,
+    ) -> Result<Led, HostError> {
+        let have = locked(&lines.journal).received()?;
+        let model = &over.model;
+        let without = std::thread::scope(|scope| {
+            let left = (0..self.job.parties()).filter(|party| !have.contains(party));
+            let all: Vec<_> = left
+                .map(|party| (party, scope.spawn(move || lines.deliver(party, model).is_ok())))
+                .collect();
+            let missed = all.into_iter().filter_map(|(party, done)| {
+                (!done.join().unwrap_or(false)).then(|| self.roster.name(party))
+            });
+            missed.collect()
+        });
+        let run = hex(&over.run);
+        Ok(Led { model: over.model, run, moved, without, rejections: hall.rejections() })
+    }
+}
+
+/// The run of a lead's journal, and where it stands.
+pub(crate) fn run_of(journal: &Journal) -> Result<Option<(Digest, RunStage)>, HostError> {
+    if let Some(over) = journal.get::<Over>("over")? {
+        return Ok(Some((over.run, RunStage::Over)));
+    }
+    let begun = journal.get::<Begun>("begun")?;
+    Ok(begun.map(|begun| (begun.run, RunStage::Begun)))
+}
+
+fn panicked() -> HostError {
+    HostError::disagreed("this program", "a thread has ended")
+}
+
+/// A link is used by whoever speaks with its party, on any thread.
+const _: fn(Box<dyn Link>) -> Box<dyn Send> = |link| Box::new(link);

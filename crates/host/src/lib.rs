@@ -1,0 +1,44 @@
+//! WHERE: one member of a private run on a machine of its own. A party says sums over its own records
+//! to the lead that it trusts, and to nobody else; the lead runs the algorithm and adds the noise.
+//!
+//! * [`Roster`]: who takes part, signed by all.
+//! * [`RemoteJob`](reticent::simulate::RemoteJob): what is asked, the same for all.
+//! * [`links`]: how frames travel; each link has proven the key at its other end.
+//! * [`Journal`]: what a member remembers; **nothing is sent before the state that remembers it is on
+//!   the disk**.
+//! * [`Lead`] and [`Party`]: the two roles.
+//!
+//! The one function that a reviewer of a party reads is `Serving::answer` in `party.rs`. Proof:
+//! proofs/network.md.
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
+
+mod agreement;
+mod carrier;
+mod error;
+mod files;
+mod hall;
+mod journal;
+mod lead;
+pub mod links;
+mod lobby;
+#[doc(hidden)] // for tests of what a stranger may say
+pub mod message;
+mod options;
+mod paid;
+mod party;
+mod roster;
+mod status;
+
+#[doc(hidden)]
+pub use agreement::{PROGRAM, RunTerms, commitment, sign, statement};
+pub use error::HostError;
+pub use files::{PartyFile, RunFile};
+pub use journal::Journal;
+pub use lead::{Lead, Led};
+#[doc(hidden)]
+pub use options::Moment;
+pub use options::{HostOptions, Notice, Notify};
+pub use paid::{PaidRun, PartyBudget};
+pub use party::{Joined, Party};
+pub use roster::{MOST_PARTIES, Member, Roster, today};
+pub use status::{RunStage, RunStatus, forfeit};

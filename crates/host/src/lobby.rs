@@ -1,0 +1,216 @@
+//! How the lead makes a run of those who are there: digests of nonces, nonces, signatures of all. It
+//! begins again when somebody leaves; nothing is spent in it.
+
+use std::time::{Duration, Instant};
+
+use reticent::Identity;
+use reticent::simulate::RemoteJob;
+use reticent_noise::{Digest, NoiseKey};
+use reticent_oracle::SumAggregator;
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::agreement::{PROGRAM, RunTerms, commitment, sign, unsigned};
+use crate::error::HostError;
+use crate::hall::{Hall, SLICE, Visitor};
+use crate::journal::Journal;
+use crate::links::{Link, LinkError};
+use crate::message::{HostMessage, LONGEST_LOBBY, Rejection};
+use crate::options::{HostOptions, Notice};
+
+/// How long one answer in the lobby may take: a party calibrates its noise meanwhile.
+const LOBBY_TIME: Duration = Duration::from_secs(120);
+
+/// The child of the lead's key that sums are closed for, and the one that noise comes from.
+const SEALS: u64 = 1;
+const NOISE: u64 = 2;
+
+/// A run that all have signed, as the lead keeps it.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Begun {
+    pub run: Digest,
+    pub job: Digest,
+    pub roster: Digest,
+    pub terms: RunTerms,
+    /// The lead's, then the parties'.
+    pub signatures: Vec<Vec<u8>>,
+    #[serde(with = "crate::journal::secret")]
+    key: Zeroizing<[u8; 32]>,
+}
+
+/// Says which run it is and nothing of its key.
+impl std::fmt::Debug for Begun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Begun").field("run", &self.run).finish_non_exhaustive()
+    }
+}
+
+impl Begun {
+    fn key(&self) -> NoiseKey {
+        NoiseKey::recall(self.key.clone(), false)
+    }
+
+    /// Whom the parties close their sums for.
+    pub fn aggregator(&self) -> SumAggregator {
+        SumAggregator::new(&self.key().child(SEALS), &self.run)
+    }
+
+    /// What the noise of the run comes from: the same after a crash.
+    pub fn entropy(&self) -> reticent_oracle::Entropy {
+        self.key().child(NOISE).entropy(&self.run)
+    }
+}
+
+/// The lead's side of the lobby.
+pub(crate) struct Lobby<'a> {
+    pub hall: &'a Hall,
+    pub job: &'a RemoteJob,
+    pub identity: &'a Identity,
+    pub options: &'a HostOptions,
+}
+
+/// One conversation, and why it failed.
+enum Failed {
+    /// Somebody left: the lobby begins again.
+    Left,
+    /// It cannot be.
+    For(HostError),
+}
+
+impl From<LinkError> for Failed {
+    fn from(_: LinkError) -> Self {
+        Failed::Left
+    }
+}
+
+impl Lobby<'_> {
+    /// Waits for all, and makes a run of them; it is in the journal when this returns.
+    pub fn gather(&self, journal: &mut Journal) -> Result<(Begun, Vec<Box<dyn Link>>), HostError> {
+        let until = Instant::now() + self.options.patience;
+        loop {
+            let mut visitors = self.all(until)?;
+            match self.attempt(&mut visitors, journal) {
+                Ok(begun) => {
+                    return Ok((begun, visitors.into_iter().map(|visitor| visitor.link).collect()));
+                }
+                Err(Failed::Left) => self.tell_all(&mut visitors, &HostMessage::Again),
+                Err(Failed::For(why)) => {
+                    self.tell_all(&mut visitors, &HostMessage::Over(why.to_string()));
+                    return Err(why);
+                }
+            }
+        }
+    }
+
+    /// Everybody, as they come.
+    fn all(&self, until: Instant) -> Result<Vec<Visitor>, HostError> {
+        let mut seats: Vec<Option<Visitor>> = (0..self.job.parties()).map(|_| None).collect();
+        let mut told = usize::MAX;
+        loop {
+            for (party, seat) in (0..).zip(&mut seats) {
+                let newer = self.hall.take(party, Instant::now());
+                if newer.is_some() {
+                    *seat = newer;
+                }
+            }
+            let away: Vec<String> = (0..)
+                .zip(&seats)
+                .filter(|(_, seat)| seat.is_none())
+                .map(|(party, _)| self.hall.roster.name(party))
+                .collect();
+            if away.is_empty() {
+                return Ok(seats.into_iter().flatten().collect());
+            }
+            if told != away.len() {
+                told = away.len();
+                self.options.tell(Notice::Waiting(away.clone()));
+            }
+            if Instant::now() >= until {
+                let who = away.join(", ");
+                return Err(HostError::Absent { who, seconds: self.options.patience.as_secs() });
+            }
+            std::thread::sleep(SLICE / 5);
+        }
+    }
+
+    fn tell_all(&self, visitors: &mut [Visitor], message: &HostMessage) {
+        for visitor in visitors {
+            // Who is gone hears nothing.
+            let _ = visitor.link.send(&message.pack(), Instant::now() + Duration::from_secs(1));
+        }
+    }
+
+    fn hear(&self, visitor: &mut Visitor) -> Result<HostMessage, Failed> {
+        let frame = visitor.link.receive(LONGEST_LOBBY, Instant::now() + LOBBY_TIME)?;
+        match HostMessage::unpack(&frame) {
+            Ok(HostMessage::Refused(why @ Rejection::Declined(_))) => {
+                let who = self.hall.roster.name(visitor.hello.party);
+                Err(Failed::For(HostError::Refused { who, why }))
+            }
+            Ok(message) => Ok(message),
+            Err(why) => {
+                self.hall.reject(why.name());
+                Err(Failed::Left)
+            }
+        }
+    }
+
+    fn say(&self, visitors: &mut [Visitor], message: &HostMessage) -> Result<(), Failed> {
+        let bytes = message.pack();
+        for visitor in visitors {
+            visitor.link.send(&bytes, Instant::now() + LOBBY_TIME)?;
+        }
+        Ok(())
+    }
+
+    fn out_of_turn<T>(&self) -> Result<T, Failed> {
+        self.hall.reject(Rejection::Unexpected.name());
+        Err(Failed::Left)
+    }
+
+    fn attempt(&self, visitors: &mut [Visitor], journal: &mut Journal) -> Result<Begun, Failed> {
+        let failed = |error: reticent_noise::EntropyError| {
+            Failed::For(HostError::disagreed("the operating system", error.to_string()))
+        };
+        let (nonce, _) = NoiseKey::secure().map_err(failed)?.expose();
+        let (key, _) = NoiseKey::secure().map_err(failed)?.expose();
+        let mut roll = vec![commitment(&nonce)];
+        roll.extend(visitors.iter().map(|visitor| visitor.hello.commitment));
+        self.say(visitors, &HostMessage::Roll(roll.clone()))?;
+        let mut terms = RunTerms { nonces: vec![*nonce], units: Vec::new() };
+        for visitor in &mut *visitors {
+            match self.hear(visitor)? {
+                HostMessage::Reveal(nonce, units) if units.is_some() == self.job.tells_units() => {
+                    terms.nonces.push(nonce);
+                    terms.units.push(units);
+                }
+                _ => return self.out_of_turn(),
+            }
+        }
+        if !terms.open(&roll) {
+            return self.out_of_turn();
+        }
+        let (job, roster) = (*self.job.digest(), self.hall.roster.digest());
+        let run = terms.run(&job, &roster);
+        let mut begun = Begun { run, job, roster, terms, signatures: Vec::new(), key };
+        let unsendable = |_| Failed::For(HostError::disagreed("the lead", "a key without a form"));
+        let public = postcard::to_allocvec(&begun.aggregator().public_key()).map_err(unsendable)?;
+        self.say(visitors, &HostMessage::Terms(begun.terms.clone(), public.clone()))?;
+        begun.signatures.push(sign(self.identity, &run, &public));
+        for visitor in &mut *visitors {
+            match self.hear(visitor)? {
+                HostMessage::Signed(signature) => begun.signatures.push(signature),
+                _ => return self.out_of_turn(),
+            }
+        }
+        if let Some(who) = unsigned(&self.hall.roster, &run, &public, &begun.signatures) {
+            let what = "it has signed another run".to_owned();
+            return Err(Failed::For(HostError::Disagreed { who, what }));
+        }
+        let kept = journal.commit(|change| {
+            change.set("program", &PROGRAM)?;
+            change.set("begun", &begun)
+        });
+        kept.map(|()| begun).map_err(Failed::For)
+    }
+}

@@ -1,0 +1,166 @@
+//! What members say to each other around the messages of a run, and what is said to who may not.
+
+use reticent_noise::Digest;
+use serde::{Deserialize, Serialize};
+
+use crate::agreement::{Nonce, RunTerms};
+
+/// The only version there is of what is here.
+pub const VERSION: u16 = 1;
+
+/// No hello is longer.
+pub const LONGEST_HELLO: usize = 1 << 12;
+
+/// No message of the lobby is longer: signatures and nonces of all members.
+pub const LONGEST_LOBBY: usize = 1 << 17;
+
+/// No model is longer.
+pub const LONGEST_MODEL: usize = 64 << 20;
+
+/// The first message of a party, before anything is spent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hello {
+    /// [`VERSION`].
+    pub host: u16,
+    /// The version of the messages of a run.
+    pub wire: u16,
+    /// The version of the program.
+    pub program: String,
+    /// The party's number.
+    pub party: u32,
+    /// The digest of its roster.
+    pub roster: Digest,
+    /// The digest of its job.
+    pub job: Digest,
+    /// The digest of its nonce.
+    pub commitment: Digest,
+    /// The run that it is in.
+    pub run: Option<Digest>,
+}
+
+/// Everything that is said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum HostMessage {
+    /// Party: who I am, and what I mean by the run.
+    Hello(Hello),
+    /// Lead: all are here, and this is what each has said of its nonce, the lead first.
+    Roll(Vec<Digest>),
+    /// Party: my nonce, and how many records I have where that is public.
+    Reveal(Nonce, Option<u64>),
+    /// Lead: what everybody has revealed, and the key that sums are closed for.
+    Terms(RunTerms, Vec<u8>),
+    /// Party: I have signed the run.
+    Signed(Vec<u8>),
+    /// Lead: all have, the lead first.
+    Begin(Vec<Vec<u8>>),
+    /// Lead: you are known, and these many of your rounds are kept here.
+    Known(u32),
+    /// A message of the run, as [`reticent_runtime::wire`] has it.
+    Envelope(Vec<u8>),
+    /// Lead: the run is over, and this is its model.
+    Model(String),
+    /// Party: I have it on my disk.
+    Received,
+    /// Lead: the lobby begins again.
+    Again,
+    /// Lead: the run is over, for this reason.
+    Over(String),
+    /// No.
+    Refused(Rejection),
+}
+
+impl HostMessage {
+    /// As bytes.
+    pub fn pack(&self) -> Vec<u8> {
+        // Nothing that is said here has a form that cannot be written.
+        postcard::to_allocvec(self).unwrap_or_default()
+    }
+
+    /// The message that the bytes are, all of them.
+    pub fn unpack(bytes: &[u8]) -> Result<Self, Rejection> {
+        match postcard::take_from_bytes(bytes) {
+            Ok((message, [])) => Ok(message),
+            _ => Err(Rejection::Malformed),
+        }
+    }
+}
+
+/// Why somebody is not let in, or not listened to.
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error,
+)]
+#[non_exhaustive]
+pub enum Rejection {
+    /// Bytes that are no message.
+    #[error("the message is malformed")]
+    Malformed,
+    /// Another message than the one that comes next.
+    #[error("the message is not the one that comes next")]
+    Unexpected,
+    /// Another version.
+    #[error("another version: this is program {program}, messages {host}.{wire}")]
+    Version {
+        /// The program here.
+        program: String,
+        /// The versions of messages here.
+        host: u16,
+        /// The same.
+        wire: u16,
+    },
+    /// Another roster.
+    #[error("another roster")]
+    OtherRoster,
+    /// Another job.
+    #[error("another job")]
+    OtherJob,
+    /// A number that is another's.
+    #[error("the key of the connection is not that of the party that it names")]
+    NotYours,
+    /// A run that is not known here.
+    #[error("a run that is not known here")]
+    UnknownRun,
+    /// A run that began.
+    #[error("the run has begun, and your journal does not know it")]
+    Began,
+    /// A party whose budget, or whose operator, does not allow the run.
+    #[error("the party declines: {0}")]
+    Declined(String),
+    /// A message of the run that was not taken; its name.
+    #[error("a message of the run was rejected: {0}")]
+    Envelope(String),
+}
+
+impl Rejection {
+    /// What it is called where rejections are counted.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Rejection::Malformed => "malformed",
+            Rejection::Unexpected => "unexpected",
+            Rejection::Version { .. } => "other version",
+            Rejection::OtherRoster => "other roster",
+            Rejection::OtherJob => "other job",
+            Rejection::NotYours => "not yours",
+            Rejection::UnknownRun => "unknown run",
+            Rejection::Began => "began",
+            Rejection::Declined(_) => "declined",
+            Rejection::Envelope(_) => "envelope",
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Rejection::Version { .. } => "use the same version everywhere; nothing was spent",
+            Rejection::OtherRoster => {
+                "compare `reticent roster show` with the others; nothing was spent"
+            }
+            Rejection::OtherJob => {
+                "compare run file, schema and constraint with the others, byte for byte; nothing was spent"
+            }
+            Rejection::Began | Rejection::UnknownRun => {
+                "put back the newest journal, or begin a new run with journals of its own"
+            }
+            _ => "see docs/network.md",
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! How long a member waits, and who hears of what happens.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What happens, for people and for programs. Nothing of it depends on a record.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Notice {
+    /// These are waited for.
+    Waiting(Vec<String>),
+    /// Somebody is here.
+    Arrived(String),
+    /// Somebody, or something, was not let in.
+    Rejected(String),
+    /// The run has begun, or goes on.
+    Began {
+        /// The run, in hexadecimal digits.
+        run: String,
+        /// Whether it had begun before.
+        again: bool,
+    },
+    /// So many iterations, of so many, are done.
+    Iteration(u64, u64),
+    /// This round was answered.
+    Answered(u32),
+    /// This member has the model.
+    Delivered(String),
+}
+
+/// When a message is on its way: for tests that end a process there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
+pub enum Moment {
+    /// The state is about to be written.
+    BeforeCommit,
+    /// It is on the disk.
+    AfterCommit,
+    /// A frame is about to be sent.
+    BeforeSend,
+    /// It was.
+    AfterSend,
+}
+
+/// Who hears of what happens.
+pub type Notify = Arc<dyn Fn(&Notice) + Send + Sync>;
+
+/// How a member takes part.
+#[derive(Clone)]
+pub struct HostOptions {
+    /// How long somebody who is away is waited for.
+    pub patience: Duration,
+    /// Who hears of what happens.
+    pub notify: Notify,
+    /// The seed of the lead's noise: for tests that compare bits. The result is then not private,
+    /// and says so.
+    #[doc(hidden)]
+    pub seed: Option<u64>,
+    /// Who is shown every message on its way.
+    #[doc(hidden)]
+    pub witness: Option<Arc<dyn Fn(Moment) + Send + Sync>>,
+}
+
+impl Default for HostOptions {
+    fn default() -> Self {
+        let (patience, notify) = (Duration::from_secs(600), Arc::new(|_: &Notice| ()));
+        HostOptions { patience, notify, seed: None, witness: None }
+    }
+}
+
+impl std::fmt::Debug for HostOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HostOptions").field("patience", &self.patience).finish_non_exhaustive()
+    }
+}
+
+impl HostOptions {
+    pub(crate) fn tell(&self, notice: Notice) {
+        (self.notify)(&notice);
+    }
+
+    pub(crate) fn at(&self, moment: Moment) {
+        if let Some(witness) = &self.witness {
+            witness(moment);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! A party's run, paid for from the party's own budget where it has one: what the run plans is
+//! reserved before the party greets the lead, counts in full from the first answer on, and is given
+//! back only if nothing was answered.
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use reticent::accountant::Ledger;
+use reticent::internal::Payable;
+use reticent::{Error, Run};
+use reticent_budget::{Relation, Store};
+use reticent_payment::{Bill, Paid, PaymentError, pay};
+
+use crate::error::HostError;
+use crate::journal::Journal;
+use crate::party::{Joined, Joining, Party, Serving, paths};
+
+/// What pays for a run.
+#[derive(Clone, Copy, Debug)]
+pub struct PartyBudget<'a> {
+    /// The file of the budget.
+    pub file: &'a Path,
+    /// How the table goes together with those that the budget knows.
+    pub relation: Relation,
+}
+
+/// What came of it, and the job of the budget that paid.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct PaidRun {
+    /// The model.
+    pub joined: Joined,
+    /// Why the job stays open in the budget, and counted in full, though it is over.
+    pub open: Option<String>,
+}
+
+impl Party<'_> {
+    /// Takes part in the run that the journal has, or in a new one.
+    ///
+    /// # Errors
+    /// If the roster is not everybody's, the budget does not allow the run, or it ends on its way.
+    pub fn join(
+        &self,
+        journal: Journal,
+        budget: Option<PartyBudget<'_>>,
+    ) -> Result<PaidRun, HostError> {
+        self.number()?;
+        if let Some(joined) = self.finished(&journal)? {
+            let open = settle(budget, &joined);
+            return Ok(PaidRun { joined, open });
+        }
+        let mut run = Run::default();
+        let has_begun = journal.has("joined")?;
+        match budget {
+            Some(budget) if !has_begun => self.pay(journal, budget),
+            budget => match Serving::resumed(self.seat(journal, &mut run)?)? {
+                Ok(serving) => resume(serving, budget),
+                Err(seat) => {
+                    let joined = seat.agree(&|_| Ok(()))?.join()?.serve()?;
+                    Ok(PaidRun { joined, open: None })
+                }
+            },
+        }
+    }
+
+    fn pay(&self, journal: Journal, budget: PartyBudget<'_>) -> Result<PaidRun, HostError> {
+        let asked = self.job.budget().map_or((0.0, 0.0), |own| (own.epsilon(), own.delta()));
+        let mut store = Store::open(budget.file)?;
+        let looks = Store::open_to_read(budget.file)?;
+        let fits = |plan: &Ledger| match budget.relation {
+            // People who are in no other table have a budget of their own.
+            Relation::DisjointPeople => Ok(()),
+            _ => looks.would_fit(plan, asked).map(drop).map_err(HostError::from),
+        };
+        let label = format!("{} on a network: {}", self.job.algorithm(), self.roster.study());
+        let bill = Bill { label: &label, asked, user: None, relation: budget.relation };
+        let said: RefCell<Option<HostError>> = RefCell::new(None);
+        let open = |run: &mut Run<'_>| {
+            let agreed = self.seat(journal, run).and_then(|seat| seat.agree(&fits));
+            let joining = agreed.map_err(|why| told(&said, why, None))?;
+            Ok(PaidJoining { joining, said: &said, asked })
+        };
+        match pay(&mut store, &bill, Paid::Files(paths(self)), open, Run::default()) {
+            Ok(receipt) => {
+                let open = receipt.open.map(|error| error.to_string());
+                Ok(PaidRun { joined: receipt.done.0, open })
+            }
+            Err(error) => Err(said.into_inner().unwrap_or(HostError::Payment(error))),
+        }
+    }
+}
+
+/// Keeps what went wrong in its own words, and says to the budget what it has to know.
+fn told(said: &RefCell<Option<HostError>>, why: HostError, spent: Option<(f64, f64)>) -> Error {
+    let plain = Error::value("network", "the run", why.to_string());
+    let goes_on = why.may_go_on() || matches!(why, HostError::Journal { .. });
+    said.replace(Some(why));
+    match spent {
+        None => plain,
+        Some((epsilon, delta)) if goes_on => {
+            Error::Unfinished { why: Box::new(plain), epsilon, delta }
+        }
+        Some((epsilon, delta)) => {
+            Error::Spent { why: Box::new(plain), epsilon, delta, books: None }
+        }
+    }
+}
+
+/// A party that all have agreed with, whose plan is to be reserved.
+struct PaidJoining<'a, 's> {
+    joining: Joining<'a>,
+    said: &'s RefCell<Option<HostError>>,
+    asked: (f64, f64),
+}
+
+impl Payable for PaidJoining<'_, '_> {
+    type Done = (Joined, ());
+
+    fn plans(&self) -> Result<Vec<Ledger>, Error> {
+        Ok(vec![self.joining.plan().clone()])
+    }
+
+    fn reserved(&mut self, number: u64, hash: &str) {
+        self.joining.reservation = Some((number, hash.to_owned()));
+    }
+
+    fn run(self, _: Run<'_>) -> Result<Self::Done, Error> {
+        let PaidJoining { joining, said, asked } = self;
+        let mut serving = joining.join().map_err(|why| told(said, why, None))?;
+        match serving.serve() {
+            Ok(joined) => Ok((joined, ())),
+            Err(why) => {
+                // What may go on keeps its reservation, whether or not anything was answered.
+                let kept = serving.has_answered() || why.may_go_on();
+                let kept = kept || matches!(why, HostError::Journal { .. });
+                Err(told(said, why, kept.then_some(asked)))
+            }
+        }
+    }
+
+    fn ledgers(done: &Self::Done) -> Vec<&Ledger> {
+        vec![&done.0.model.certificate().ledger]
+    }
+
+    fn digest(done: &Self::Done) -> Option<&str> {
+        done.0.model.certificate().digest.as_deref()
+    }
+}
+
+/// Goes on with a run that was paid for when it began.
+fn resume(mut serving: Serving<'_>, budget: Option<PartyBudget<'_>>) -> Result<PaidRun, HostError> {
+    let reserved = serving.reservation();
+    let mut store = None;
+    if let Some((job, hash)) = &reserved {
+        let Some(budget) = budget else {
+            let why = "the run was paid for from a budget, which is not named any more";
+            return Err(HostError::disagreed("the party file", why));
+        };
+        let own = Store::open(budget.file)?;
+        // It must be open: what was given back, or closed, answers nothing more.
+        let _ = own.reservation(*job, hash)?;
+        store = Some(own);
+    }
+    match serving.serve() {
+        Ok(joined) => {
+            drop(store);
+            let open = settle(budget, &joined);
+            Ok(PaidRun { joined, open })
+        }
+        Err(why) if why.may_go_on() || matches!(why, HostError::Journal { .. }) => Err(why),
+        Err(why) => {
+            if let (Some(mut store), Some((job, hash))) = (store, reserved) {
+                let reservation = store.reservation(job, &hash)?;
+                match serving.has_answered() {
+                    true => store.settle(&reservation, &Ledger::new())?,
+                    false => store.release(reservation)?,
+                }
+            }
+            Err(why)
+        }
+    }
+}
+
+/// Closes the job of a run that is over, if it is open; why it stays so.
+fn settle(budget: Option<PartyBudget<'_>>, joined: &Joined) -> Option<String> {
+    let (budget, (job, hash)) = (budget?, joined.reservation.as_ref()?);
+    let certificate = joined.model.certificate();
+    let close = || {
+        let mut store = Store::open(budget.file)?;
+        match store.reservation(*job, hash) {
+            Ok(own) => store.settle_for(&own, &Ledger::new(), certificate.digest.as_deref()),
+            Err(reticent_budget::BudgetError::NotOpen(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    };
+    close().err().map(|error| PaymentError::Budget(error).to_string())
+}

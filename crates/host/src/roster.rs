@@ -1,0 +1,384 @@
+//! Who takes part: names, public keys, the lead's address, and until when a key is good. Everybody
+//! signs the digest of it, after comparing it with the others by another way than the network.
+//!
+//! The file is for people and may be written in any order; what is signed is the canonical form of
+//! what it says.
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use reticent::{Identity, PublicKey};
+use reticent_core::calendar::{date_of, day_number, day_text};
+use reticent_core::{from_hex, hex};
+use reticent_noise::{Digest, Hasher};
+use serde::{Deserialize, Serialize};
+
+use crate::error::HostError;
+
+/// The only format there is.
+const FORMAT: u32 = 1;
+
+/// What is signed begins with this.
+const PURPOSE: &[u8] = b"reticent roster signature v1\n";
+
+/// More parties need more than one lead has threads for.
+pub const MOST_PARTIES: usize = 256;
+
+/// The longest name.
+const LONGEST_NAME: usize = 80;
+
+/// One who takes part.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Member {
+    /// For people.
+    pub name: String,
+    /// The public key: 32 bytes in hexadecimal digits.
+    pub key: String,
+    /// Where the lead listens, as `host:port`; parties only dial.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// The last day on which the key is good, as `YYYY-MM-DD`; always where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+}
+
+/// The signature of one member.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Signed {
+    key: String,
+    value: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RosterFile {
+    format: u32,
+    study: String,
+    lead: Member,
+    #[serde(default, rename = "party")]
+    parties: Vec<Member>,
+    #[serde(default, rename = "signature")]
+    signatures: Vec<Signed>,
+}
+
+/// A roster with its keys read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Roster {
+    path: PathBuf,
+    file: RosterFile,
+    /// The lead's, then the parties'.
+    keys: Vec<[u8; 32]>,
+}
+
+impl Roster {
+    /// A roster of a lead and nobody else.
+    ///
+    /// # Errors
+    /// If a name or an address cannot be.
+    pub fn new(path: &Path, study: &str, lead: Member) -> Result<Self, HostError> {
+        let file = RosterFile {
+            format: FORMAT,
+            study: study.to_owned(),
+            lead,
+            parties: Vec::new(),
+            signatures: Vec::new(),
+        };
+        Roster::checked(path, file)
+    }
+
+    /// Reads a roster, signed or not.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is none.
+    pub fn read(path: &Path) -> Result<Self, HostError> {
+        let refuse = |reason: String| HostError::Roster { file: path.to_owned(), reason };
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| refuse(format!("cannot be read: {}", error.kind())))?;
+        let file = toml::from_str(&text).map_err(|error| refuse(error.message().to_owned()))?;
+        Roster::checked(path, file)
+    }
+
+    fn checked(path: &Path, file: RosterFile) -> Result<Self, HostError> {
+        let refuse = |reason: String| Err(HostError::Roster { file: path.to_owned(), reason });
+        if file.format != FORMAT {
+            return refuse(format!("it is of format {}, and {FORMAT} is known", file.format));
+        }
+        if file.parties.len() > MOST_PARTIES {
+            return refuse(format!("it has more than {MOST_PARTIES} parties"));
+        }
+        if file.lead.address.is_none() {
+            return refuse("the lead has no address; parties dial `host:port`".to_owned());
+        }
+        let mut keys: Vec<[u8; 32]> = Vec::with_capacity(file.parties.len() + 1);
+        for member in std::iter::once(&file.lead).chain(&file.parties) {
+            let said = member.name.trim();
+            if said.is_empty() || said.len() > LONGEST_NAME || said.chars().any(char::is_control) {
+                return refuse("a member needs a name of at most 80 letters".to_owned());
+            }
+            let key = from_hex(&member.key).filter(|key| PublicKey::from_bytes(key).is_some());
+            let Some(key) = key else {
+                return refuse(format!(
+                    "{said} has no Ed25519 public key of 64 hexadecimal digits"
+                ));
+            };
+            if keys.contains(&key) {
+                return refuse(format!("{said} has the key of another member"));
+            }
+            if member.until.as_deref().is_some_and(|day| read_day(day).is_none()) {
+                return refuse(format!("{said}: until must be a day, as 2027-12-31"));
+            }
+            keys.push(key);
+        }
+        let names = std::iter::once(&file.lead).chain(&file.parties).map(|member| &member.name);
+        let names: Vec<&String> = names.collect();
+        if let Some(twice) = (1..names.len()).find(|&i| names[..i].contains(&names[i])) {
+            return refuse(format!("two members are called {}", names[twice]));
+        }
+        Ok(Roster { path: path.to_owned(), file, keys })
+    }
+
+    /// The same with one party more. Signatures are of the roster as it was, and go.
+    ///
+    /// # Errors
+    /// If the party cannot be.
+    pub fn with(mut self, party: Member) -> Result<Self, HostError> {
+        self.file.signatures.clear();
+        self.file.parties.push(Member { address: None, ..party });
+        Roster::checked(&self.path, self.file)
+    }
+
+    /// The text of the file.
+    ///
+    /// # Errors
+    /// None for what was checked.
+    pub fn text(&self) -> Result<String, HostError> {
+        let text = toml::to_string(&self.file);
+        text.map_err(|error| HostError::Roster {
+            file: self.path.clone(),
+            reason: error.to_string(),
+        })
+    }
+
+    /// Stands for all that it says, signatures aside.
+    pub fn digest(&self) -> Digest {
+        let mut hasher = Hasher::new("reticent roster");
+        let RosterFile { format, study, lead, parties, .. } = &self.file;
+        hasher.number(u64::from(*format)).field(study.as_bytes());
+        hasher.number(parties.len() as u64);
+        for (member, key) in std::iter::once(lead).chain(parties).zip(&self.keys) {
+            let Member { name, address, until, .. } = member;
+            hasher.field(name.as_bytes()).field(key);
+            hasher.field(address.as_deref().unwrap_or_default().as_bytes());
+            hasher.field(until.as_deref().unwrap_or_default().as_bytes());
+        }
+        hasher.finish()
+    }
+
+    /// The digest as people compare it.
+    pub fn fingerprint(&self) -> String {
+        hex(&self.digest())
+    }
+
+    fn message(&self) -> Vec<u8> {
+        [PURPOSE, &self.digest()].concat()
+    }
+
+    /// The same with the signature of a member.
+    ///
+    /// # Errors
+    /// If the key is not a member's.
+    pub fn sign(mut self, identity: &Identity) -> Result<Self, HostError> {
+        let key = identity.public().bytes();
+        if !self.keys.contains(&key) {
+            let reason = format!("the key {} is not in it", hex(&key));
+            return Err(HostError::Roster { file: self.path, reason });
+        }
+        let value = hex(&identity.sign_message(&self.message()));
+        self.file.signatures.retain(|signed| signed.key != hex(&key));
+        self.file.signatures.push(Signed { key: hex(&key), value });
+        Ok(self)
+    }
+
+    /// Whether the member with this key has signed it.
+    pub fn is_signed_by(&self, key: &[u8; 32]) -> bool {
+        let named = self.file.signatures.iter().filter(|signed| signed.key == hex(key));
+        let public = PublicKey::from_bytes(key);
+        let message = self.message();
+        named
+            .filter_map(|signed| from_hex::<64>(&signed.value))
+            .any(|value| public.is_some_and(|public| public.has_signed(&message, &value)))
+    }
+
+    /// Refuses a roster that somebody has not signed, oneself first.
+    ///
+    /// # Errors
+    /// If a signature is missing.
+    pub fn signed_by_all(&self, me: &[u8; 32]) -> Result<(), HostError> {
+        let refuse = |reason: String| Err(HostError::Roster { file: self.path.clone(), reason });
+        if !self.is_signed_by(me) {
+            return refuse(
+                "you have not signed it: compare it with the others, then `reticent roster sign`"
+                    .to_owned(),
+            );
+        }
+        for (number, key) in self.keys.iter().enumerate() {
+            if !self.is_signed_by(key) {
+                return refuse(format!("{} has not signed it", self.name_at(number)));
+            }
+        }
+        Ok(())
+    }
+
+    /// How many parties there are.
+    pub fn parties(&self) -> u32 {
+        self.file.parties.len() as u32
+    }
+
+    /// What is studied, for people.
+    pub fn study(&self) -> &str {
+        &self.file.study
+    }
+
+    /// The lead, then the parties.
+    pub fn members(&self) -> impl Iterator<Item = &Member> {
+        std::iter::once(&self.file.lead).chain(&self.file.parties)
+    }
+
+    fn name_at(&self, place: usize) -> String {
+        self.members().nth(place).map_or_else(String::new, |member| member.name.clone())
+    }
+
+    /// What a party is called.
+    pub fn name(&self, party: u32) -> String {
+        self.name_at(party as usize + 1)
+    }
+
+    /// What the lead is called.
+    pub fn lead_name(&self) -> &str {
+        &self.file.lead.name
+    }
+
+    /// Where the lead listens.
+    pub fn lead_address(&self) -> &str {
+        self.file.lead.address.as_deref().unwrap_or_default()
+    }
+
+    /// The lead's key.
+    pub fn lead_key(&self) -> [u8; 32] {
+        self.keys[0]
+    }
+
+    /// The key of a party.
+    pub fn key(&self, party: u32) -> Option<&[u8; 32]> {
+        self.keys.get(party as usize + 1)
+    }
+
+    /// The number of the party with this key.
+    pub fn number(&self, key: &[u8; 32]) -> Option<u32> {
+        self.keys.iter().skip(1).position(|own| own == key).map(|place| place as u32)
+    }
+
+    /// Refuses a key that is nobody's, or not good any more on this day.
+    ///
+    /// # Errors
+    /// In words that name the key.
+    pub fn admits(&self, key: &[u8; 32], day: i64) -> Result<(), String> {
+        let Some(place) = self.keys.iter().position(|own| own == key) else {
+            return Err(format!("the key {} is nobody's in the roster", hex(key)));
+        };
+        let until = self.members().nth(place).and_then(|member| member.until.as_deref());
+        match until.and_then(read_day) {
+            Some(last) if day > last => {
+                Err(format!("the key of {} was good until {}", self.name_at(place), day_text(last)))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Today, by the clock of this machine.
+pub fn today() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    (now.as_secs() / 86_400) as i64
+}
+
+/// The day of `YYYY-MM-DD`.
+fn read_day(text: &str) -> Option<i64> {
+    let mut parts = text.split('-').map(|part| part.parse::<i64>().ok());
+    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
+    let number = ((1..=12).contains(&month) && (1970..10_000).contains(&year))
+        .then(|| day_number(year, month, day))?;
+    (parts.next().is_none() && text.len() == 10 && date_of(number) == (year, month, day))
+        .then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn identity(folder: &Path, name: &str) -> Identity {
+        Identity::create(&folder.join(name)).unwrap().0
+    }
+
+    fn member(name: &str, identity: &Identity) -> Member {
+        let (name, key) = (name.to_owned(), identity.public().text());
+        Member { name, key, address: Some("127.0.0.1:1".to_owned()), until: None }
+    }
+
+    #[test]
+    fn a_roster_is_everybodys_only_when_all_have_signed_this_very_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("roster.toml");
+        let [lead, a, b, stranger] =
+            ["lead", "a", "b", "stranger"].map(|name| identity(folder.path(), name));
+        let roster = Roster::new(&path, "study", member("lead", &lead)).unwrap();
+        let roster = roster.with(member("a", &a)).unwrap().with(member("b", &b)).unwrap();
+        let own = a.public().bytes();
+        assert!(roster.signed_by_all(&own).unwrap_err().to_string().contains("you have not"));
+        assert!(roster.clone().sign(&stranger).is_err());
+        let signed = roster.sign(&a).unwrap().sign(&lead).unwrap();
+        assert!(signed.signed_by_all(&own).unwrap_err().to_string().contains("b has not signed"));
+        let signed = signed.sign(&b).unwrap();
+        signed.signed_by_all(&own).unwrap();
+        std::fs::write(&path, signed.text().unwrap()).unwrap();
+        let read = Roster::read(&path).unwrap();
+        assert_eq!(read, signed);
+        read.signed_by_all(&own).unwrap();
+        // One letter of what it says, and it is another that nobody has signed.
+        for (old, new) in
+            [("\"study\"", "\"stvdy\""), ("127.0.0.1:1", "127.0.0.1:2"), ("\"b\"", "\"c\"")]
+        {
+            std::fs::write(&path, signed.text().unwrap().replace(old, new)).unwrap();
+            let other = Roster::read(&path).unwrap();
+            assert_ne!(other.digest(), signed.digest(), "{old}");
+            assert!(other.signed_by_all(&own).is_err(), "{old}");
+        }
+        // Who is added is not signed for.
+        let more = signed.clone().with(member("stranger", &stranger)).unwrap();
+        assert!(!more.is_signed_by(&own));
+        assert_eq!((signed.number(&own), signed.number(&lead.public().bytes())), (Some(0), None));
+        assert!(signed.with(member("again", &a)).is_err());
+    }
+
+    #[test]
+    fn a_key_is_good_until_its_day_and_a_strangers_never() {
+        let folder = tempfile::tempdir().unwrap();
+        let [lead, a, stranger] =
+            ["lead", "a", "stranger"].map(|name| identity(folder.path(), name));
+        let until = Some("2026-02-28".to_owned());
+        let roster = Roster::new(Path::new("r"), "study", member("lead", &lead)).unwrap();
+        let roster = roster.with(Member { until, ..member("a", &a) }).unwrap();
+        let last = day_number(2026, 2, 28);
+        let key = a.public().bytes();
+        roster.admits(&key, last).unwrap();
+        assert!(roster.admits(&key, last + 1).unwrap_err().contains("good until 2026-02-28"));
+        assert!(roster.admits(&stranger.public().bytes(), last).unwrap_err().contains("nobody's"));
+        for wrong in ["2026-02-29", "2026-2-3", "soon", "2026-02-28-1"] {
+            let until = Some(wrong.to_owned());
+            let roster = Roster::new(Path::new("r"), "study", member("lead", &lead)).unwrap();
+            assert!(roster.with(Member { until, ..member("a", &a) }).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Where a run stands, from the journal of a member, and its end by the member's operator.
+
+use reticent_core::hex;
+
+use crate::error::HostError;
+use crate::journal::Journal;
+use crate::lead::run_of;
+use crate::party::{JoinedRun, Kept, SignedRun};
+
+/// What a journal has of a run, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunStatus {
+    /// The run, in hexadecimal digits; `None` before all have agreed on one.
+    pub run: Option<String>,
+    /// Where it stands.
+    pub stage: RunStage,
+    /// The job in the party's budget, if it has one.
+    pub job: Option<u64>,
+    /// Why it has ended.
+    pub ended: Option<String>,
+}
+
+/// Where a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RunStage {
+    /// Nothing is agreed on, and nothing is spent.
+    Empty,
+    /// The party has signed a run that it has not joined; nothing is spent.
+    Signed,
+    /// It is on; the same command goes on with it.
+    Begun,
+    /// It is over, and the model is in the journal.
+    Over,
+    /// It has ended without a model.
+    Ended,
+}
+
+impl RunStatus {
+    /// What a journal has, the lead's or a party's.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn of(journal: &Journal) -> Result<Self, HostError> {
+        let (run, job, stage) = if let Some(kept) = journal.get::<Kept>("model")? {
+            (Some(kept.run), kept.reservation.map(|(job, _)| job), RunStage::Over)
+        } else if let Some(joined) = journal.get::<JoinedRun>("joined")? {
+            let job = joined.reservation.map(|(job, _)| job);
+            (Some(joined.signed.run), job, RunStage::Begun)
+        } else if let Some(run) = run_of(journal)? {
+            (Some(run.0), None, run.1)
+        } else if let Some(signed) = journal.get::<SignedRun>("signed")? {
+            (Some(signed.run), None, RunStage::Signed)
+        } else {
+            (None, None, RunStage::Empty)
+        };
+        let ended = journal.get::<String>("ended")?;
+        let stage = if ended.is_some() { RunStage::Ended } else { stage };
+        Ok(RunStatus { run: run.map(|run| hex(&run)), stage, job, ended })
+    }
+}
+
+/// Ends a run for good: whoever has this journal answers and asks nothing more in it. What was
+/// answered stays counted.
+///
+/// # Errors
+/// If no run is on, or it cannot be written.
+pub fn forfeit(journal: &mut Journal) -> Result<RunStatus, HostError> {
+    let before = RunStatus::of(journal)?;
+    match before.stage {
+        RunStage::Begun | RunStage::Signed => {}
+        _ => return Err(HostError::journal(journal.path(), "no run is on in it")),
+    }
+    journal.commit(|change| {
+        change.set("ended", &"its operator has forfeited it")?;
+        ["signed", "joined", "node", "begun"]
+            .into_iter()
+            .try_for_each(|name| change.forget(name))?;
+        change.forget_answers()
+    })?;
+    journal.wipe();
+    let ended = journal.get::<String>("ended")?;
+    Ok(RunStatus { stage: RunStage::Ended, ended, ..before })
+}

@@ -1,0 +1,348 @@
+//! Who is nobody, who says to be another, who says something else than was agreed on, who says too
+//! much or too slowly: each is rejected by name, and the run goes on, or nothing is spent.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use reticent::Model;
+use reticent_host::links::{Dial, Link, LinkError};
+use reticent_host::message::{Hello, HostMessage, Rejection, VERSION};
+use reticent_host::{
+    HostError, HostOptions, Journal, Member, Notice, PROGRAM, Roster, RunTerms, commitment, sign,
+};
+
+use super::world::{AUTO, World, assert_same, options};
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(20)
+}
+
+/// A lead that waits for a while, and all that it has rejected.
+fn noted(patience: u64) -> (HostOptions, Arc<Mutex<Vec<String>>>) {
+    let said: Arc<Mutex<Vec<String>>> = Arc::default();
+    let own = Arc::clone(&said);
+    let notify = Arc::new(move |notice: &Notice| {
+        if let Notice::Rejected(name) = notice {
+            own.lock().unwrap().push(name.clone());
+        }
+    });
+    (HostOptions { patience: Duration::from_secs(patience), notify, ..options() }, said)
+}
+
+fn hello(world: &World, party: u32) -> Hello {
+    let file = world.run_file();
+    Hello {
+        host: VERSION,
+        wire: reticent_runtime_wire(),
+        program: PROGRAM.to_owned(),
+        party,
+        roster: file.roster.digest(),
+        job: *file.job.digest(),
+        commitment: commitment(&[5; 32]),
+        run: None,
+    }
+}
+
+fn reticent_runtime_wire() -> u16 {
+    reticent::internal::runtime::wire::VERSION
+}
+
+fn say(link: &mut dyn Link, message: &HostMessage) {
+    link.send(&message.pack(), soon()).unwrap();
+}
+
+fn hear(link: &mut dyn Link) -> Result<HostMessage, LinkError> {
+    link.receive(1 << 20, soon()).map(|frame| HostMessage::unpack(&frame).unwrap())
+}
+
+/// What a lead answers to a hello.
+fn answered(dialer: &dyn Dial, hello: Hello) -> Result<HostMessage, LinkError> {
+    let mut link = dialer.dial(soon())?;
+    say(&mut *link, &HostMessage::Hello(hello));
+    hear(&mut *link)
+}
+
+/// A stranger, a key that is not good any more, another's number, other versions, another roster,
+/// another job, a run of another time, what is no message, half a frame, a frame without end, and
+/// bytes that are no TLS: then the run itself, which none of them has changed.
+#[test]
+fn who_may_not_is_rejected_by_name_and_the_run_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path(), 2, AUTO);
+    let listener = world.tls_listener().unwrap();
+    let (lead_options, rejected) = noted(90);
+    let address = world.run_file().roster.lead_address().to_owned();
+    std::thread::scope(|scope| {
+        let led = scope.spawn(|| world.lead(lead_options, listener));
+        // Not in the roster: the lead does not take the key.
+        world.identity("stranger");
+        let refused = answered(&world.tls_dialer("stranger"), hello(&world, 0)).unwrap_err();
+        assert!(matches!(&refused, LinkError::Untrusted(_) | LinkError::Closed), "{refused:?}");
+        // The lead's own key does not join.
+        assert!(answered(&world.tls_dialer("lead"), hello(&world, 0)).is_err());
+        let own = world.tls_dialer("party-0");
+        let check = |hello: Hello, name: &str| {
+            let said = answered(&own, hello).unwrap();
+            let HostMessage::Refused(why) = said else { panic!("{said:?}") };
+            assert_eq!(why.name(), name);
+        };
+        check(hello(&world, 1), "not yours");
+        check(hello(&world, u32::MAX), "not yours");
+        check(Hello { host: 9, ..hello(&world, 0) }, "other version");
+        check(Hello { program: "0.0.1".to_owned(), ..hello(&world, 0) }, "other version");
+        check(Hello { roster: [1; 32], ..hello(&world, 0) }, "other roster");
+        check(Hello { job: [1; 32], ..hello(&world, 0) }, "other job");
+        check(Hello { run: Some([1; 32]), ..hello(&world, 0) }, "unknown run");
+        let mut link = own.dial(soon()).unwrap();
+        link.send(&[255; 40], soon()).unwrap();
+        let malformed = HostMessage::Refused(Rejection::Malformed);
+        assert_eq!(hear(&mut *link).unwrap(), malformed);
+        let mut link = own.dial(soon()).unwrap();
+        say(&mut *link, &HostMessage::Received);
+        assert_eq!(hear(&mut *link).unwrap(), HostMessage::Refused(Rejection::Unexpected));
+        // Longer than any hello: refused by its length.
+        let mut link = own.dial(soon()).unwrap();
+        link.send(&vec![0; 5_000], soon()).unwrap();
+        assert!(hear(&mut *link).is_err());
+        // No TLS, and half a frame that never ends: they wait for nobody but themselves.
+        let mut plain = TcpStream::connect(&address).unwrap();
+        plain.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+        let silent: Vec<TcpStream> =
+            (0..20).map(|_| TcpStream::connect(&address).unwrap()).collect();
+        let joined: Vec<_> = (0..2)
+            .map(|party| {
+                let world = &world;
+                scope.spawn(move || {
+                    let dialer = world.tls_dialer(&format!("party-{party}"));
+                    world.join(party, options(), &dialer)
+                })
+            })
+            .collect();
+        let simulated = world.simulated();
+        for own in joined {
+            assert_same(&own.join().unwrap().unwrap().joined.model, &simulated);
+        }
+        let led = led.join().unwrap().unwrap();
+        assert_same(&Model::from_json(&led.model).unwrap(), &simulated);
+        drop(silent);
+    });
+    let rejected = rejected.lock().unwrap();
+    for name in
+        ["not yours", "other version", "other roster", "other job", "unknown run", "malformed"]
+            .into_iter()
+            .chain(["unexpected", "oversized", "no handshake"])
+    {
+        assert!(rejected.iter().any(|own| own == name), "{name}: {rejected:?}");
+    }
+    assert!(rejected.iter().any(|own| own.contains("nobody's in the roster")), "{rejected:?}");
+    assert!(rejected.iter().any(|own| own.contains("who does not join")), "{rejected:?}");
+}
+
+#[test]
+fn a_key_that_is_not_good_any_more_and_a_false_lead_are_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path(), 1, AUTO);
+    let listener = world.tls_listener().unwrap();
+    let roster = world.run_file().roster;
+    // A roster in which the lead at this address has another key, and one whose lead is of yesterday.
+    let lead = |name: &str, until: Option<&str>| Member {
+        address: Some(roster.lead_address().to_owned()),
+        until: until.map(str::to_owned),
+        ..world.member(name)
+    };
+    let dialled = |lead: Member| {
+        let other = Roster::new(&world.at("other.toml"), "a study", lead).unwrap();
+        let other = Arc::new(other.with(world.member("party-0")).unwrap());
+        let identity = Arc::new(world.identity("party-0"));
+        let dialer = reticent_host::links::tls::TlsDialer::new(&identity, &other).unwrap();
+        dialer.dial(soon()).map(drop)
+    };
+    std::thread::scope(|scope| {
+        let (mine, _) = noted(3);
+        let led = scope.spawn(|| world.lead(mine, listener));
+        let why = |lead: Member| match dialled(lead) {
+            Err(LinkError::Untrusted(why)) => why,
+            other => panic!("{other:?}"),
+        };
+        assert!(why(lead("another", None)).contains("nobody's in the roster"));
+        assert!(why(lead("lead", Some("2020-01-01"))).contains("good until 2020-01-01"));
+        dialled(lead("lead", None)).unwrap();
+        // Nobody has come: a named end.
+        assert!(matches!(led.join().unwrap(), Err(HostError::Absent { .. })));
+    });
+}
+
+/// A lead that answers a party by hand.
+struct FalseLead<'w> {
+    world: &'w World,
+    link: Box<dyn Link>,
+    hello: Hello,
+}
+
+impl<'w> FalseLead<'w> {
+    fn new(world: &'w World, listener: &dyn reticent_host::links::Listen) -> Self {
+        let mut link = listener.accept(soon()).unwrap().unwrap()(soon()).unwrap();
+        let HostMessage::Hello(hello) = hear(&mut *link).unwrap() else { panic!() };
+        FalseLead { world, link, hello }
+    }
+
+    /// Goes through the lobby, the other parties' parts and all; `job` is what they were told.
+    fn lobby(&mut self, job: [u8; 32], forge: bool) {
+        let roster = self.world.run_file().roster;
+        let others = roster.parties() as usize - 1;
+        let nonces: Vec<[u8; 32]> = (0..=others as u8).map(|n| [n; 32]).collect();
+        let mut roll = vec![commitment(&nonces[0]), self.hello.commitment];
+        roll.extend(nonces[1..].iter().map(commitment));
+        say(&mut *self.link, &HostMessage::Roll(roll));
+        let HostMessage::Reveal(own, units) = hear(&mut *self.link).unwrap() else { panic!() };
+        let mut all = vec![nonces[0], own];
+        all.extend(&nonces[1..]);
+        let mut counts = vec![units];
+        counts.extend((0..others).map(|_| Some(50)));
+        let terms = RunTerms { nonces: all, units: counts };
+        let run = terms.run(&self.hello.job, &self.hello.roster);
+        let key = reticent_oracle::SumAggregator::new(&reticent_noise::NoiseKey::seeded(1), &run);
+        let key = postcard::to_allocvec(&key.public_key()).unwrap();
+        say(&mut *self.link, &HostMessage::Terms(terms.clone(), key.clone()));
+        let HostMessage::Signed(first) = hear(&mut *self.link).unwrap() else { panic!() };
+        // The others have signed what they were told, which was another job.
+        let told = terms.run(&job, &self.hello.roster);
+        let lead = self.world.identity("lead");
+        let mut signatures = vec![sign(&lead, &run, &key), first.clone()];
+        for party in 1..=others {
+            let other = self.world.identity(&format!("party-{party}"));
+            signatures.push(if forge { first.clone() } else { sign(&other, &told, &key) });
+        }
+        say(&mut *self.link, &HostMessage::Begin(signatures));
+    }
+}
+
+/// A lead that tells two parties two jobs, or signs for one of them, has no signature of both for one
+/// run: nothing is said to it, and nothing is spent.
+#[test]
+fn a_lead_that_tells_two_jobs_is_told_nothing() {
+    for forge in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let world = World::new(folder.path(), 2, AUTO);
+        let (_net, listener, dialers) = world.net();
+        let joined = std::thread::scope(|scope| {
+            let joined = scope.spawn(|| world.join(0, options(), &*dialers[0]));
+            let mut lead = FalseLead::new(&world, &*listener);
+            lead.lobby([3; 32], forge);
+            let said = hear(&mut *lead.link);
+            assert!(said.is_err(), "{said:?}");
+            joined.join().unwrap()
+        });
+        let why = joined.unwrap_err();
+        assert!(matches!(&why, HostError::Disagreed { .. }), "{why:?}");
+        assert!(why.to_string().contains("party-1 has not signed"), "{why}");
+        let journal = Journal::open(&world.at("party-0.journal")).unwrap();
+        assert!(!journal.has("joined").unwrap() && !journal.has("signed").unwrap());
+    }
+}
+
+/// What a lead says in the lobby that is not what was agreed on.
+#[test]
+fn a_roll_and_terms_that_are_not_the_rosters_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path(), 2, AUTO);
+    let (_net, listener, dialers) = world.net();
+    let attempt = |attack: &dyn Fn(&mut FalseLead<'_>)| {
+        std::thread::scope(|scope| {
+            let joined = scope.spawn(|| world.join(0, options(), &*dialers[0]));
+            let mut lead = FalseLead::new(&world, &*listener);
+            attack(&mut lead);
+            joined.join().unwrap().unwrap_err().to_string()
+        })
+    };
+    let why = attempt(&|lead| {
+        let own = lead.hello.commitment;
+        say(&mut *lead.link, &HostMessage::Roll(vec![[0; 32], [1; 32], own]));
+    });
+    assert!(why.contains("its roll"), "{why}");
+    let with_terms = |change: &dyn Fn(&mut RunTerms)| {
+        attempt(&|lead| {
+            let roll = vec![commitment(&[1; 32]), lead.hello.commitment, commitment(&[2; 32])];
+            say(&mut *lead.link, &HostMessage::Roll(roll));
+            let HostMessage::Reveal(own, units) = hear(&mut *lead.link).unwrap() else { panic!() };
+            let mut terms =
+                RunTerms { nonces: vec![[1; 32], own, [2; 32]], units: vec![units, Some(9)] };
+            change(&mut terms);
+            say(&mut *lead.link, &HostMessage::Terms(terms, vec![1, 2, 3]));
+        })
+    };
+    assert!(with_terms(&|terms| terms.nonces[2] = [3; 32]).contains("nonces"));
+    assert!(with_terms(&|terms| terms.units[0] = Some(1)).contains("records"));
+    assert!(with_terms(&|_| ()).contains("key of another run"));
+    // Before anything was agreed on, there is nothing to ask.
+    let why = attempt(&|lead| say(&mut *lead.link, &HostMessage::Begin(Vec::new())));
+    assert!(why.contains("not the one that comes next"), "{why}");
+    let why = attempt(&|lead| say(&mut *lead.link, &HostMessage::Envelope(vec![1; 60])));
+    assert!(why.contains("not the one that comes next"), "{why}");
+}
+
+#[test]
+fn a_roster_that_somebody_has_not_signed_is_not_joined() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path(), 2, AUTO);
+    let (_net, _listener, dialers) = world.net();
+    let path = world.at("roster.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("a study", "another study")).unwrap();
+    let why = world.join(0, options(), &*dialers[0]).unwrap_err().to_string();
+    assert!(why.contains("you have not signed it"), "{why}");
+    let why = world.lead(options(), world.tls_listener().unwrap()).unwrap_err().to_string();
+    assert!(why.contains("you have not signed it"), "{why}");
+}
+
+/// What no network runs is refused before there is a roster to sign.
+#[test]
+fn what_is_not_run_on_a_network_is_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path(), 2, AUTO);
+    let budget = "epsilon = 2.0\ndelta = 1e-5\n";
+    let refused = |job: &str| {
+        world.write_run("other.toml", job);
+        reticent_host::RunFile::read(&world.at("other.toml")).unwrap_err().to_string()
+    };
+    for algorithm in ["federated", "walk", "r-admm", "dp-admm"] {
+        let why = refused(&format!("algorithm = \"{algorithm}\"\n{budget}"));
+        assert!(why.contains("`reticent simulate` runs this one"), "{why}");
+    }
+    assert!(refused(&format!("{AUTO}seed = 3\n")).contains("seed"));
+    assert!(refused(&format!("{AUTO}data = \"x.csv\"\n")).contains("party file"));
+    assert!(refused(&format!("{AUTO}unit = \"user\"\n")).contains("split"));
+    assert!(refused(&format!("{AUTO}noise = 0.0\n")).contains("noise"));
+    let refused_text = |text: &str| {
+        std::fs::write(world.at("other.toml"), text).unwrap();
+        reticent_host::RunFile::read(&world.at("other.toml")).unwrap_err().to_string()
+    };
+    let network = "[network]\nroster = \"roster.toml\"\n";
+    let why = refused_text(&format!(
+        "schema = \"schema.toml\"\n{AUTO}[parties]\ntrust = \"local\"\n{network}"
+    ));
+    assert!(why.contains("trusted with sums"), "{why}");
+    let why = refused_text(&format!(
+        "schema = \"schema.toml\"\n{AUTO}[parties]\ntrust = \"central\"\nsplit = 2\n{network}"
+    ));
+    assert!(why.contains("roster"), "{why}");
+    let why =
+        refused_text(&format!("schema = \"schema.toml\"\n{AUTO}[parties]\ntrust = \"central\"\n"));
+    assert!(why.contains("[network]"), "{why}");
+}
+
+/// The job is what is in its files, and not where they are.
+#[test]
+fn a_job_is_known_by_what_its_files_say_and_not_by_where_they_are() {
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (one, two) = (World::new(one.path(), 2, AUTO), World::new(two.path(), 2, AUTO));
+    let digest = |world: &World| *world.run_file().job.digest();
+    assert_eq!(digest(&one), digest(&two));
+    let schema = std::fs::read_to_string(two.at("schema.toml")).unwrap();
+    std::fs::write(two.at("schema.toml"), schema.replace("upper = 1", "upper = 2")).unwrap();
+    assert_ne!(digest(&one), digest(&two));
+    one.write_run("run.toml", &AUTO.replace("2.0", "2.5"));
+    assert_ne!(digest(&one), *World::new(&one.at(""), 2, AUTO).run_file().job.digest());
+}

@@ -1,0 +1,235 @@
+//! Processes that end in the middle of a message, as by `kill -9`: what comes of the run after they
+//! start again is the same to the bit, or it ends by name.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use reticent::Model;
+use reticent_host::{HostError, HostOptions, Journal, Moment};
+
+use super::world::{AUTO, World, assert_same, options};
+
+const PARTIES: u32 = 2;
+
+/// Three variables say to a child what it is: its folder, its role, and where it ends.
+const FOLDER: &str = "RETICENT_TEST_FOLDER";
+const ROLE: &str = "RETICENT_TEST_ROLE";
+const ENDS: &str = "RETICENT_TEST_ENDS";
+
+const MOMENTS: [Moment; 4] =
+    [Moment::BeforeCommit, Moment::AfterCommit, Moment::BeforeSend, Moment::AfterSend];
+
+/// What a child process does; nothing where it is no child.
+#[test]
+fn child() {
+    let (Ok(folder), Ok(role)) = (std::env::var(FOLDER), std::env::var(ROLE)) else { return };
+    let world = World::found(Path::new(&folder), PARTIES, AUTO);
+    let options = HostOptions { witness: ends(), ..options() };
+    match role.strip_prefix("party-") {
+        Some(party) => {
+            let party = party.parse().unwrap();
+            let done = world.join(party, options, &world.tls_dialer(&role));
+            std::fs::write(world.at(&format!("{role}.end")), said(done.map(drop))).unwrap();
+        }
+        None => {
+            let done = world.tls_listener().and_then(|listener| world.lead(options, listener));
+            if let Ok(led) = &done {
+                std::fs::write(world.at("lead.model"), &led.model).unwrap();
+            }
+            std::fs::write(world.at("lead.end"), said(done.map(drop))).unwrap();
+        }
+    }
+}
+
+fn said(done: Result<(), HostError>) -> String {
+    done.map_or_else(|why| why.to_string(), |()| "done".to_owned())
+}
+
+/// Ends this process at the n-th of its moments of a kind, as `kill -9` would: nothing is closed.
+fn ends() -> Option<Arc<dyn Fn(Moment) + Send + Sync>> {
+    let text = std::env::var(ENDS).ok()?;
+    let (kind, count) = text.split_once(':')?;
+    let (kind, count) = (MOMENTS[kind.parse::<usize>().ok()?], count.parse::<u32>().ok()?);
+    let seen = AtomicU32::new(0);
+    Some(Arc::new(move |moment| {
+        if moment == kind && seen.fetch_add(1, Ordering::Relaxed) + 1 == count {
+            std::process::abort();
+        }
+    }))
+}
+
+struct Members<'w> {
+    world: &'w World,
+    children: Vec<(String, Child)>,
+}
+
+impl Drop for Members<'_> {
+    fn drop(&mut self) {
+        for (_, child) in &mut self.children {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+impl Members<'_> {
+    fn start(&mut self, role: &str, ends: Option<(usize, u32)>) {
+        let _ = std::fs::remove_file(self.world.at(&format!("{role}.end")));
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "crash::child", "--nocapture"]).env(ROLE, role);
+        command.env(FOLDER, &self.world.folder).stdout(Stdio::null()).stderr(Stdio::null());
+        if let Some((moment, count)) = ends {
+            command.env(ENDS, format!("{moment}:{count}"));
+        }
+        self.children.push((role.to_owned(), command.spawn().unwrap()));
+    }
+
+    /// Waits until the process of a role is over; whether it came to its end by itself.
+    fn wait(&mut self, role: &str) -> bool {
+        let until = Instant::now() + Duration::from_secs(120);
+        let (_, child) = self.children.iter_mut().rev().find(|(own, _)| own == role).unwrap();
+        while Instant::now() < until {
+            if child.try_wait().unwrap().is_some() {
+                return self.world.at(&format!("{role}.end")).exists();
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("{role} does not end");
+    }
+
+    fn end(&self, role: &str) -> String {
+        std::fs::read_to_string(self.world.at(&format!("{role}.end"))).unwrap()
+    }
+}
+
+/// One run in which `role` ends at this moment, and is started again.
+fn cut(role: &str, ends: (usize, u32)) {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path(), PARTIES, AUTO);
+    let mut members = Members { world: &world, children: Vec::new() };
+    let roles = ["lead", "party-0", "party-1"];
+    for own in roles {
+        members.start(own, (own == role).then_some(ends));
+    }
+    assert!(!members.wait(role), "{role} came to its end before {ends:?}: {}", members.end(role));
+    members.start(role, None);
+    for own in roles {
+        assert!(members.wait(own), "{own} was killed");
+        assert_eq!(members.end(own), "done", "{own}, {role} cut at {ends:?}");
+    }
+    let simulated = world.simulated();
+    let model = std::fs::read_to_string(world.at("lead.model")).unwrap();
+    assert_same(&Model::from_json(&model).unwrap(), &simulated);
+    // Nothing is left of what the noise could be taken away with.
+    let journal = Journal::open(&world.at("lead.journal")).unwrap();
+    assert!(journal.answers().unwrap().is_empty() && journal.greetings().unwrap().is_empty());
+    assert!(!journal.has("begun").unwrap() && journal.received().unwrap().len() == 2);
+    let journal = Journal::open(&world.at("party-0.journal")).unwrap();
+    assert!(journal.has("model").unwrap() && !journal.has("joined").unwrap());
+}
+
+/// The third of a party's messages is in the rounds; its first is in the lobby.
+#[test]
+fn a_party_that_is_killed_goes_on_with_the_same_bits() {
+    for (moment, count) in [(0, 3), (1, 3), (2, 5), (3, 2), (3, 5)] {
+        cut("party-0", (moment, count));
+    }
+}
+
+#[test]
+fn a_lead_that_is_killed_goes_on_with_the_same_bits() {
+    for (moment, count) in [(0, 2), (1, 2), (2, 1), (2, 6), (3, 6)] {
+        cut("lead", (moment, count));
+    }
+}
+
+/// A journal that was put back from an old copy answers nothing again.
+#[test]
+fn a_journal_that_was_set_back_is_found_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path(), PARTIES, AUTO);
+    let mut members = Members { world: &world, children: Vec::new() };
+    members.start("lead", None);
+    members.start("party-1", None);
+    // After joining and two answers; then after three more.
+    members.start("party-0", Some((1, 3)));
+    assert!(!members.wait("party-0"));
+    let files = ["party-0.journal", "party-0.journal-wal"];
+    for file in files {
+        if world.at(file).exists() {
+            std::fs::copy(world.at(file), world.at(&format!("{file}.old"))).unwrap();
+        }
+    }
+    members.start("party-0", Some((1, 3)));
+    assert!(!members.wait("party-0"));
+    for file in files {
+        let _ = std::fs::remove_file(world.at(file));
+        if world.at(&format!("{file}.old")).exists() {
+            std::fs::copy(world.at(&format!("{file}.old")), world.at(file)).unwrap();
+        }
+    }
+    members.start("party-0", None);
+    assert!(members.wait("party-0"));
+    assert!(members.end("party-0").contains("set back"), "{}", members.end("party-0"));
+    // And it stays so.
+    members.start("party-0", None);
+    assert!(members.wait("party-0"));
+    assert!(members.end("party-0").contains("set back"));
+}
+
+/// A table that was changed between two halves of a run is not asked.
+#[test]
+fn another_table_does_not_go_on_with_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path(), PARTIES, AUTO);
+    let mut members = Members { world: &world, children: Vec::new() };
+    members.start("lead", None);
+    members.start("party-1", None);
+    members.start("party-0", Some((1, 3)));
+    assert!(!members.wait("party-0"));
+    let table = std::fs::read_to_string(world.table(0)).unwrap();
+    std::fs::write(world.table(0), table.replacen("yes", "no", 1)).unwrap();
+    members.start("party-0", None);
+    assert!(members.wait("party-0"));
+    assert!(members.end("party-0").contains("not the one that the run began with"));
+    std::fs::write(world.table(0), table).unwrap();
+    members.start("party-0", None);
+    for role in ["lead", "party-0", "party-1"] {
+        assert!(members.wait(role));
+        assert_eq!(members.end(role), "done");
+    }
+}
+
+/// A journal that takes nothing has nothing sent.
+#[test]
+fn what_cannot_be_kept_is_not_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path(), 1, AUTO);
+    let (_net, listener, dialers) = world.net();
+    let led = std::thread::scope(|scope| {
+        let short = HostOptions { patience: Duration::from_secs(3), ..options() };
+        let led = scope.spawn(|| world.lead(short, listener));
+        let sent = Arc::new(AtomicU32::new(0));
+        let own = Arc::clone(&sent);
+        let witness: Arc<dyn Fn(Moment) + Send + Sync> = Arc::new(move |moment| {
+            if moment == Moment::AfterSend {
+                own.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let journal = Journal::open(&world.at("party-0.journal")).unwrap();
+        journal.refuse_writes().unwrap();
+        let why = world.join_with(
+            journal,
+            HostOptions { witness: Some(witness), ..options() },
+            &*dialers[0],
+        );
+        assert!(matches!(&why, Err(HostError::Journal { .. })), "{why:?}");
+        // The nonce, which binds to nothing; no signature.
+        assert_eq!(sent.load(Ordering::Relaxed), 1);
+        led.join().unwrap()
+    });
+    assert!(matches!(led, Err(HostError::Absent { .. })), "{led:?}");
+}

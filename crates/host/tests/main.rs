@@ -1,0 +1,9 @@
+//! Members of a run, each with its own folder, key, table and journal, on one machine: loopback alone,
+//! and every wait has an end.
+#![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
+
+mod attacks;
+mod bits;
+mod crash;
+mod payment;
+mod world;

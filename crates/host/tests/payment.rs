@@ -1,0 +1,81 @@
+//! To join is to reserve the plan in the party's own budget: once, before anything is asked.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use reticent_budget::{Promise, Relation, Store};
+use reticent_host::{HostError, HostOptions, PartyBudget};
+
+use super::world::{AUTO, World, options};
+
+fn budget(world: &World, party: u32, epsilon: f64) -> PathBuf {
+    let file = world.at(&format!("party-{party}.budget"));
+    Store::create(&file, Promise::new("clinic", epsilon, 1e-5).unwrap()).unwrap();
+    file
+}
+
+fn unseeded() -> HostOptions {
+    HostOptions { seed: None, patience: Duration::from_secs(60), ..options() }
+}
+
+fn of(file: &Path) -> Option<PartyBudget<'_>> {
+    Some(PartyBudget { file, relation: Relation::Same })
+}
+
+#[test]
+fn a_run_is_one_job_of_each_partys_budget_and_is_paid_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path(), 2, AUTO);
+    let files = [0, 1].map(|party| budget(&world, party, 3.0));
+    let (_net, listener, dialers) = world.net();
+    std::thread::scope(|scope| {
+        let led = scope.spawn(|| world.lead(unseeded(), listener));
+        let joined = [0, 1].map(|party| {
+            let (world, file, dialer) = (&world, &files[party], &*dialers[party]);
+            scope.spawn(move || world.join_paid(party as u32, unseeded(), dialer, of(file)))
+        });
+        for own in joined {
+            let own = own.join().unwrap().unwrap();
+            assert!(own.open.is_none());
+            assert!(own.joined.model.certificate().certified);
+        }
+        assert!(led.join().unwrap().unwrap().without.is_empty());
+    });
+    for (party, file) in [0, 1].into_iter().zip(&files) {
+        let check = || {
+            let summary = Store::open(file).unwrap().summary().unwrap();
+            assert_eq!(summary.jobs.len(), 1);
+            assert_eq!(summary.jobs[0].status.name(), "settled");
+            let counted = summary.groups.iter().map(|group| group.counted).fold(0.0, f64::max);
+            // Once: a budget counts a little more than the run by itself, and less than two.
+            assert!(counted > 1.5 && counted < 2.5, "{counted}");
+        };
+        check();
+        // The same call again hands over what is there, and pays nothing.
+        world.join_paid(party, unseeded(), &*dialers[party as usize], of(file)).unwrap();
+        check();
+    }
+}
+
+#[test]
+fn a_party_whose_budget_does_not_allow_the_run_declines_before_anything_is_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path(), 2, AUTO);
+    let files = [budget(&world, 0, 3.0), budget(&world, 1, 1.0)];
+    let (_net, listener, dialers) = world.net();
+    std::thread::scope(|scope| {
+        let led = scope.spawn(|| world.lead(unseeded(), listener));
+        let joined = [0, 1].map(|party| {
+            let (world, file, dialer) = (&world, &files[party], &*dialers[party]);
+            scope.spawn(move || world.join_paid(party as u32, unseeded(), dialer, of(file)))
+        });
+        let [rich, poor] = joined.map(|own| own.join().unwrap().unwrap_err());
+        assert!(poor.is_budget(), "{poor:?}");
+        assert!(matches!(&rich, HostError::Ended(why) if why.contains("budget")), "{rich:?}");
+        let led = led.join().unwrap().unwrap_err();
+        assert!(led.to_string().contains("party-1 refuses: the party declines"), "{led}");
+    });
+    for file in &files {
+        assert!(Store::open(file).unwrap().summary().unwrap().jobs.is_empty());
+    }
+}

@@ -1,0 +1,252 @@
+//! A lead and parties, each in a folder of its own.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use reticent::simulate::{CheckpointOptions, SimulationSpec};
+use reticent::{Files, Identity, JobFile, Model, Run, Spec};
+use reticent_host::links::memory::MemoryNet;
+use reticent_host::links::tls::{TlsDialer, TlsListener};
+use reticent_host::links::{Dial, Listen};
+use reticent_host::{
+    HostError, HostOptions, Journal, Lead, Led, Member, PaidRun, Party, PartyBudget, Roster,
+    RunFile,
+};
+
+pub const SEED: u64 = 7;
+
+const SCHEMA: &str = "row_norm = 1\n[[column]]\nname = \"a\"\nkind = \"numeric\"\nlower = -1\nupper = 1\n\
+    [[column]]\nname = \"b\"\nkind = \"numeric\"\nlower = -1\nupper = 1\n\
+    [[column]]\nname = \"y\"\nkind = \"target\"\nclasses = [\"no\", \"yes\"]\n";
+
+pub const AUTO: &str = "algorithm = \"auto\"\nepsilon = 2.0\ndelta = 1e-5\n";
+
+pub struct World {
+    pub folder: PathBuf,
+    pub parties: u32,
+    job: String,
+}
+
+impl World {
+    /// Makes keys, tables and a roster that all have signed, in `folder`.
+    pub fn new(folder: &Path, parties: u32, job: &str) -> Self {
+        let world = World { folder: folder.to_owned(), parties, job: job.to_owned() };
+        std::fs::write(world.at("schema.toml"), SCHEMA).unwrap();
+        let mut pooled = "a,b,y\n".to_owned();
+        for party in 0..parties {
+            let rows = rows(party);
+            std::fs::write(world.table(party), format!("a,b,y\n{rows}")).unwrap();
+            pooled += &rows;
+        }
+        std::fs::write(world.at("pooled.csv"), pooled).unwrap();
+        // A port that was free a moment ago.
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let lead = Member { address: Some(port.to_string()), ..world.member("lead") };
+        let mut roster = Roster::new(&world.at("roster.toml"), "a study", lead).unwrap();
+        for party in 0..parties {
+            roster = roster.with(world.member(&format!("party-{party}"))).unwrap();
+        }
+        let names = (0..parties).map(|party| format!("party-{party}"));
+        for name in names.chain(["lead".to_owned()]) {
+            roster = roster.sign(&world.identity(&name)).unwrap();
+        }
+        std::fs::write(world.at("roster.toml"), roster.text().unwrap()).unwrap();
+        world.write_run("run.toml", job);
+        world
+    }
+
+    pub fn write_run(&self, name: &str, job: &str) {
+        let text = format!(
+            "schema = \"schema.toml\"\n{job}[parties]\ntrust = \"central\"\n[network]\nroster = \"roster.toml\"\n"
+        );
+        std::fs::write(self.at(name), text).unwrap();
+    }
+
+    /// The world that is in the folder already.
+    pub fn found(folder: &Path, parties: u32, job: &str) -> Self {
+        World { folder: folder.to_owned(), parties, job: job.to_owned() }
+    }
+
+    pub fn at(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    pub fn table(&self, party: u32) -> PathBuf {
+        self.at(&format!("party-{party}.csv"))
+    }
+
+    pub fn identity(&self, name: &str) -> Identity {
+        let path = self.at(&format!("{name}.key"));
+        if path.exists() {
+            Identity::read(&path).unwrap()
+        } else {
+            Identity::create(&path).unwrap().0
+        }
+    }
+
+    pub fn member(&self, name: &str) -> Member {
+        let key = self.identity(name).public().text();
+        Member { name: name.to_owned(), key, address: None, until: None }
+    }
+
+    pub fn run_file(&self) -> RunFile {
+        RunFile::read(&self.at("run.toml")).unwrap()
+    }
+
+    /// The model that one process comes to, with the same seed.
+    pub fn simulated(&self) -> Model {
+        let text = format!(
+            "schema = \"schema.toml\"\n{}seed = {SEED}\n[parties]\ntrust = \"central\"\nsplit = {}\n",
+            self.job, self.parties
+        );
+        std::fs::write(self.at("simulate.toml"), text).unwrap();
+        let file = JobFile::<SimulationSpec>::read(&self.at("simulate.toml")).unwrap();
+        let data = Files { paths: vec![self.at("pooled.csv")], reading: Default::default() };
+        let job = file.job.check().unwrap();
+        job.run(&data, CheckpointOptions::default(), Run::default()).unwrap().model
+    }
+
+    /// The fit of all rows, the parties' one behind the other.
+    pub fn pooled(&self, seed: u64) -> Model {
+        let text = format!("schema = \"schema.toml\"\n{}seed = {seed}\n", self.job);
+        std::fs::write(self.at("fit.toml"), text).unwrap();
+        let file = JobFile::<Spec>::read(&self.at("fit.toml")).unwrap();
+        let data = Files { paths: vec![self.at("pooled.csv")], reading: Default::default() };
+        file.job.check().unwrap().fit(&data).unwrap().model
+    }
+
+    pub fn lead(&self, options: HostOptions, listener: Box<dyn Listen>) -> Result<Led, HostError> {
+        let RunFile { job, roster, .. } = self.run_file();
+        let identity = self.identity("lead");
+        let lead = Lead { job: &job, roster: &roster, identity: &identity, options };
+        lead.run(Journal::open(&self.at("lead.journal"))?, listener)
+    }
+
+    pub fn join(
+        &self,
+        party: u32,
+        options: HostOptions,
+        dialer: &dyn Dial,
+    ) -> Result<PaidRun, HostError> {
+        self.join_paid(party, options, dialer, None)
+    }
+
+    /// Party 0 with this journal.
+    pub fn join_with(
+        &self,
+        journal: Journal,
+        options: HostOptions,
+        dialer: &dyn Dial,
+    ) -> Result<PaidRun, HostError> {
+        self.joined(0, journal, options, dialer, None)
+    }
+
+    pub fn join_paid(
+        &self,
+        party: u32,
+        options: HostOptions,
+        dialer: &dyn Dial,
+        budget: Option<PartyBudget<'_>>,
+    ) -> Result<PaidRun, HostError> {
+        let journal = Journal::open(&self.at(&format!("party-{party}.journal")))?;
+        self.joined(party, journal, options, dialer, budget)
+    }
+
+    fn joined(
+        &self,
+        party: u32,
+        journal: Journal,
+        options: HostOptions,
+        dialer: &dyn Dial,
+        budget: Option<PartyBudget<'_>>,
+    ) -> Result<PaidRun, HostError> {
+        let RunFile { job, roster, .. } = self.run_file();
+        let identity = self.identity(&format!("party-{party}"));
+        let files = Files { paths: vec![self.table(party)], reading: Default::default() };
+        let own = Party {
+            job: &job,
+            roster: &roster,
+            identity: &identity,
+            files: &files,
+            dialer,
+            options,
+        };
+        own.join(journal, budget)
+    }
+
+    pub fn net(&self) -> (MemoryNet, Box<dyn Listen>, Vec<Box<dyn Dial>>) {
+        let net = MemoryNet::default();
+        let listener = net.listen(self.identity("lead").public().bytes());
+        let dial = |party| net.dialer(self.identity(&format!("party-{party}")).public().bytes());
+        let dialers = (0..self.parties).map(dial).collect();
+        (net, listener, dialers)
+    }
+
+    pub fn tls_listener(&self) -> Result<Box<dyn Listen>, HostError> {
+        let roster = self.run_file().roster;
+        let identity = Arc::new(self.identity("lead"));
+        Ok(Box::new(TlsListener::new(&identity, &roster, roster.lead_address())?))
+    }
+
+    pub fn tls_dialer(&self, name: &str) -> TlsDialer {
+        TlsDialer::new(&Arc::new(self.identity(name)), &self.run_file().roster).unwrap()
+    }
+
+    /// Everybody, each on a thread of its own.
+    pub fn all(
+        &self,
+        options: &HostOptions,
+        listener: Box<dyn Listen>,
+        dialers: &[Box<dyn Dial>],
+    ) -> (Result<Led, HostError>, Vec<Result<PaidRun, HostError>>) {
+        std::thread::scope(|scope| {
+            let led = scope.spawn(|| self.lead(options.clone(), listener));
+            let parties: Vec<_> = (0..)
+                .zip(dialers)
+                .map(|(party, dialer)| {
+                    scope.spawn(move || self.join(party, options.clone(), &**dialer))
+                })
+                .collect();
+            let joined = parties.into_iter().map(|party| party.join().unwrap()).collect();
+            (led.join().unwrap(), joined)
+        })
+    }
+}
+
+/// For tests: nobody waits for long, and bits can be compared.
+pub fn options() -> HostOptions {
+    HostOptions { patience: Duration::from_secs(60), seed: Some(SEED), ..HostOptions::default() }
+}
+
+/// The rows of a party, another number for each.
+fn rows(party: u32) -> String {
+    let row = |i: u32| {
+        let at = |k: u32| f64::from((i * 37 + party * 11 + k * 17) % 41) / 20.0 - 1.0;
+        let label = if at(0) + 0.4 * at(1) > 0.1 { "yes" } else { "no" };
+        format!("{},{},{label}\n", at(0), at(1))
+    };
+    (0..60 + 5 * party).map(row).collect()
+}
+
+/// All numbers of a model, by their bits.
+pub fn bits(model: &Model) -> Vec<u64> {
+    let weights = model.coefficients().iter().flat_map(|weight| &weight.values);
+    weights.chain(model.intercept()).map(|value| value.to_bits()).collect()
+}
+
+/// The same model: its bits, its ledger, and what its certificate says, signature aside.
+pub fn assert_same(model: &Model, simulated: &Model) {
+    assert_eq!(bits(model), bits(simulated));
+    let plain = |model: &Model| {
+        let mut certificate = model.certificate().clone();
+        certificate.signature = None;
+        serde_json_text(&certificate)
+    };
+    assert_eq!(plain(model), plain(simulated));
+    assert!(bits(model).iter().any(|bits| *bits != 0));
+}
+
+fn serde_json_text(certificate: &reticent::Certificate) -> String {
+    certificate.to_json().unwrap()
+}

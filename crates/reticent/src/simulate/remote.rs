@@ -1,0 +1,260 @@
+//! A run between parties who are elsewhere, each on a machine of its own: what the party and the lead
+//! make from the description that both have. Of an algorithm of one table on sums that are entrusted
+//! to the lead, as [`held`](super::held) has it in one process.
+//!
+//! Proof: proofs/holders.md.
+
+use reticent_accountant::{Adjacency, Ledger, Unit, View};
+use reticent_noise::{Hasher, NoiseKey};
+use reticent_oracle::{
+    Digest, Entropy, EntrustKey, EntrustedTable, HeldRows, PrivateTable, Refusal,
+};
+use reticent_runtime::{Failures, Traffic};
+
+use super::check::{SimulationJob, find};
+use super::held::{held_by, is_held};
+use super::run::Simulated;
+use super::simulation::Simulation;
+use super::spec::{Parties, SimulationSpec, text};
+use crate::budget::Budget;
+use crate::error::Error;
+use crate::job::{Job, Ready};
+use crate::source::Source;
+use crate::stage::Run;
+use crate::training::Fitted;
+
+/// A checked run between this many parties, without a table.
+#[derive(Debug)]
+pub struct RemoteJob {
+    job: SimulationJob,
+    digest: Digest,
+    parties: u32,
+}
+
+/// The lead's run, before anything was asked.
+#[derive(Debug)]
+pub struct RemoteRun<'j> {
+    job: &'j SimulationJob,
+    ready: Ready<'j>,
+    parties: u32,
+}
+
+impl SimulationSpec {
+    /// Checks it as a run between `parties` on machines of their own.
+    ///
+    /// # Errors
+    /// If something is missing, cannot be, is not proven to be private in this combination, or is
+    /// not run on a network yet.
+    pub fn remote(&self, parties: u32) -> Result<RemoteJob, Error> {
+        self.on_a_network()?;
+        let digest = self.resolved()?;
+        let own = Simulation { split: Some(parties), digest: Some(digest), ..self.simulation()? };
+        if own.problem.schema().user().is_some() && own.guarantee.unit != Some(Unit::Record) {
+            let why = "a person may have records with several parties, and nobody could count them as one; say `unit = \
+                       \"record\"`, and protect records";
+            return Err(Error::value("unit", Unit::User, why));
+        }
+        let job = own.check()?;
+        if job.held.is_none() || job.budget.is_none() {
+            return Err(Error::value("noise", 0, "a run on a network has noise and a budget"));
+        }
+        Ok(RemoteJob { job, digest, parties })
+    }
+
+    /// Refuses what is for a run in one process, and what no network runs yet.
+    fn on_a_network(&self) -> Result<(), Error> {
+        let entry = find(self.job.algorithm.as_deref().unwrap_or(super::spec::DEFAULT_ALGORITHM))?;
+        if !is_held(entry) {
+            let why = "on a network the algorithms of one table run, with `trust = central`: auto, dp-sgd, ssadmm, \
+                       mpadmm, sadmm, vradmm and dp-cd; `reticent simulate` runs this one in one process";
+            return Err(Error::value("algorithm", entry.name, why));
+        }
+        if let Some(view) = self.parties.trust.filter(|view| *view != View::Central) {
+            let why = "on a network the lead is trusted with sums: say `trust = central`; `reticent simulate` has others, \
+                       in one process";
+            return Err(Error::value("trust", view, why));
+        }
+        let Parties { split, users_from, skew, seed, .. } = &self.parties;
+        let dealt = [
+            ("split", split.map(|split| split.to_string())),
+            ("users_from", users_from.clone()),
+            ("skew", skew.clone()),
+            ("seed", seed.map(|seed| seed.to_string())),
+        ];
+        if let Some((name, Some(given))) = dealt.into_iter().find(|(_, given)| given.is_some()) {
+            let why = "the parties of a network are those of the roster, each with its own table; leave it out";
+            return Err(Error::value(name, given, why));
+        }
+        if self.failures != Failures::default() {
+            let why = "failures are made up in one process alone; leave [failures] out";
+            return Err(Error::value("failures", "given", why));
+        }
+        match self.job.guarantee.seed {
+            Some(seed) => {
+                let why = "whoever knows the seed can take the noise away: keys of a network come from the operating \
+                           system; leave it out";
+                Err(Error::value("seed", seed, why))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Stands for all that is asked, and for what is in the files that say it; no path is in it.
+    fn resolved(&self) -> Result<Digest, Error> {
+        let mut hasher = Hasher::new("reticent network job");
+        hasher.field(text(&self.job.without_paths())?.as_bytes());
+        hasher.field(toml::to_string(&self.parties).map_err(Error::spec_form)?.as_bytes());
+        let files = self.described_in();
+        hasher.number(files.len() as u64);
+        for file in files {
+            let said = std::fs::read(&file);
+            hasher.field(&said.map_err(|error| Error::read(&file, "a file of the job", &error))?);
+        }
+        Ok(hasher.finish())
+    }
+}
+
+impl RemoteJob {
+    /// Stands for the resolved job: equal for all who are asked the same.
+    pub fn digest(&self) -> &Digest {
+        &self.digest
+    }
+
+    /// How many parties there are.
+    pub fn parties(&self) -> u32 {
+        self.parties
+    }
+
+    /// What each party may spend.
+    pub fn budget(&self) -> Option<Budget> {
+        self.job.budget
+    }
+
+    /// The algorithm.
+    pub fn algorithm(&self) -> &'static str {
+        self.job.entry.name
+    }
+
+    /// No message of a round is longer, whatever the units of a party.
+    pub fn longest(&self, units: u64) -> usize {
+        let width = self.job.objective.schema.width() as u64 + 1;
+        let outputs = self.job.objective.loss.outputs() as u64;
+        let numbers = (width * width).max(width * outputs * 2).max(1 << 14);
+        usize::try_from(16 * numbers + units / 8 + (1 << 16)).unwrap_or(usize::MAX)
+    }
+
+    /// Reads a party's table.
+    ///
+    /// # Errors
+    /// If it cannot be read under the schema, or the schema was drafted from it.
+    pub fn load<'a>(
+        &self,
+        source: impl Into<Source<'a>>,
+        run: &mut Run<'_>,
+    ) -> Result<PrivateTable, Error> {
+        let table = run.load(source.into(), &self.job.objective.schema)?;
+        match table.drafted_the_schema() {
+            false => Ok(table),
+            true => {
+                let why = "it was drafted from this very table, so that everybody who has it has read the table \
+                           without paying; write one from public knowledge";
+                Err(Error::value("schema", "a draft", why))
+            }
+        }
+    }
+
+    /// The number of a party's records where it is public; `None` where it is not.
+    pub fn public_units(&self, table: &PrivateTable) -> Option<u64> {
+        table.public_count(self.job.opening.unit, self.job.opening.adjacency)
+    }
+
+    /// Whether the number of a party's records is public, and so part of what all agree on.
+    pub fn tells_units(&self) -> bool {
+        self.job.opening.adjacency == Adjacency::ReplaceOne
+    }
+
+    /// What the books of every party will have, from the public numbers alone: `units` of each
+    /// party, where they are public.
+    ///
+    /// # Errors
+    /// If the budget does not allow it.
+    pub fn plan(&self, units: &[Option<u64>]) -> Result<Ledger, Error> {
+        let job = self.held()?;
+        let known = units.iter().try_fold(0_u64, |sum, own| sum.checked_add((*own)?));
+        let population = match self.tells_units() {
+            true => known.filter(|_| units.len() == self.parties as usize),
+            false => self.job.opening.public_n,
+        };
+        let population =
+            population.ok_or(Error::Missing { what: "a number of records", todo: "say it" })?;
+        let terms = job.procedure().first().protection.terms(population)?;
+        let planned = job.planned(terms)?;
+        planned.plan.clone().ok_or_else(|| Error::value("noise", 0, "a run on a network has noise"))
+    }
+
+    /// A party's table for the lead that has `to`, and the greeting for it.
+    ///
+    /// # Errors
+    /// If the table cannot be summed over, or the key is none.
+    pub fn entrust(
+        &self,
+        table: PrivateTable,
+        (key, number): (&NoiseKey, u32),
+        to: &EntrustKey,
+    ) -> Result<(EntrustedTable, Vec<u8>), Error> {
+        let loss = self.job.objective.loss.clone();
+        Ok(EntrustedTable::new(table, loss, &self.job.opening, (key, number), to)?)
+    }
+
+    /// How many features rows have, and whether there is an intercept: for
+    /// [`SumAggregator::admit`](reticent_oracle::SumAggregator::admit).
+    pub fn shape(&self) -> (usize, bool) {
+        (self.job.objective.schema.width(), self.job.opening.intercept != 0.0)
+    }
+
+    /// Opens the lead's gate on the parties' rows. What the plan is must follow from the public
+    /// numbers that the parties have reserved by.
+    ///
+    /// # Errors
+    /// If the rows are not those that were agreed on, or no guarantee could be given.
+    pub fn open<'j>(
+        &'j self,
+        rows: HeldRows,
+        units: &[Option<u64>],
+        entropy: Entropy,
+        run: &mut Run<'_>,
+    ) -> Result<RemoteRun<'j>, Error> {
+        let by = held_by(self.parties, &self.job.opening);
+        let ready = self.held()?.open_held((rows, by), Some(entropy), run)?;
+        if ready.plan() != Some(&self.plan(units)?) {
+            let why = "the tables of the parties have other numbers of records than they said";
+            return Err(Error::value("records", "other", why));
+        }
+        Ok(RemoteRun { job: &self.job, ready, parties: self.parties })
+    }
+
+    fn held(&self) -> Result<&Job, Error> {
+        self.job.held.as_ref().ok_or_else(|| Refusal::NoSum.into())
+    }
+}
+
+impl RemoteRun<'_> {
+    /// Whether no certificate could be given, as far as that is known before anything is asked.
+    pub fn is_tainted(&self) -> bool {
+        !self.ready.taints().is_empty()
+    }
+
+    /// Runs it. `moved` says afterwards how many rounds there were and what was moved.
+    ///
+    /// # Errors
+    /// If it ends on its way; [`Error::Spent`] says that the budget was spent nevertheless.
+    pub fn run(
+        self,
+        run: Run<'_>,
+        moved: impl FnOnce() -> (u32, Traffic),
+    ) -> Result<Simulated, Error> {
+        let RemoteRun { job, ready, parties } = self;
+        let Fitted { model, trace, .. } = ready.run(run)?;
+        job.entrusted((model, trace), parties, moved()).map_err(|why| job.stopped(why))
+    }
+}
