@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 
 import numpy as np
@@ -56,7 +57,7 @@ def test_records_of_weight_zero_say_nothing():
 def test_the_certificate_says_what_it_takes_as_given_of_weights():
     X, y, weights = table()
     model = fitted(X, y, weights, 4.0)
-    said = [text for text in model.certificate_.to_dict()["assumptions"] if "weight" in text]
+    said = [text for text in json.loads(model.certificate_.to_json())["assumptions"] if "weight" in text]
     assert len(said) == 1 and "not from other records" in said[0] and "4" in said[0]
     # A model knows nothing of weights: it predicts, and is evaluated, without them.
     assert model.predict(X).shape == y.shape

@@ -124,17 +124,21 @@ fn a_result_that_could_not_be_written_is_kept_and_charged_once() {
 #[cfg(target_os = "linux")]
 fn a_fit_that_is_kept_is_not_charged_again_for_another_folder() {
     let folder = folder();
-    let said = folder.reticent(&format!("{FIT} --out m --trace /dev/full"));
+    std::fs::create_dir(folder.path().join("small")).unwrap();
+    let Some(said) = on_a_full_disk(&folder, &format!("{FIT} --out small/m")) else {
+        eprintln!("skipped: no mounts without privileges");
+        return;
+    };
     assert_eq!((said.code, kept(&folder).len()), (4, 1), "{}", said.err);
-    let said = folder.reticent(&format!("{FIT} --out other --trace t.out.csv"));
+    let said = folder.reticent(&format!("{FIT} --out other"));
     assert_eq!((said.code, jobs(&folder)), (2, 1), "{}", said.err);
-    assert!(said.err.contains("paid for as job 1 of b.budget (fit to m)"), "{}", said.err);
+    assert!(said.err.contains("of b.budget (fit to small/m)"), "{}", said.err);
     assert!(said.err.contains("it would be charged again"), "{}", said.err);
     // Under its name it is delivered; after that another folder is another release.
-    let said = folder.reticent(&format!("{FIT} --out m --trace t.out.csv --force")).ok();
+    let said = folder.reticent(&format!("{FIT} --out small/m")).ok();
     assert!(said.err.contains("nothing was charged again"), "{}", said.err);
     assert_eq!((jobs(&folder), kept(&folder).len()), (1, 0));
-    folder.reticent(&format!("{FIT} --out other --trace t.other.csv")).ok();
+    folder.reticent(&format!("{FIT} --out other")).ok();
     assert_eq!(jobs(&folder), 2);
 }
 

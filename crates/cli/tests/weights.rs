@@ -78,7 +78,7 @@ fn what_is_not_proven_with_weights_is_refused_by_name_and_before_it_is_paid() {
             "simulate --data w.csv --schema w.toml --epsilon 1 --delta 1e-5 --split 4 --budget b.budget".to_owned(),
             "between parties every record counts once",
         ),
-        (format!("{fit} --trace t.out.csv --public-data"), "every record counts once"),
+        (format!("{FIT} --trace t.out.csv --public-data"), "every record counts once"),
     ] {
         let said = folder.reticent(&line);
         assert!(said.code == 2 && said.err.contains(named), "{line}: {} {}", said.code, said.err);

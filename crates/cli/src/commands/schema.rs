@@ -172,7 +172,9 @@ impl Init {
                 "Only the names of the columns of {from} were read: see that they are names, and no record. Put what you know in the place of every TODO."
             ));
         }
-        if let Some(out) = out.as_deref().filter(|_| remarks.iter().any(is_to_draft_again)) {
+        if let Some(out) =
+            out.as_deref().filter(|_| remarks.iter().any(|remark| is_to_draft_again(remark)))
+        {
             remarks.push(format!("To draft again to {}, give --force too.", out.display()));
         }
         let remarks = remarks.iter().map(|remark| in_flags(remark)).collect();
@@ -190,7 +192,7 @@ impl Init {
 }
 
 /// Whether a remark is answered by another draft.
-fn is_to_draft_again(remark: &String) -> bool {
+fn is_to_draft_again(remark: &str) -> bool {
     remark.contains("draft again")
 }
 
