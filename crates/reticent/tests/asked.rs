@@ -4,12 +4,13 @@
 
 use std::collections::BTreeMap;
 
+use reticent::internal::runtime::CATALOGUE;
 use reticent::internal::{PaidByParties, Question};
-use reticent::simulate::{BudgetFiles, Parties};
+use reticent::simulate::{BudgetFiles, CheckpointOptions, Parties, Simulation};
 use reticent::tables::{Schema, Target};
 use reticent::{
     Adjacency, Budget, Certificate, Counted, Evaluation, Fit, Guarantee, Job, Model, Partition,
-    Run, Statistics, Unit, View,
+    Run, Settings, Statistics, Unit, View,
 };
 use serde::Serialize;
 
@@ -202,4 +203,37 @@ fn every_party_plans_what_the_answer_costs_and_none_of_persons_has_a_number() {
     let ready = persons.between(&trusting(None)).unwrap().open(&table, &mut Run::default());
     let why = ready.unwrap().party_plans().unwrap_err().to_string();
     assert!(why.contains("drawn and told to nobody"), "{why}");
+}
+
+/// Whoever cannot pay for a run says nothing in it: with any other records it comes to the same bits.
+#[test]
+fn nothing_of_a_party_that_stays_away_is_in_a_run() {
+    let (data, other) = (Data::of(8), Data::of(8).changed_at(5));
+    let mut ran = Vec::new();
+    for entry in CATALOGUE.iter().filter(|entry| entry.private) {
+        for &view in entry.views.iter().filter(|view| **view != View::Network) {
+            let iterations = entry.takes.contains(&"iterations").then_some(3);
+            let job = Simulation::new(schema())
+                .algorithm(entry.name)
+                .unwrap()
+                .settings(Settings { iterations, ..Settings::default() })
+                .guarantee(guarantee(Unit::Record, Adjacency::ReplaceOne))
+                .party_per_owner()
+                .trust(view)
+                .check()
+                .unwrap_or_else(|why| panic!("{} {view}: {why}", entry.name));
+            let run = |data: &Data, absent: &[u32]| {
+                let (table, keep) = (data.table(), CheckpointOptions::default());
+                let absent = absent.iter().copied().collect();
+                let ready = job.open_without(&table, keep, &absent, &mut Run::default()).unwrap();
+                let model = ready.run(Run::default()).unwrap().model;
+                model.coefficients().iter().flat_map(|it| it.values.clone()).collect::<Vec<_>>()
+            };
+            let say = format!("{} {view}", entry.name);
+            assert_eq!(run(&data, &[5]), run(&other, &[5]), "{say}");
+            assert_ne!(run(&data, &[]), run(&other, &[]), "{say}: the change is seen at all");
+            ran.push(say);
+        }
+    }
+    assert!(ran.len() >= 6, "{ran:?}");
 }

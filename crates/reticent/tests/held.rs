@@ -46,6 +46,15 @@ impl Data {
         Data { x: rows.into_iter().flat_map(|(_, row)| row).collect(), y, owners }
     }
 
+    /// The same with other records at one party.
+    pub(crate) fn changed_at(mut self, party: u64) -> Self {
+        for row in (0..RECORDS).filter(|row| self.owners[*row] == 100 + party) {
+            self.x[row * FEATURES..(row + 1) * FEATURES].iter_mut().for_each(|x| *x = -*x);
+            self.y[row] = 1;
+        }
+        self
+    }
+
     pub(crate) fn table(&self) -> Dataset<'_> {
         let table = Dataset::dense(&self.x, RECORDS, FEATURES).unwrap();
         table.with_targets(&self.y).unwrap().with_owners(Owners::from(&self.owners[..])).unwrap()
