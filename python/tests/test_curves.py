@@ -16,7 +16,7 @@ def hill(n=3000):
 
 
 def model(**options):
-    arguments = {"epsilon": 4.0, "delta": 1e-6, "bounds": (0, 100), **options}
+    arguments = {"epsilon": 4.0, "delta": 1e-6, "bounds": (0, 100), "classes": ["no", "yes"], **options}
     return PrivateLogisticRegression(**arguments)
 
 

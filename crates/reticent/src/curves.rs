@@ -4,8 +4,8 @@
 //! n̂  the public number of units        z₁ the noise, in clips, with which one answer spends the whole budget
 //! s = n̂/z₁ is the signal               C  columns that can be bent      p(K) parameters with K knots for each
 //!
-//! auto:  the largest K of 0 … 8 with  s ≥ 6·p(K),  s ≥ 30·C·K·outputs,  at most 1000 encoded columns,
-//!        and 8·n̂·(columns + 1) bytes at most 512 MiB
+//! auto:  the largest K of 0 … 8 with  s ≥ 6·p(K),  s ≥ 30·C·K·outputs,  C·K ≤ 70 hats,
+//!        at most 1000 encoded columns, and 8·n̂·(columns + 1) bytes at most 512 MiB
 //! ```
 //!
 //! So knots never push a job out of `auto`'s own coordinates, and little signal gives the line. All of
@@ -28,6 +28,9 @@ const CLEAR: f64 = 6.0;
 
 /// The signal for each hat.
 const EACH: f64 = 30.0;
+
+/// More hats than this are more than records of a rare class determine, however little noise there is.
+const MOST_HATS: usize = 70;
 
 /// More knots were worth little where they could be had.
 const MOST_KNOTS: usize = 8;
@@ -164,7 +167,8 @@ fn knots_for(schema: &Schema, count: u64, signal: f64, intercept: bool) -> usize
     let (open, width) = (schema.open_to_curves(), schema.width());
     let fits = |knots: &usize| {
         let columns = width + open * knots + usize::from(intercept);
-        columns <= MOST_COLUMNS
+        open * knots <= MOST_HATS
+            && columns <= MOST_COLUMNS
             && 8.0 * count as f64 * columns as f64 <= MOST_BYTES
             && signal >= CLEAR * (columns * outputs) as f64
             && signal >= EACH * (open * knots * outputs) as f64
@@ -201,6 +205,7 @@ mod tests {
         for words in [
             format!("s ≥ {CLEAR}·p(K)"),
             format!("s ≥ {EACH}·C·K"),
+            format!("C·K ≤ {MOST_HATS}"),
             format!("0 to {MOST_KNOTS}"),
             format!("{MOST_COLUMNS} encoded columns"),
             format!("{} MiB", MOST_BYTES / f64::from(1 << 20)),
@@ -212,9 +217,10 @@ mod tests {
     #[test]
     fn little_signal_gives_the_line_and_much_gives_knots() {
         assert_eq!(chosen(30, 0.1, 341), 0);
+        assert_eq!((chosen(74, 4.0, 60_000), chosen(20, 4.0, 60_000)), (0, 3));
         assert_eq!(chosen(8, 1.0, 15_480), MOST_KNOTS);
         let by_epsilon: Vec<usize> =
-            [0.01, 0.05, 0.1, 0.3, 1.0].map(|epsilon| chosen(20, epsilon, 20_000)).to_vec();
+            [0.01, 0.05, 0.1, 0.3, 1.0].map(|epsilon| chosen(8, epsilon, 20_000)).to_vec();
         assert!(by_epsilon.is_sorted() && by_epsilon[0] == 0 && by_epsilon[4] == MOST_KNOTS);
     }
 

@@ -22,6 +22,7 @@ use reticent_problem::penalties;
 
 use crate::axis::{ONE_LOSS, TuneAxis};
 use crate::budget::Budget;
+use crate::curves::Curves;
 use crate::error::Error;
 use crate::fit::Fit;
 use crate::job::Job;
@@ -199,6 +200,10 @@ impl Spec {
                 None => Ok(None),
             };
         };
+        if self.curves == Some(Curves::Auto) {
+            let why = "each of several runs has a part of the budget alone; give a number of knots beside `tune`";
+            return Err(Error::value("curves", Curves::Auto, why));
+        }
         let axes = self.axes(lists)?;
         let points =
             axes.iter().fold(1_usize, |product, axis| product.saturating_mul(axis.values.len()));

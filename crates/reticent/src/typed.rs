@@ -7,7 +7,6 @@ use reticent_accountant::Unit;
 use reticent_oracle::tables::{self, Schema, TargetKind};
 use reticent_problem::{Penalty, constraints, penalties};
 
-use crate::curves::Curves;
 use crate::error::{Error, plain};
 use crate::fit::Fit;
 use crate::graph::is_private_graph;
@@ -108,10 +107,6 @@ impl Spec {
         let schema = schema.with_roles(self.target.as_deref(), self.user_column.as_deref())?;
         match self.curves {
             None => Ok(schema),
-            Some(Curves::Auto) if self.tune.is_some() => {
-                let why = "each of several runs has a part of the budget alone; give a number of knots beside `tune`";
-                Err(Error::value("curves", Curves::Auto, why))
-            }
             Some(curves) => {
                 curves.bend(schema, &self.guarantee, None, self.intercept.unwrap_or(true))
             }
