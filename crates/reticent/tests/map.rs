@@ -8,7 +8,7 @@ use std::path::Path;
 
 use reticent::accountant::{Adjacency, Unit, View};
 use reticent::admm::{Release, Settings, WalkState};
-use reticent::internal::admm::catalogue::{AlgorithmKind, CATALOGUE};
+use reticent::internal::admm::catalogue::{AlgorithmEntry, AlgorithmKind, CATALOGUE};
 use reticent::internal::runtime;
 use reticent::map::{self, Drawn, MapCell, MapProcedure};
 use reticent::simulate::{Parties, SimulationSpec};
@@ -161,14 +161,22 @@ fn simulations(folder: &Path) -> Vec<(MapCell, SimulationSpec)> {
     let mut all = Vec::new();
     let schema =
         |unit| folder.join(if unit == Unit::User { "people.toml" } else { "records.toml" });
-    for entry in runtime::CATALOGUE.iter().filter(|entry| entry.private) {
-        for (form, settings) in versions(entry.takes) {
-            for &view in View::ALL {
+    let protocols = runtime::CATALOGUE.iter().filter(|entry| entry.private);
+    let protocols = protocols.map(|entry| (entry.name, entry.takes, View::ALL, None));
+    // With a server that is trusted they are the fits above.
+    let untrusted = &[View::Local, View::SecureAggregation, View::Network][..];
+    let private = |entry: &&AlgorithmEntry| matches!(entry.kind, AlgorithmKind::Private(_));
+    let of_one_table = CATALOGUE.iter().filter(private).map(|entry| {
+        let penalty = if entry.penalty.starts_with("l1") { "l1:0.01" } else { "l2:0.01" };
+        (entry.name, entry.takes, untrusted, Some(penalty.to_owned()))
+    });
+    for (name, takes, views, penalty) in protocols.chain(of_one_table) {
+        for (form, settings) in versions(takes) {
+            for &view in views {
                 for unit in [Unit::Record, Unit::User] {
                     for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
                         for params in Drawn::ALL {
-                            let sampled =
-                                params != Drawn::Full || entry.takes.contains(&"sampling");
+                            let sampled = params != Drawn::Full || takes.contains(&"sampling");
                             let sampling = if sampled { drawn(params).parse().ok() } else { None };
                             let job = Spec::default().with(|it| {
                                 it.guarantee = Guarantee::default().with(|it| {
@@ -178,7 +186,8 @@ fn simulations(folder: &Path) -> Vec<(MapCell, SimulationSpec)> {
                                     it.adjacency = Some(adjacency);
                                 });
                                 it.schema = Some(schema(unit));
-                                it.algorithm = Some(entry.name.to_owned());
+                                it.algorithm = Some(name.to_owned());
+                                it.penalty = penalty.clone();
                                 it.settings = Settings { sampling, ..settings.clone() };
                             });
                             let parties = Parties {
@@ -188,7 +197,7 @@ fn simulations(folder: &Path) -> Vec<(MapCell, SimulationSpec)> {
                             };
                             let procedure = MapProcedure::Alone;
                             let cell = MapCell {
-                                algorithm: entry.name,
+                                algorithm: name,
                                 form,
                                 procedure,
                                 view,

@@ -99,12 +99,12 @@ pub const CASES: &[Case] = &[
         "algorithm = exact: `reticent fit` runs it on one table; between parties there are federated, …",
     ),
     case(
-        "simulate --data none.csv GOOD --split 9 --algorithm ssadmm",
-        "trust = none: ssadmm needs a server that is trusted with every party's exact sums: …",
+        "simulate --data none.csv GOOD --split 9 --algorithm ssadmm --trust network",
+        "trust = network: ssadmm asks a server, which peers have none of; …",
     ),
     case(
-        "simulate --data none.csv GOOD --split 9 --algorithm auto --trust local",
-        "trust = local: between parties auto is proven for --trust central, …",
+        "simulate --data none.csv GOOD --split 9 --algorithm auto --honest 0.9",
+        "honest = 0.9: it is for --trust secure-aggregation; …",
     ),
     case(
         "simulate --data none.csv GOOD --split 9 --algorithm consensus --trust central",
