@@ -102,7 +102,8 @@ fn the_table_says_what_matters_most() {
     assert_eq!(
         allowed["cli"],
         BTreeSet::from(
-            ["audit", "budget", "core", "payment", "plot", "report", "reticent"].map(str::to_owned)
+            ["audit", "budget", "core", "host", "payment", "plot", "report", "reticent"]
+                .map(str::to_owned)
         )
     );
     assert_eq!(
