@@ -108,8 +108,8 @@ fn the_table_says_what_matters_most() {
     );
     assert_eq!(
         users("budget"),
-        ["cli", "payment", "python", "report", "testkit"],
-        "budgets are for front-ends"
+        ["cli", "host", "payment", "python", "report", "testkit"],
+        "budgets are for front-ends, and for a party on its own machine"
     );
     assert!(allowed.values().all(|may| !may.contains("testkit")));
 }
