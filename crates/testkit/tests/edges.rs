@@ -102,13 +102,14 @@ fn the_table_says_what_matters_most() {
     assert_eq!(
         allowed["cli"],
         BTreeSet::from(
-            ["audit", "budget", "core", "payment", "plot", "report", "reticent"].map(str::to_owned)
+            ["audit", "budget", "core", "host", "payment", "plot", "report", "reticent"]
+                .map(str::to_owned)
         )
     );
     assert_eq!(
         users("budget"),
-        ["cli", "payment", "python", "report", "testkit"],
-        "budgets are for front-ends"
+        ["cli", "host", "payment", "python", "report", "testkit"],
+        "budgets are for front-ends, and for a party on its own machine"
     );
     assert!(allowed.values().all(|may| !may.contains("testkit")));
 }

@@ -39,7 +39,7 @@ pub struct EntrustedProgress {
     /// The last round that was answered: none is twice.
     round: u32,
     /// The basis that the rows are in, where they are not as they came.
-    basis: Option<Vec<f64>>,
+    pub(super) basis: Option<Vec<f64>>,
 }
 
 /// Not derived: it would show the rows.

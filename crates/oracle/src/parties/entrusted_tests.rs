@@ -129,3 +129,23 @@ fn a_party_without_records_says_zeros() {
     let counts = RecordSum::ColumnSums { features: (&[0][..]).into(), counted: true };
     assert_eq!(party.sum(counts).unwrap(), [0; 2]);
 }
+
+/// After a crash a party has the same table and the same key, and goes on from how far it was: in the
+/// basis that it was told, and answering no round again.
+#[test]
+fn a_party_goes_on_from_how_far_it_was() {
+    let (mut party, mut again) = (Asked::new(9), Asked::new(9));
+    let rotated = [0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+    party.ask(&HolderRequest::Basis(Some((&rotated[..]).into())), &[]).unwrap();
+    let before = party.sum(gradient(&[0.1, 0.2, 0.3], 1.0)).unwrap();
+    assert_ne!(Asked::new(9).sum(gradient(&[0.1, 0.2, 0.3], 1.0)).unwrap(), before);
+    again.table.recall(party.table.progress().clone()).unwrap();
+    assert!(matches!(again.sum(gradient(&[0.0; 3], 1.0)), Err(Refusal::RoundReleased(1))));
+    again.round = 2;
+    assert_eq!(again.sum(gradient(&[0.1, 0.2, 0.3], 1.0)).unwrap(), before);
+    // What was of other rows is refused, and changes nothing.
+    let mut wide = party.table.progress().clone();
+    wide.basis = Some(vec![0.0; 4]);
+    assert!(again.table.recall(wide).is_err());
+    assert_eq!(again.sum(gradient(&[0.1, 0.2, 0.3], 1.0)).unwrap(), before);
+}
