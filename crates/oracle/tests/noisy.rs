@@ -28,7 +28,13 @@ fn table(rows: usize) -> Table {
     let value = |at: usize| ((at * 37 + 11) % 23) as f64 / 11.0 - 1.0;
     (0..rows).for_each(|i| dense.push_sparse(&[0, 1], &[value(2 * i), value(2 * i + 1)]));
     let targets = (0..rows).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
-    Table { rows: Rows::Dense(dense), targets, users: None, names: vec![String::new(); COLUMNS] }
+    Table {
+        rows: Rows::Dense(dense),
+        targets,
+        users: None,
+        weights: None,
+        names: vec![String::new(); COLUMNS],
+    }
 }
 
 fn loss() -> Arc<dyn Loss> {
@@ -81,11 +87,14 @@ fn party(id: u32, rows: usize, key: u64, plan: &Arc<SumPlan>) -> SumParty {
         .unwrap()
 }
 
+/// A round, and what is asked in it.
+type Request = (u32, Vec<u8>);
+
 /// Carries what is asked, and keeps it; answers are added up.
 #[derive(Debug, Clone, Default)]
 struct Lines {
     parties: Arc<Mutex<Vec<SumParty>>>,
-    heard: Arc<Mutex<Vec<(u32, Vec<u8>)>>>,
+    heard: Arc<Mutex<Vec<Request>>>,
 }
 
 impl Lines {
@@ -93,7 +102,7 @@ impl Lines {
         Lines { parties: Arc::new(Mutex::new(parties)), ..Lines::default() }
     }
 
-    fn requests(&self) -> Vec<(u32, Vec<u8>)> {
+    fn requests(&self) -> Vec<Request> {
         self.heard.lock().unwrap().clone()
     }
 }
