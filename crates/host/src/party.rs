@@ -38,6 +38,10 @@ const DECLINE_TIME: Duration = Duration::from_secs(5);
 /// Who hears nothing for so long asks again whether the lead is there.
 const IDLE: Duration = Duration::from_secs(30);
 
+/// The same between the roll and the beginning: all wait there while the slowest plans the run, which
+/// the lead gives it two minutes for. Who came again meanwhile would make all begin again.
+const IDLE_WHILE_OTHERS_PLAN: Duration = Duration::from_secs(150);
+
 /// The first and the longest pause before dialling again.
 const PAUSE: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(2)];
 
@@ -264,8 +268,13 @@ impl<'a> Seat<'a> {
         }
     }
 
-    fn hear(&mut self, link: &mut dyn Link, limit: usize) -> Result<HostMessage, HostError> {
-        let frame = link.receive(limit, Instant::now() + IDLE)?;
+    fn hear(
+        &mut self,
+        link: &mut dyn Link,
+        limit: usize,
+        idle: Duration,
+    ) -> Result<HostMessage, HostError> {
+        let frame = link.receive(limit, Instant::now() + idle)?;
         let lead = self.party.roster.lead_key();
         if link.peer() != lead {
             return Err(HostError::disagreed("the other end", "it is not the lead"));
@@ -325,7 +334,11 @@ impl<'a> Seat<'a> {
         let lead = self.party.roster.lead_name().to_owned();
         let mut roll: Option<Vec<Digest>> = None;
         loop {
-            match (self.hear(&mut *link, LONGEST_LOBBY)?, signed.take(), roll.take()) {
+            let idle = match roll.is_some() || signed.is_some() {
+                true => IDLE_WHILE_OTHERS_PLAN,
+                false => IDLE,
+            };
+            match (self.hear(&mut *link, LONGEST_LOBBY, idle)?, signed.take(), roll.take()) {
                 (HostMessage::Roll(all), None, None) => {
                     self.check_roll(&all, nonce)?;
                     self.say(&mut *link, &HostMessage::Reveal(*nonce, self.units))?;
@@ -513,7 +526,7 @@ impl<'a> Serving<'a> {
     fn listen(&mut self, mut link: Box<dyn Link>) -> Result<Joined, HostError> {
         let lead = self.seat.party.roster.lead_name();
         loop {
-            match self.seat.hear(&mut *link, self.limit)? {
+            match self.seat.hear(&mut *link, self.limit, IDLE)? {
                 HostMessage::Begin(_) => self.greet(&mut *link)?,
                 HostMessage::Known(rounds) if rounds > self.node.answered() => {
                     let why = format!(
