@@ -189,17 +189,17 @@ impl Lines {
         link: &dyn Link,
         inbox: &mut Inbox,
         bytes: &[u8],
-    ) -> Result<Vec<u8>, String> {
-        let envelope = wire::decode(bytes, self.limit).map_err(|why| why.name().to_owned())?;
+    ) -> Result<Vec<u8>, &'static str> {
+        let envelope = wire::decode(bytes, self.limit).map_err(|why| why.name())?;
         let proven = self.hall.roster.number(&link.peer());
         if proven != Some(party) || envelope.from != PartyId(party) {
-            return Err("another's name".to_owned());
+            return Err("another's name");
         }
         let checked = inbox.check(&envelope, |from| from == PartyId(party));
-        let admitted = checked.map_err(|why| why.name().to_owned())?;
-        inbox.in_round(&envelope, round).map_err(|why| why.name().to_owned())?;
+        let admitted = checked.map_err(|why| why.name())?;
+        inbox.in_round(&envelope, round).map_err(|why| why.name())?;
         if envelope.kind != kind {
-            return Err("unexpected".to_owned());
+            return Err("unexpected");
         }
         inbox.take(&envelope, &admitted, Vec::new());
         Ok(envelope.payload)
@@ -217,7 +217,7 @@ impl Lines {
                         let expected = (party, 0, MessageKind::Share);
                         match self.admit(expected, link, inbox, &bytes) {
                             Ok(greeting) => return Ok(greeting),
-                            Err(name) => self.hall.reject(&name),
+                            Err(name) => self.hall.reject(name),
                         }
                     }
                     HostMessage::Refused(why) => return Err(self.refused(party, why)),
@@ -271,7 +271,7 @@ impl Lines {
                         let expected = (party, round, MessageKind::Answer);
                         match self.admit(expected, link, inbox, &bytes) {
                             Ok(answer) => return Ok(answer),
-                            Err(name) => self.hall.reject(&name),
+                            Err(name) => self.hall.reject(name),
                         }
                     }
                     HostMessage::Refused(why) => return Err(self.refused(party, why)),

@@ -44,7 +44,7 @@ pub(crate) struct Hall {
     came: Condvar,
     over: AtomicBool,
     arriving: AtomicUsize,
-    rejected: Mutex<BTreeMap<String, u64>>,
+    rejected: Mutex<BTreeMap<&'static str, u64>>,
 }
 
 fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -93,13 +93,17 @@ impl Hall {
         let hall = Arc::clone(self);
         std::thread::spawn(move || {
             if let Err(why) = hall.let_in(arrival) {
-                hall.reject(&match why {
-                    LinkError::Untrusted(why) => format!("untrusted: {why}"),
-                    LinkError::TooLong { .. } => "oversized".to_owned(),
-                    LinkError::Timeout => "slow".to_owned(),
-                    LinkError::Closed => "left".to_owned(),
-                    LinkError::Failed(_) => "no handshake".to_owned(),
-                });
+                match why {
+                    // Strangers have as many keys as they like: all are counted under one name.
+                    LinkError::Untrusted(why) => {
+                        hall.count("untrusted");
+                        hall.options.tell(Notice::Rejected(format!("untrusted: {why}")));
+                    }
+                    LinkError::TooLong { .. } => hall.reject("oversized"),
+                    LinkError::Timeout => hall.reject("slow"),
+                    LinkError::Closed => hall.reject("left"),
+                    LinkError::Failed(_) => hall.reject("no handshake"),
+                }
             }
             hall.arriving.fetch_sub(1, Ordering::Relaxed);
         });
@@ -152,14 +156,20 @@ impl Hall {
         }
     }
 
-    pub fn reject(&self, name: &str) {
-        *locked(&self.rejected).entry(name.to_owned()).or_default() += 1;
+    /// Counts it by one of the few names that there are: memory must not grow with who comes.
+    fn count(&self, name: &'static str) {
+        *locked(&self.rejected).entry(name).or_default() += 1;
+    }
+
+    pub fn reject(&self, name: &'static str) {
+        self.count(name);
         self.options.tell(Notice::Rejected(name.to_owned()));
     }
 
     /// What was not let in, or not listened to, by name.
     pub fn rejections(&self) -> BTreeMap<String, u64> {
-        locked(&self.rejected).clone()
+        let counted = locked(&self.rejected);
+        counted.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
     }
 
     /// From here on, whoever comes is in this run.

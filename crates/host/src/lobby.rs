@@ -207,6 +207,10 @@ impl Lobby<'_> {
             let what = "it has signed another run".to_owned();
             return Err(Failed::For(HostError::Disagreed { who, what }));
         }
+        // Who has come again since has been told that no run is known, and has forgotten this one.
+        if (0..self.job.parties()).any(|party| self.hall.is_newer(party)) {
+            return Err(Failed::Left);
+        }
         let kept = journal.commit(|change| {
             change.set("program", &PROGRAM)?;
             change.set("begun", &begun)

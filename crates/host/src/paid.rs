@@ -151,6 +151,11 @@ impl Payable for PaidJoining<'_, '_> {
 fn resume(mut serving: Serving<'_>, budget: Option<PartyBudget<'_>>) -> Result<PaidRun, HostError> {
     let reserved = serving.reservation();
     let mut store = None;
+    if reserved.is_none() && budget.is_some() {
+        let why = "the run began without a budget, and none can pay for it now; leave `budget` out, and record what \
+                   the run cost with `reticent budget import`";
+        return Err(HostError::disagreed("the party file", why));
+    }
     if let Some((job, hash)) = &reserved {
         let Some(budget) = budget else {
             let why = "the run was paid for from a budget, which is not named any more";

@@ -32,8 +32,15 @@ use crate::roster::Roster;
 /// How long a connection, or one message, may take.
 const SEND_TIME: Duration = Duration::from_secs(60);
 
+/// How long it may take to say that one does not join.
+const DECLINE_TIME: Duration = Duration::from_secs(5);
+
 /// Who hears nothing for so long asks again whether the lead is there.
 const IDLE: Duration = Duration::from_secs(30);
+
+/// The same between the roll and the beginning: all wait there while the slowest plans the run, which
+/// the lead gives it two minutes for. Who came again meanwhile would make all begin again.
+const IDLE_WHILE_OTHERS_PLAN: Duration = Duration::from_secs(150);
 
 /// The first and the longest pause before dialling again.
 const PAUSE: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(2)];
@@ -95,8 +102,24 @@ pub struct Joined {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Kept {
     pub run: Digest,
+    job: Digest,
+    roster: Digest,
     model: String,
     pub reservation: Option<(u64, String)>,
+}
+
+/// The link on which all have agreed, until the party greets. A party that does not come to that
+/// says so: the others give back what they have reserved, and wait for nobody.
+struct AgreedLink(Option<Box<dyn Link>>);
+
+impl Drop for AgreedLink {
+    fn drop(&mut self) {
+        if let Some(mut link) = self.0.take() {
+            let why = Rejection::Declined("it could not pay, or could not join".to_owned());
+            // Who does not hear it waits as long as for somebody who is gone.
+            let _ = link.send(&HostMessage::Refused(why).pack(), Instant::now() + DECLINE_TIME);
+        }
+    }
 }
 
 /// A party at its place: its journal and its node.
@@ -105,8 +128,11 @@ pub(crate) struct Seat<'a> {
     number: u32,
     journal: Journal,
     table: Option<PrivateTable>,
+    /// The key of a run that is to be joined, and by what the table is known under it: from before
+    /// it was read.
+    known: Option<(Zeroizing<[u8; 32]>, Digest)>,
     units: Option<u64>,
-    link: Option<Box<dyn Link>>,
+    link: AgreedLink,
     /// When the lead was last heard.
     heard: Instant,
 }
@@ -150,8 +176,20 @@ impl<'a> Party<'a> {
         if let Some(why) = journal.get::<String>("ended")? {
             return Err(HostError::Ended(why));
         }
-        let Some(Kept { run, model, reservation }) = journal.get("model")? else { return Ok(None) };
+        let Some(Kept { run, job, roster, model, reservation }) = journal.get("model")? else {
+            return Ok(None);
+        };
+        self.is_mine(journal, (&job, &roster))?;
         Ok(Some(Joined { model: Model::from_json(&model)?, run: hex(&run), reservation }))
+    }
+
+    /// Refuses the journal of another run.
+    fn is_mine(&self, journal: &Journal, kept: (&Digest, &Digest)) -> Result<(), HostError> {
+        if kept == (self.job.digest(), &self.roster.digest()) {
+            return Ok(());
+        }
+        let why = "it is of another job or another roster; give this one a journal of its own";
+        Err(HostError::journal(journal.path(), why))
     }
 
     /// The seat, with the party's table read.
@@ -161,10 +199,19 @@ impl<'a> Party<'a> {
         run: &mut Run<'_>,
     ) -> Result<Seat<'a>, HostError> {
         let number = self.number()?;
+        let known = match journal.has("joined")? {
+            true => None,
+            false => {
+                let key = fresh()?;
+                let print = self.fingerprint(&key)?;
+                Some((key, print))
+            }
+        };
         let table = self.job.load(self.files, run)?;
         let units = self.job.public_units(&table);
         let (table, heard) = (Some(table), Instant::now());
-        Ok(Seat { party: self, number, journal, table, units, link: None, heard })
+        let link = AgreedLink(None);
+        Ok(Seat { party: self, number, journal, table, known, units, link, heard })
     }
 
     /// By what the party's files are known again, under a key of its own.
@@ -221,8 +268,13 @@ impl<'a> Seat<'a> {
         }
     }
 
-    fn hear(&mut self, link: &mut dyn Link, limit: usize) -> Result<HostMessage, HostError> {
-        let frame = link.receive(limit, Instant::now() + IDLE)?;
+    fn hear(
+        &mut self,
+        link: &mut dyn Link,
+        limit: usize,
+        idle: Duration,
+    ) -> Result<HostMessage, HostError> {
+        let frame = link.receive(limit, Instant::now() + idle)?;
         let lead = self.party.roster.lead_key();
         if link.peer() != lead {
             return Err(HostError::disagreed("the other end", "it is not the lead"));
@@ -282,7 +334,11 @@ impl<'a> Seat<'a> {
         let lead = self.party.roster.lead_name().to_owned();
         let mut roll: Option<Vec<Digest>> = None;
         loop {
-            match (self.hear(&mut *link, LONGEST_LOBBY)?, signed.take(), roll.take()) {
+            let idle = match roll.is_some() || signed.is_some() {
+                true => IDLE_WHILE_OTHERS_PLAN,
+                false => IDLE,
+            };
+            match (self.hear(&mut *link, LONGEST_LOBBY, idle)?, signed.take(), roll.take()) {
                 (HostMessage::Roll(all), None, None) => {
                     self.check_roll(&all, nonce)?;
                     self.say(&mut *link, &HostMessage::Reveal(*nonce, self.units))?;
@@ -313,7 +369,7 @@ impl<'a> Seat<'a> {
                         return Err(HostError::disagreed(lead, what));
                     }
                     let plan = self.party.job.plan(&own.terms.units)?;
-                    self.link = Some(link);
+                    self.link = AgreedLink(Some(link));
                     return Ok(Some((own, plan)));
                 }
                 // Whoever comes again is told what is known of it first.
@@ -372,8 +428,16 @@ impl<'a> Joining<'a> {
     /// Joins: it is in the journal, with the party's key and reservation, when this returns.
     pub fn join(self) -> Result<Serving<'a>, HostError> {
         let Joining { mut seat, signed, plan, reservation } = self;
-        let key = fresh()?;
-        let table = seat.party.fingerprint(&key)?;
+        let changed = || HostError::File {
+            file: seat.party.files.paths.first().cloned().unwrap_or_default(),
+            reason: "it has changed since it was read; leave it as it is until the run is over"
+                .to_owned(),
+        };
+        let (key, table) = seat.known.take().ok_or_else(changed)?;
+        // What was read is what a resumed run will read, or nothing is answered.
+        if seat.party.fingerprint(&key)? != table {
+            return Err(changed());
+        }
         let (job, roster) = (*seat.party.job.digest(), seat.party.roster.digest());
         let joined = JoinedRun { signed, job, roster, key, table, reservation };
         seat.options().at(Moment::BeforeCommit);
@@ -390,11 +454,7 @@ impl<'a> Serving<'a> {
     /// A run that the journal has, if it has one.
     pub fn resumed(mut seat: Seat<'a>) -> Result<Result<Self, Seat<'a>>, HostError> {
         let Some(joined) = seat.journal.get::<JoinedRun>("joined")? else { return Ok(Err(seat)) };
-        let (job, roster) = (seat.party.job.digest(), seat.party.roster.digest());
-        if (&joined.job, &joined.roster) != (job, &roster) {
-            let why = "it is of another job or another roster; give this one a journal of its own";
-            return Err(HostError::journal(seat.journal.path(), why));
-        }
+        seat.party.is_mine(&seat.journal, (&joined.job, &joined.roster))?;
         if joined.table != seat.party.fingerprint(&joined.key)? {
             let why = "the table is not the one that the run began with; put it back";
             return Err(HostError::journal(seat.journal.path(), why));
@@ -434,7 +494,7 @@ impl<'a> Serving<'a> {
 
     /// Says what is asked for until there is a model.
     pub fn serve(&mut self) -> Result<Joined, HostError> {
-        let begun = self.seat.link.take();
+        let begun = self.seat.link.0.take();
         let mut next = match begun {
             Some(mut link) => match self.greet(&mut *link) {
                 Ok(()) => Some(link),
@@ -466,7 +526,7 @@ impl<'a> Serving<'a> {
     fn listen(&mut self, mut link: Box<dyn Link>) -> Result<Joined, HostError> {
         let lead = self.seat.party.roster.lead_name();
         loop {
-            match self.seat.hear(&mut *link, self.limit)? {
+            match self.seat.hear(&mut *link, self.limit, IDLE)? {
                 HostMessage::Begin(_) => self.greet(&mut *link)?,
                 HostMessage::Known(rounds) if rounds > self.node.answered() => {
                     let why = format!(
@@ -543,7 +603,8 @@ impl<'a> Serving<'a> {
             Err(why) => return Err(self.end(format!("the model of the lead: {why}"))),
         };
         let (run, reservation) = (self.joined.signed.run, self.joined.reservation.clone());
-        let kept = Kept { run, model: text, reservation: reservation.clone() };
+        let JoinedRun { job, roster, .. } = self.joined;
+        let kept = Kept { run, job, roster, model: text, reservation: reservation.clone() };
         self.seat.options().at(Moment::BeforeCommit);
         self.seat.journal.commit(|change| {
             change.set("model", &kept)?;

@@ -72,6 +72,12 @@ pub struct Roster {
     keys: Vec<[u8; 32]>,
 }
 
+/// Whether this can be shown as a name: one short line.
+fn is_name(text: &str) -> bool {
+    let said = text.trim();
+    !said.is_empty() && text.len() <= LONGEST_NAME && !text.chars().any(char::is_control)
+}
+
 impl Roster {
     /// A roster of a lead and nobody else.
     ///
@@ -108,13 +114,20 @@ impl Roster {
         if file.parties.len() > MOST_PARTIES {
             return refuse(format!("it has more than {MOST_PARTIES} parties"));
         }
-        if file.lead.address.is_none() {
+        let Some(address) = &file.lead.address else {
             return refuse("the lead has no address; parties dial `host:port`".to_owned());
+        };
+        if address.chars().any(char::is_control) {
+            return refuse("the address of the lead must be `host:port`".to_owned());
+        }
+        // It is shown before the fingerprint, and too short to hold one.
+        if !is_name(&file.study) {
+            return refuse("the study needs a name of at most 80 letters, in one line".to_owned());
         }
         let mut keys: Vec<[u8; 32]> = Vec::with_capacity(file.parties.len() + 1);
         for member in std::iter::once(&file.lead).chain(&file.parties) {
             let said = member.name.trim();
-            if said.is_empty() || said.len() > LONGEST_NAME || said.chars().any(char::is_control) {
+            if !is_name(&member.name) {
                 return refuse("a member needs a name of at most 80 letters".to_owned());
             }
             let key = from_hex(&member.key).filter(|key| PublicKey::from_bytes(key).is_some());
@@ -360,6 +373,18 @@ mod tests {
         assert!(!more.is_signed_by(&own));
         assert_eq!((signed.number(&own), signed.number(&lead.public().bytes())), (Some(0), None));
         assert!(signed.with(member("again", &a)).is_err());
+    }
+
+    /// The study is shown before the fingerprint: a false fingerprint must not fit in it.
+    #[test]
+    fn a_study_that_could_show_a_fingerprint_of_its_own_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let lead = identity(folder.path(), "lead");
+        let false_print = format!("returns\". Its fingerprint is {}", "ab".repeat(32));
+        for study in ["", "two\nlines", "\u{1b}[2K", &false_print] {
+            let refused = Roster::new(Path::new("r"), study, member("lead", &lead)).unwrap_err();
+            assert!(refused.to_string().contains("the study needs a name"), "{study}");
+        }
     }
 
     #[test]

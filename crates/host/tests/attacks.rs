@@ -7,10 +7,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use reticent::Model;
+use reticent_budget::{Promise, Relation, Store};
 use reticent_host::links::{Dial, Link, LinkError};
 use reticent_host::message::{Hello, HostMessage, Rejection, VERSION};
 use reticent_host::{
-    HostError, HostOptions, Journal, Member, Notice, PROGRAM, Roster, RunTerms, commitment, sign,
+    HostError, HostOptions, Journal, Member, Notice, PROGRAM, PartyBudget, Roster, RunTerms,
+    commitment, sign,
 };
 
 use super::world::{AUTO, World, assert_same, options};
@@ -126,6 +128,10 @@ fn who_may_not_is_rejected_by_name_and_the_run_goes_on() {
         }
         let led = led.join().unwrap().unwrap();
         assert_same(&Model::from_json(&led.model).unwrap(), &simulated);
+        // However many keys strangers come with, they are counted under one name.
+        let untrusted: Vec<_> =
+            led.rejections.iter().filter(|(name, _)| name.contains("trusted")).collect();
+        assert_eq!(untrusted, [(&"untrusted".to_owned(), &2)]);
         drop(silent);
     });
     let rejected = rejected.lock().unwrap();
@@ -328,6 +334,11 @@ fn what_is_not_run_on_a_network_is_refused_by_name() {
         "schema = \"schema.toml\"\n{AUTO}[parties]\ntrust = \"central\"\nsplit = 2\n{network}"
     ));
     assert!(why.contains("roster"), "{why}");
+    // A budget that is named here pays for nothing.
+    let why = refused_text(&format!(
+        "schema = \"schema.toml\"\n{AUTO}[parties]\ntrust = \"central\"\nbudget = [\"a\", \"b\"]\n{network}"
+    ));
+    assert!(why.contains("its own party file"), "{why}");
     let why =
         refused_text(&format!("schema = \"schema.toml\"\n{AUTO}[parties]\ntrust = \"central\"\n"));
     assert!(why.contains("[network]"), "{why}");
@@ -345,4 +356,113 @@ fn a_job_is_known_by_what_its_files_say_and_not_by_where_they_are() {
     assert_ne!(digest(&one), digest(&two));
     one.write_run("run.toml", &AUTO.replace("2.0", "2.5"));
     assert_ne!(digest(&one), *World::new(&one.at(""), 2, AUTO).run_file().job.digest());
+}
+
+/// A party whose link breaks after it has signed comes again while others sign: it has forgotten the
+/// run by then, so that nobody must join it, and pay.
+#[test]
+fn a_run_that_a_party_has_forgotten_in_the_lobby_does_not_begin() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path(), 2, AUTO);
+    let (_net, listener, dialers) = world.net();
+    let arrived: Arc<Mutex<usize>> = Arc::default();
+    let own = Arc::clone(&arrived);
+    let notify = Arc::new(move |notice: &Notice| {
+        *own.lock().unwrap() += usize::from(matches!(notice, Notice::Arrived(_)));
+    });
+    let options = HostOptions { patience: Duration::from_secs(2), notify, ..options() };
+    std::thread::scope(|scope| {
+        let led = scope.spawn(|| world.lead(options, listener));
+        let mut links = [0, 1].map(|party: u32| {
+            let mut link = dialers[party as usize].dial(soon()).unwrap();
+            say(&mut *link, &HostMessage::Hello(hello(&world, party)));
+            link
+        });
+        for link in &mut links {
+            assert!(matches!(hear(&mut **link), Ok(HostMessage::Roll(_))));
+            say(&mut **link, &HostMessage::Reveal([5; 32], Some(60)));
+        }
+        let [first, second] = &mut links;
+        let signed = |link: &mut dyn Link, party: u32| {
+            let Ok(HostMessage::Terms(terms, key)) = hear(link) else { panic!() };
+            let Hello { job, roster, .. } = hello(&world, party);
+            let run = terms.run(&job, &roster);
+            say(
+                link,
+                &HostMessage::Signed(sign(&world.identity(&format!("party-{party}")), &run, &key)),
+            );
+            run
+        };
+        let run = signed(&mut **first, 0);
+        let again = Hello { run: Some(run), ..hello(&world, 0) };
+        let said = answered(&*dialers[0], again).unwrap();
+        assert_eq!(said, HostMessage::Refused(Rejection::UnknownRun));
+        let mut anew = dialers[0].dial(soon()).unwrap();
+        say(&mut *anew, &HostMessage::Hello(hello(&world, 0)));
+        while *arrived.lock().unwrap() < 3 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        signed(&mut **second, 1);
+        assert_eq!(hear(&mut **second), Ok(HostMessage::Again));
+        drop((links, anew));
+        assert!(led.join().unwrap().unwrap_err().may_go_on());
+    });
+    assert!(!Journal::open(&world.at("lead.journal")).unwrap().has("begun").unwrap());
+}
+
+/// What a party has read is what it goes on with after a crash.
+#[test]
+fn a_table_that_changes_while_others_are_waited_for_is_not_joined_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path(), 2, AUTO);
+    let (_net, listener, dialers) = world.net();
+    let joined = std::thread::scope(|scope| {
+        let joined = scope.spawn(|| world.join(0, options(), &*dialers[0]));
+        let mut lead = FalseLead::new(&world, &*listener);
+        let table = std::fs::read_to_string(world.table(0)).unwrap();
+        std::fs::write(world.table(0), table.replacen("yes", "no", 1)).unwrap();
+        lead.lobby(lead.hello.job, false);
+        let said = hear(&mut *lead.link);
+        assert!(matches!(said, Ok(HostMessage::Refused(Rejection::Declined(_)))), "{said:?}");
+        joined.join().unwrap()
+    });
+    let why = joined.unwrap_err().to_string();
+    assert!(why.contains("has changed since it was read"), "{why}");
+    assert!(!Journal::open(&world.at("party-0.journal")).unwrap().has("joined").unwrap());
+}
+
+/// A run that began without a budget is on; who names a budget later would believe that it pays.
+#[test]
+fn a_run_that_began_without_a_budget_does_not_go_on_with_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path(), 2, AUTO);
+    let (_net, listener, dialers) = world.net();
+    let brief = HostOptions { patience: Duration::from_secs(1), ..options() };
+    std::thread::scope(|scope| {
+        let joined = scope.spawn(|| world.join(0, brief, &*dialers[0]));
+        let mut lead = FalseLead::new(&world, &*listener);
+        lead.lobby(lead.hello.job, false);
+        assert!(matches!(hear(&mut *lead.link), Ok(HostMessage::Envelope(_))));
+        drop((lead, listener));
+        assert!(joined.join().unwrap().unwrap_err().may_go_on());
+    });
+    let file = world.at("budget");
+    Store::create(&file, Promise::new("clinic", 5.0, 1e-5).unwrap()).unwrap();
+    let budget = PartyBudget { file: &file, relation: Relation::Same };
+    let why = world.join_paid(0, options(), &*dialers[0], Some(budget)).unwrap_err().to_string();
+    assert!(why.contains("began without a budget"), "{why}");
+}
+
+/// The journal of a run that is over has nothing for another run.
+#[test]
+fn a_model_is_not_handed_over_for_another_job() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path(), 2, AUTO);
+    let (_net, listener, dialers) = world.net();
+    let (led, joined) = world.all(&options(), listener, &dialers);
+    assert!(led.is_ok() && joined.iter().all(Result::is_ok));
+    assert!(world.join(0, options(), &*dialers[0]).is_ok());
+    world.write_run("run.toml", &AUTO.replace("2.0", "1.0"));
+    let why = world.join(0, options(), &*dialers[0]).unwrap_err().to_string();
+    assert!(why.contains("another job"), "{why}");
 }

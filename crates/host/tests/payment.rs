@@ -79,3 +79,40 @@ fn a_party_whose_budget_does_not_allow_the_run_declines_before_anything_is_asked
         assert!(Store::open(file).unwrap().summary().unwrap().jobs.is_empty());
     }
 }
+
+/// A budget may refuse for more than its size, when all have signed: the party says so, and who has
+/// reserved gets it back.
+#[test]
+fn a_party_that_cannot_pay_once_all_have_signed_says_so_and_nobody_pays() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path(), 2, AUTO);
+    let files = [0, 1].map(|party| budget(&world, party, 9.0));
+    let both = || {
+        for name in ["lead", "party-0", "party-1"] {
+            let _ = std::fs::remove_file(world.at(&format!("{name}.journal")));
+        }
+        let (_net, listener, dialers) = world.net();
+        std::thread::scope(|scope| {
+            let led = scope.spawn(|| world.lead(unseeded(), listener));
+            let joined = [0, 1].map(|party| {
+                let (world, file, dialer) = (&world, &files[party], &*dialers[party]);
+                scope.spawn(move || world.join_paid(party as u32, unseeded(), dialer, of(file)))
+            });
+            (led.join().unwrap(), joined.map(|own| own.join().unwrap()))
+        })
+    };
+    let (led, joined) = both();
+    assert!(led.is_ok() && joined.iter().all(Result::is_ok));
+    // The budget of party 1 knows another table from here on.
+    let table = std::fs::read_to_string(world.table(1)).unwrap();
+    std::fs::write(world.table(1), table + "0.5,0.25,yes\n").unwrap();
+    let (led, [able, unable]) = both();
+    let led = led.unwrap_err().to_string();
+    assert!(led.contains("party-1 refuses: the party declines"), "{led}");
+    let unable = unable.unwrap_err().to_string();
+    assert!(unable.contains("not the table"), "{unable}");
+    assert!(matches!(able, Err(HostError::Ended(_))), "{able:?}");
+    let summary = Store::open(&files[0]).unwrap().summary().unwrap();
+    let states: Vec<_> = summary.jobs.iter().map(|job| job.status.name()).collect();
+    assert_eq!(states, ["settled", "released"]);
+}

@@ -85,6 +85,10 @@ impl SimulationSpec {
             let why = "the parties of a network are those of the roster, each with its own table; leave it out";
             return Err(Error::value(name, given, why));
         }
+        if self.parties.budget.is_some() {
+            let why = "on a network each party pays from the budget that its own party file names; leave it out";
+            return Err(Error::value("budget", "given", why));
+        }
         if self.failures != Failures::default() {
             let why = "failures are made up in one process alone; leave [failures] out";
             return Err(Error::value("failures", "given", why));
