@@ -134,3 +134,44 @@ pub(super) fn dealt(opening: &PrivacyModel) -> String {
     };
     dealt.to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reticent_accountant::View;
+    use reticent_oracle::tables::{Dataset, Target};
+
+    /// Records that are alike are with one party exactly where their places do not count.
+    #[test]
+    fn where_a_record_may_be_missing_its_place_says_nothing() {
+        let schema = Schema::bounded(&[(0.0, 1.0)], Target::range(-1.0, 1.0).unwrap()).unwrap();
+        let (values, targets) = ([0.25; 50], [0.5; 50]);
+        let dealt = |adjacency| {
+            let data = Dataset::dense(&values, 50, 1).unwrap().with_targets(&targets).unwrap();
+            let table = PrivateTable::encode(&data, &schema).unwrap();
+            let skew = Skew::default();
+            let dealing =
+                Dealing { split: Some(4), owners: false, skew, public_seed: 0, adjacency };
+            let opening = PrivacyModel {
+                adjacency,
+                unit: Unit::Record,
+                view: View::Local,
+                public_n: Some(50),
+                intercept: 0.0,
+            };
+            let tables = dealing.deal(table, &opening, &NoiseKey::seeded(1)).unwrap();
+            let records = |table: &PrivateTable| {
+                table.public_count(Unit::Record, Adjacency::ReplaceOne).unwrap()
+            };
+            let mut records: Vec<u64> = tables.iter().map(records).collect();
+            records.sort_unstable();
+            (records, dealing.words(&schema))
+        };
+        let (alike, by_content) = dealt(Adjacency::AddRemove);
+        let (apart, by_place) = dealt(Adjacency::ReplaceOne);
+        assert_eq!(alike, [0, 0, 0, 50]);
+        assert!(apart[0] > 0, "{apart:?}");
+        // A budget that knows one share does not take the other for it.
+        assert_ne!(by_content, by_place);
+    }
+}
