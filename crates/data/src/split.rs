@@ -37,12 +37,12 @@ impl Table {
     }
 
     /// Tables for `parties` parties; a party that drew no record has an empty one. `uniform` gives
-    /// numbers in [0, 1).
+    /// numbers in [0, 1) for the record at a place, no more than two for each.
     pub fn split<E>(
         &self,
         parties: usize,
         skew: Skew,
-        uniform: &mut dyn FnMut() -> Result<f64, E>,
+        uniform: &mut dyn FnMut(usize) -> Result<f64, E>,
     ) -> Result<Vec<Table>, E> {
         let mut labels: Vec<u64> = self.targets.iter().map(|target| target.to_bits()).collect();
         labels.sort_unstable();
@@ -59,16 +59,16 @@ impl Table {
         let owners = (0..self.len())
             .map(|record| {
                 if let Skew::Label(alpha) = skew
-                    && uniform()? < alpha
+                    && uniform(record)? < alpha
                 {
                     let home = labels.binary_search(&self.targets[record].to_bits()).unwrap_or(0);
                     // The parties home, home + labels, home + 2·labels, …
                     let homes = parties.saturating_sub(home).div_ceil(labels.len());
                     if homes > 0 {
-                        return Ok(home + labels.len() * (uniform()? * homes as f64) as usize);
+                        return Ok(home + labels.len() * (uniform(record)? * homes as f64) as usize);
                     }
                 }
-                let at = uniform()? * shares.last().copied().unwrap_or(1.0);
+                let at = uniform(record)? * shares.last().copied().unwrap_or(1.0);
                 Ok(shares.partition_point(|&share| share <= at).min(parties.saturating_sub(1)))
             })
             .collect::<Result<Vec<usize>, E>>()?;

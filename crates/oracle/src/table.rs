@@ -6,10 +6,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use reticent_accountant::{Adjacency, Unit};
-use reticent_data::{DataError, Dataset, ReadOptions, Schema, SharedListener, Skew, Table};
-use reticent_noise::{Digest, Entropy, EntropyError};
+use reticent_data::{DataError, Dataset, ReadOptions, Rows, Schema, SharedListener, Skew, Table};
+use reticent_noise::{Digest, Entropy, EntropyError, Hasher};
 
 use crate::fingerprint::ContentHasher;
+
+/// What 53 random bits are divided by.
+const UNIT: f64 = (1_u64 << 53) as f64;
 
 /// Private data, unopened. There is no way to look into it but through a [`Gate`](crate::Gate).
 pub struct PrivateTable {
@@ -107,24 +110,48 @@ impl PrivateTable {
         Some(Arc::unwrap_or_clone(self.table).split_by_user()?.into_iter().map(part).collect())
     }
 
-    /// Tables for `parties` parties, dealt by a public rule and a public seed. For simulations: in
-    /// a real run every party loads its own.
+    /// Tables for `parties` parties, dealt by the place of a record, a public rule and a public seed:
+    /// a record that is replaced stays with its party. For simulations: in a real run every party
+    /// loads its own.
     pub fn split(
         self,
         parties: usize,
         skew: Skew,
         seed: u64,
     ) -> Result<Vec<PrivateTable>, EntropyError> {
-        let (drafted_from, schema) = (self.drafted_from, self.schema);
         let mut entropy = Entropy::seeded(seed);
-        let mut uniform = || Ok(entropy.below(1 << 53)? as f64 / (1_u64 << 53) as f64);
+        self.dealt(parties, skew, &mut |_| Ok(entropy.below(1 << 53)? as f64 / UNIT))
+    }
+
+    /// The same by what a record says in place of where it stands: where one may be there or not, all
+    /// others stay with their parties. Records that are alike are with one party.
+    pub fn split_by_content(
+        self,
+        parties: usize,
+        skew: Skew,
+        seed: u64,
+    ) -> Result<Vec<PrivateTable>, EntropyError> {
+        let table = Arc::clone(&self.table);
+        let (mut last, mut words) = (None, [0; 4]);
+        self.dealt(parties, skew, &mut |record| {
+            match last.replace(record) == Some(record) {
+                true => words.rotate_left(1),
+                false => words = content_words(&table, record, seed),
+            }
+            Ok((words[0] >> 11) as f64 / UNIT)
+        })
+    }
+
+    fn dealt(
+        self,
+        parties: usize,
+        skew: Skew,
+        uniform: &mut dyn FnMut(usize) -> Result<f64, EntropyError>,
+    ) -> Result<Vec<PrivateTable>, EntropyError> {
+        let (drafted_from, schema) = (self.drafted_from, self.schema);
         let part =
             |table| PrivateTable { table: Arc::new(table), drafted_from, schema: schema.clone() };
-        Ok(Arc::unwrap_or_clone(self.table)
-            .split(parties, skew, &mut uniform)?
-            .into_iter()
-            .map(part)
-            .collect())
+        Ok(self.table.split(parties, skew, uniform)?.into_iter().map(part).collect())
     }
 
     /// The number of records, where it is public: records are protected, and a neighbour replaces
@@ -161,6 +188,33 @@ impl PrivateTable {
     }
 }
 
+/// Words that follow from a seed and from what a record says, and from nothing else in the table. Who
+/// owns it is not said: owners are numbered by all that there are.
+fn content_words(table: &Table, record: usize, seed: u64) -> [u64; 4] {
+    let mut hasher = Hasher::new("reticent deal by content");
+    hasher.number(seed);
+    let mut hash = |at: u64, value: f64| {
+        hasher.number(at).numbers(&[value]);
+    };
+    // Alike whether rows are dense or sparse.
+    match &table.rows {
+        Rows::Dense(rows) => {
+            let values = rows.row(record).iter().zip(0..);
+            values.filter(|(value, _)| **value != 0.0).for_each(|(&value, at)| hash(at, value));
+        }
+        Rows::Sparse(rows) => {
+            let (indices, values) = rows.row(record);
+            let values = indices.iter().zip(values).filter(|(_, value)| **value != 0.0);
+            values.for_each(|(&at, &value)| hash(at.into(), value));
+        }
+    }
+    let last = table.targets.get(record).into_iter();
+    hasher.numbers(&last.copied().collect::<Vec<_>>());
+    let digest = hasher.finish();
+    let (words, _) = digest.as_chunks::<8>();
+    std::array::from_fn(|k| words.get(k).map_or(0, |word| u64::from_le_bytes(*word)))
+}
+
 /// For tables that were never a file: simulations and tests.
 impl From<Table> for PrivateTable {
     fn from(table: Table) -> Self {
@@ -171,7 +225,42 @@ impl From<Table> for PrivateTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reticent_data::{Dense, Rows};
+    use reticent_data::Dense;
+
+    /// The rows of each party, of a table of these.
+    fn dealt(values: &[f64], skew: &str) -> Vec<Vec<f64>> {
+        let (rows, columns) = (values.len(), 1);
+        let rows = Rows::Dense(Dense { rows, columns, values: values.to_vec() });
+        let targets = values.iter().map(|value| value.signum()).collect();
+        let table = Table { rows, targets, users: None, weights: None, names: Vec::new() };
+        let parts =
+            PrivateTable::from(table).split_by_content(5, skew.parse().unwrap(), 7).unwrap();
+        let values = |part: &PrivateTable| match &part.table.rows {
+            Rows::Dense(rows) => rows.values.clone(),
+            Rows::Sparse(_) => Vec::new(),
+        };
+        parts.iter().map(values).collect()
+    }
+
+    /// By place, everybody behind a record that is removed would be with another party: what is said
+    /// of a neighbour of one party would be said of none (proofs/noisy-sums.md).
+    #[test]
+    fn one_record_less_moves_no_other_to_another_party() {
+        let all: Vec<f64> = (0..200).map(|i| f64::from(i) / 100.0 - 1.005).collect();
+        for skew in ["iid", "size:1", "label:0.5"] {
+            let whole = dealt(&all, skew);
+            assert!(whole.iter().all(|part| part.len() > 5), "{skew}");
+            for gone in [0, 57, 199] {
+                let mut rest = all.clone();
+                rest.remove(gone);
+                let mut wanted = whole.clone();
+                wanted.iter_mut().for_each(|part| part.retain(|value| *value != all[gone]));
+                assert_eq!(dealt(&rest, skew), wanted, "{skew} without {gone}");
+            }
+        }
+        let halves = dealt(&all, "iid");
+        assert!(halves.iter().all(|part| (20..60).contains(&part.len())), "{halves:?}");
+    }
 
     #[test]
     fn a_count_is_handed_out_where_it_is_public_alone() {

@@ -70,7 +70,8 @@ impl<Q: Question> Job<Q> {
         }
         let public_seed = parties.seed.unwrap_or(0);
         // Whether a table in memory has owners shows when it is there.
-        let dealing = Dealing { split: parties.split, owners: true, skew, public_seed };
+        let (split, adjacency) = (parties.split, opening.adjacency);
+        let dealing = Dealing { split, owners: true, skew, public_seed, adjacency };
         dealing.has_parties(ground.schema)?;
         keeps_persons_whole(parties.split, ground.schema, opening.unit)?;
         check_roster(opening.adjacency, parties.split)?;

@@ -200,7 +200,8 @@ impl SimulationJob {
     /// How rows come to parties.
     pub(super) fn dealing(&self) -> Dealing {
         let SimulationJob { split, owners, skew, public_seed, .. } = *self;
-        Dealing { split, owners, skew, public_seed }
+        let adjacency = self.opening.adjacency;
+        Dealing { split, owners, skew, public_seed, adjacency }
     }
 
     /// Refuses what is said of single parties by their numbers where parties are persons: a number

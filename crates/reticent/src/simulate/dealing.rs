@@ -26,6 +26,9 @@ pub(super) struct Dealing {
     pub owners: bool,
     pub skew: Skew,
     pub public_seed: u64,
+    /// Which tables are neighbours: where one record may be there or not, its place says where others
+    /// stand.
+    pub adjacency: Adjacency,
 }
 
 impl Dealing {
@@ -72,15 +75,26 @@ impl Dealing {
             );
             return Err(Error::value("split", parties, why));
         }
-        Ok(table.split(parties as usize, self.skew, self.public_seed).map_err(Refusal::from)?)
+        let (parties, skew, seed) = (parties as usize, self.skew, self.public_seed);
+        let tables = match self.adjacency {
+            Adjacency::ReplaceOne => table.split(parties, skew, seed),
+            // By place, one record less would move everybody behind it to another party.
+            Adjacency::AddRemove => table.split_by_content(parties, skew, seed),
+        };
+        Ok(tables.map_err(Refusal::from)?)
     }
 
     /// What stands for how the share of a party follows from the table: public.
     pub fn words(&self, schema: &Schema) -> String {
-        let Dealing { split, skew, public_seed, .. } = self;
-        match split {
-            Some(parties) => format!("split {parties} {skew} {public_seed}"),
-            None => format!("users {:?}", user_column(schema)),
+        let Dealing { split, skew, public_seed, adjacency, .. } = self;
+        match (split, adjacency) {
+            (Some(parties), Adjacency::ReplaceOne) => {
+                format!("split {parties} {skew} {public_seed}")
+            }
+            (Some(parties), Adjacency::AddRemove) => {
+                format!("split {parties} {skew} {public_seed} by content")
+            }
+            (None, _) => format!("users {:?}", user_column(schema)),
         }
     }
 }
@@ -111,11 +125,53 @@ pub(super) fn dealt(opening: &PrivacyModel) -> String {
     let dealt = match (opening.unit, opening.adjacency) {
         (Unit::User, _) => ASSUMED,
         (Unit::Record, Adjacency::AddRemove) => {
-            "who takes part is public; how many records a party has is not, and shows in no message"
+            "who takes part is public; how many records a party has is not, and shows in no message; a neighbour has one \
+             record more or less with one party, and the same records with all others"
         }
         (Unit::Record, Adjacency::ReplaceOne) => {
             "who holds which record, and how many, is public: a neighbour has another record with the same party"
         }
     };
     dealt.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reticent_accountant::View;
+    use reticent_oracle::tables::{Dataset, Target};
+
+    /// Records that are alike are with one party exactly where their places do not count.
+    #[test]
+    fn where_a_record_may_be_missing_its_place_says_nothing() {
+        let schema = Schema::bounded(&[(0.0, 1.0)], Target::range(-1.0, 1.0).unwrap()).unwrap();
+        let (values, targets) = ([0.25; 50], [0.5; 50]);
+        let dealt = |adjacency| {
+            let data = Dataset::dense(&values, 50, 1).unwrap().with_targets(&targets).unwrap();
+            let table = PrivateTable::encode(&data, &schema).unwrap();
+            let skew = Skew::default();
+            let dealing =
+                Dealing { split: Some(4), owners: false, skew, public_seed: 0, adjacency };
+            let opening = PrivacyModel {
+                adjacency,
+                unit: Unit::Record,
+                view: View::Local,
+                public_n: Some(50),
+                intercept: 0.0,
+            };
+            let tables = dealing.deal(table, &opening, &NoiseKey::seeded(1)).unwrap();
+            let records = |table: &PrivateTable| {
+                table.public_count(Unit::Record, Adjacency::ReplaceOne).unwrap()
+            };
+            let mut records: Vec<u64> = tables.iter().map(records).collect();
+            records.sort_unstable();
+            (records, dealing.words(&schema))
+        };
+        let (alike, by_content) = dealt(Adjacency::AddRemove);
+        let (apart, by_place) = dealt(Adjacency::ReplaceOne);
+        assert_eq!(alike, [0, 0, 0, 50]);
+        assert!(apart[0] > 0, "{apart:?}");
+        // A budget that knows one share does not take the other for it.
+        assert_ne!(by_content, by_place);
+    }
 }

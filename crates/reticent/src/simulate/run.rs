@@ -345,7 +345,8 @@ impl SimulationJob {
     }
 
     /// Whether a neighbour of the whole table is a neighbour of one party's (proofs/parallel.md). A
-    /// record that is dealt by its place stays with its party whatever is in it, and a person has a
+    /// record that is dealt by its place stays with its party whatever is in it; where one may be
+    /// missing, records are dealt by what they say, and the others stay; and a person has a
     /// seat that does not follow from the table, which who replaces it takes over
     /// (proofs/seating.md). A record that is with the party whom it names may be with another when
     /// it is replaced.
