@@ -28,7 +28,13 @@ fn table(rows: usize) -> Table {
     let value = |at: usize| ((at * 37 + 11) % 23) as f64 / 11.0 - 1.0;
     (0..rows).for_each(|i| dense.push_sparse(&[0, 1], &[value(2 * i), value(2 * i + 1)]));
     let targets = (0..rows).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
-    Table { rows: Rows::Dense(dense), targets, users: None, names: vec![String::new(); COLUMNS] }
+    Table {
+        rows: Rows::Dense(dense),
+        targets,
+        users: None,
+        weights: None,
+        names: vec![String::new(); COLUMNS],
+    }
 }
 
 fn loss() -> Arc<dyn Loss> {
