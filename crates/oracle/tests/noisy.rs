@@ -87,11 +87,14 @@ fn party(id: u32, rows: usize, key: u64, plan: &Arc<SumPlan>) -> SumParty {
         .unwrap()
 }
 
+/// What was asked, round by round.
+type Heard = Arc<Mutex<Vec<(u32, Vec<u8>)>>>;
+
 /// Carries what is asked, and keeps it; answers are added up.
 #[derive(Debug, Clone, Default)]
 struct Lines {
     parties: Arc<Mutex<Vec<SumParty>>>,
-    heard: Arc<Mutex<Vec<(u32, Vec<u8>)>>>,
+    heard: Heard,
 }
 
 impl Lines {
