@@ -7,7 +7,7 @@ use reticent_problem::Shape;
 use serde::Serialize;
 
 use super::record_sum::RecordSum;
-use super::{Query, QueryAnswer};
+use super::{Query, QueryAnswer, wrong};
 use crate::inside::GateState;
 use crate::refusal::Refusal;
 use crate::terms::Terms;
@@ -34,8 +34,13 @@ impl<'a> AskedSum<'a> {
         self.noise_multiplier * self.what.noise(terms.adjacency())
     }
 
-    /// What the books will say.
+    /// What the books will say. A sample is proven for noise of `z` whole clips: beside the others of
+    /// a sample a unit moves the sum by a clip, though one that takes another's place moves it by less
+    /// than two (proofs/poisson-gaussian.md).
     pub fn event(&self, terms: &Terms) -> Result<Event, Refusal> {
+        if self.sampling != Sampling::Full && self.what.noise(terms.adjacency()) < 1.0 {
+            return Err(wrong("a sum whose noise is less than its clips is taken over everybody"));
+        }
         Ok(terms.event(terms.mechanism(self.sampling, self.noise_multiplier)?)?)
     }
 }
@@ -123,5 +128,33 @@ impl<Q: SumQuery> Query for Q {
         #[cfg(reticent_seeded_bugs)]
         let answer = crate::bug::scaled(answer, scale);
         Ok(answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sums::RecordStatistic;
+    use reticent_accountant::{Unit, View};
+
+    /// The pair of a Poisson sample is for shifts of one clip in noise of `z` clips; a count has half
+    /// of that noise where units are replaced.
+    #[test]
+    fn a_sample_of_a_sum_with_less_noise_than_clips_has_no_event() {
+        let count = || RecordSum::Count { of: RecordStatistic::Target, at_most: 0.0 };
+        let moment = || RecordSum::SecondMoment { row_norm: 1.0, whole: false };
+        let gradient = || RecordSum::Gradient { at: vec![0.0].into(), clip: 1.0 };
+        let replaced = Terms::replace_one(Unit::Record, View::Local, 10);
+        let removed = Terms::add_remove(Unit::Record, View::Local, 10).unwrap();
+        let event = |what, sampling, terms: &Terms| {
+            AskedSum { what, sampling, noise_multiplier: 2.0 }.event(terms)
+        };
+        for sampling in [Sampling::Poisson(0.5), Sampling::WithoutReplacement(5)] {
+            assert!(event(count(), sampling, &replaced).is_err(), "{sampling}");
+            assert!(event(moment(), sampling, &replaced).is_err(), "{sampling}");
+            assert!(event(gradient(), sampling, &replaced).is_ok(), "{sampling}");
+        }
+        assert!(event(count(), Sampling::Poisson(0.5), &removed).is_ok());
+        assert!(event(moment(), Sampling::Full, &replaced).is_ok());
     }
 }
