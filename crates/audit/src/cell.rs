@@ -38,7 +38,6 @@ impl AuditSpec {
         let usual = AuditSpec::default();
         let takes = catalogue::find(algorithm).map_or(&[][..], |entry| entry.takes);
         let between = crate::parties::knows(algorithm) || view != View::Central;
-        let normal = ["normal", "normal-objective"].contains(&form);
         // Its first step goes to the border of its ball.
         let far = algorithm == "dp-fw";
         let scaled = form.ends_with("scaled");
@@ -58,10 +57,11 @@ impl AuditSpec {
             },
             step: takes.contains(&"step").then_some(StepSize::Constant(STEP)),
             loss: match form {
-                form if form == "classes" || procedure.is_recalibrated() => "logistic".to_owned(),
+                "classes" => "logistic".to_owned(),
+                _ if procedure.is_recalibrated() => "logistic".to_owned(),
                 // With a slope that is at its clip where the parameter starts.
                 _ if procedure.has_standard_errors() || scaled => "squared".to_owned(),
-                _ if normal => ONE_SIDED.to_owned(),
+                "normal" | "normal-objective" => ONE_SIDED.to_owned(),
                 _ => usual.loss.clone(),
             },
             penalty: (procedure.has_graph()).then(|| "l1:0.1".to_owned()),
@@ -90,10 +90,14 @@ impl AuditSpec {
             seed,
             ..usual
         };
-        match crate::parties::knows(algorithm) {
-            true => spec.among_parties(cell),
-            false if between => spec.on_noisy_sums(cell),
-            false => spec,
+        spec.between_parties(cell)
+    }
+
+    fn between_parties(self, cell: &MapCell) -> Self {
+        match crate::parties::knows(cell.algorithm) {
+            true => self.among_parties(cell),
+            false if cell.view != View::Central => self.on_noisy_sums(cell),
+            false => self,
         }
     }
 

@@ -9,6 +9,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use reticent::accountant::Ledger;
 use reticent::internal::{Payable, unplanned};
@@ -25,6 +26,9 @@ const KEPT: &str = "-kept-";
 
 /// The format of kept files.
 const FORMAT: u64 = 1;
+
+/// How long a result that is not delivered yet may still be on its way.
+const DELIVERY: Duration = Duration::from_secs(3);
 
 /// The largest kept file that is read, in bytes.
 const LARGEST: u64 = 1 << 30;
@@ -102,6 +106,19 @@ impl KeptResult {
     }
 }
 
+/// Whether a file stays where it is: a program beside this one that is about to deliver its result removes
+/// it in a moment.
+fn stays(file: &Path) -> bool {
+    let end = Instant::now() + DELIVERY;
+    while file.exists() {
+        if Instant::now() >= end {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    false
+}
+
 /// The kept result of this job, if there is one: `table` is asked for once the rest agrees. The same
 /// job under another name is refused: it would be charged again, though it was paid for.
 pub fn find(
@@ -127,7 +144,8 @@ pub fn find(
         match matches!(found, Ok(_) | Err(BudgetError::NotOpen(_))) {
             false => {}
             true if name == label => own = own.or(Some(kept)),
-            true => others.push((kept, name)),
+            true if stays(&kept.file) => others.push((kept, name)),
+            true => {}
         }
     }
     match (own, others.first()) {

@@ -150,7 +150,7 @@ fn failures_are_counted_and_mistakes_refused() {
         ("--graph private", "no graph is learned between parties"),
         ("--skew upwards", "label:A"),
         ("--algorithm r-admm --topology circle", "erdos-renyi:P"),
-        ("--algorithm ssadmm", "federated"),
+        ("--algorithm consensus", "nothing is proven and audited for this combination"),
         ("--adjacency add-remove", "use replace-one"),
         ("--resume --checkpoint nowhere", "no such checkpoint"),
     ] {

@@ -170,14 +170,8 @@ impl Model {
         let (estimate, covariance) = match &found.estimated {
             Estimated::Found { estimate, covariance } => (estimate, covariance),
             Estimated::Hidden(why) => {
-                let hidden = Some(why.clone());
-                return StandardErrors {
-                    share,
-                    of,
-                    hidden,
-                    estimates: Vec::new(),
-                    curves: Vec::new(),
-                };
+                let (hidden, estimates, curves) = (Some(why.clone()), Vec::new(), Vec::new());
+                return StandardErrors { share, of, hidden, estimates, curves };
             }
         };
         let names = self.coefficients();

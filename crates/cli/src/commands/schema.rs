@@ -1,7 +1,7 @@
 //! `reticent schema`: the description of a table, drafted from public data or checked against a
 //! table.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use reticent::internal::tables::{self, Thoroughness, check, skeleton};
@@ -122,6 +122,17 @@ impl SchemaCommand {
     }
 }
 
+/// Refuses a file that is there.
+fn writes_over_nothing(out: Option<&Path>) -> Result<(), CommandFailure> {
+    match out.filter(|out| out.exists()) {
+        None => Ok(()),
+        Some(out) => Err(CommandFailure::Usage {
+            message: format!("{} is there already", out.display()),
+            hint: "write to another file, or give --force to write over it".to_owned(),
+        }),
+    }
+}
+
 impl Init {
     fn run(self) -> Result<Answer, CommandFailure> {
         let Init {
@@ -138,12 +149,7 @@ impl Init {
             max_line,
             out,
         } = self;
-        if let Some(out) = out.as_deref().filter(|out| !force && out.exists()) {
-            return Err(CommandFailure::Usage {
-                message: format!("{} is there already", out.display()),
-                hint: "write to another file, or give --force to write over it".to_owned(),
-            });
-        }
+        writes_over_nothing(out.as_deref().filter(|_| !force))?;
         let options = DraftOptions {
             format,
             no_header,
@@ -172,9 +178,8 @@ impl Init {
                 "Only the names of the columns of {from} were read: see that they are names, and no record. Put what you know in the place of every TODO."
             ));
         }
-        if let Some(out) =
-            out.as_deref().filter(|_| remarks.iter().any(|remark| is_to_draft_again(remark)))
-        {
+        let again = remarks.iter().any(|remark| is_to_draft_again(remark));
+        if let Some(out) = out.as_deref().filter(|_| again) {
             remarks.push(format!("To draft again to {}, give --force too.", out.display()));
         }
         let remarks = remarks.iter().map(|remark| in_flags(remark)).collect();

@@ -121,17 +121,7 @@ impl RawColumn {
 
     fn role(self) -> Result<Role, String> {
         let kind = ColumnKind::read(&self.kind)?;
-        self.has_only(match kind {
-            ColumnKind::Numeric => {
-                &["lower", "upper", "scale", "quantiles", "curve", "knots", "missing"]
-            }
-            ColumnKind::Date => &["lower", "upper", "scale", "curve", "missing"],
-            ColumnKind::Categorical => &["categories", "missing", "unknown"],
-            ColumnKind::Target => &["classes", "lower", "upper", "missing"],
-            ColumnKind::User => &["as"],
-            ColumnKind::Weight => &["lower", "upper", "missing"],
-            ColumnKind::Ignored => &[],
-        })?;
+        self.has_only(keys(&kind))?;
         let need = |value: Option<BoundWord>, key: &str| {
             value.ok_or_else(|| format!("needs `{key}`, a public bound"))
         };
@@ -188,6 +178,21 @@ impl RawColumn {
                 missing: missing_weight(self.missing)?,
             })),
         }
+    }
+}
+
+/// What a column of a kind may say.
+fn keys(kind: &ColumnKind) -> &'static [&'static str] {
+    match kind {
+        ColumnKind::Numeric => {
+            &["lower", "upper", "scale", "quantiles", "curve", "knots", "missing"]
+        }
+        ColumnKind::Date => &["lower", "upper", "scale", "curve", "missing"],
+        ColumnKind::Categorical => &["categories", "missing", "unknown"],
+        ColumnKind::Target => &["classes", "lower", "upper", "missing"],
+        ColumnKind::User => &["as"],
+        ColumnKind::Weight => &["lower", "upper", "missing"],
+        ColumnKind::Ignored => &[],
     }
 }
 
@@ -450,38 +455,42 @@ fn raw_column(column: Column) -> RawColumn {
                 ..RawColumn::blank(name, ColumnKind::Date)
             }
         }
-        Role::Categorical(c) => {
-            let label = |i: Option<usize>| match i {
-                Some(i) => Some(Word::Text(c.categories.name(i).into())),
-                None if c.categories.position("ignore").is_some() => None,
-                None => Some(Word::Text("ignore".into())),
-            };
-            RawColumn {
-                missing: label(c.missing),
-                unknown: match c.unknown {
-                    Unknown::Refuse => Some(Word::Text("error".into())),
-                    Unknown::Category(i) => label(Some(i)),
-                    Unknown::Zeros => label(None),
-                },
-                categories: Some(ListWord::Known(c.categories.to_raw())),
-                ..RawColumn::blank(name, ColumnKind::Categorical)
-            }
-        }
-        Role::Target(Target { kind, missing }) => {
-            let missing = missing.map(Word::Text);
-            match kind {
-                TargetKind::Classes(labels) => RawColumn {
-                    classes: Some(ListWord::Known(labels.to_raw())),
-                    missing,
-                    ..RawColumn::blank(name, ColumnKind::Target)
-                },
-                TargetKind::Range { lower, upper } => RawColumn {
-                    lower: Some(BoundWord::Number(lower)),
-                    upper: Some(BoundWord::Number(upper)),
-                    missing,
-                    ..RawColumn::blank(name, ColumnKind::Target)
-                },
-            }
-        }
+        Role::Categorical(c) => raw_categorical(name, &c),
+        Role::Target(target) => raw_target(name, target),
+    }
+}
+
+fn raw_categorical(name: String, c: &Categorical) -> RawColumn {
+    let label = |i: Option<usize>| match i {
+        Some(i) => Some(Word::Text(c.categories.name(i).into())),
+        None if c.categories.position("ignore").is_some() => None,
+        None => Some(Word::Text("ignore".into())),
+    };
+    RawColumn {
+        missing: label(c.missing),
+        unknown: match c.unknown {
+            Unknown::Refuse => Some(Word::Text("error".into())),
+            Unknown::Category(i) => label(Some(i)),
+            Unknown::Zeros => label(None),
+        },
+        categories: Some(ListWord::Known(c.categories.to_raw())),
+        ..RawColumn::blank(name, ColumnKind::Categorical)
+    }
+}
+
+fn raw_target(name: String, Target { kind, missing }: Target) -> RawColumn {
+    let missing = missing.map(Word::Text);
+    match kind {
+        TargetKind::Classes(labels) => RawColumn {
+            classes: Some(ListWord::Known(labels.to_raw())),
+            missing,
+            ..RawColumn::blank(name, ColumnKind::Target)
+        },
+        TargetKind::Range { lower, upper } => RawColumn {
+            lower: Some(BoundWord::Number(lower)),
+            upper: Some(BoundWord::Number(upper)),
+            missing,
+            ..RawColumn::blank(name, ColumnKind::Target)
+        },
     }
 }

@@ -1,6 +1,6 @@
 //! The schema in words.
 
-use super::{Column, Numeric, Role, Scale, Schema, TargetKind, Unknown};
+use super::{Categorical, Column, Numeric, Role, Scale, Schema, TargetKind, Unknown};
 use crate::{IdForm, Labels};
 use std::fmt::Write;
 
@@ -104,23 +104,7 @@ fn words(column: &Column) -> (&'static str, String) {
             );
             ("date", text)
         }
-        Role::Categorical(c) => {
-            let goes = |i: Option<usize>| {
-                i.map_or("all zeros".to_string(), |i| c.categories.name(i).to_string())
-            };
-            let unknown = match c.unknown {
-                Unknown::Refuse => "an error".to_string(),
-                Unknown::Category(i) => goes(Some(i)),
-                Unknown::Zeros => goes(None),
-            };
-            let text = format!(
-                "{} columns of 0/1; missing: {}; unknown: {}",
-                c.categories.len(),
-                goes(c.missing),
-                unknown
-            );
-            ("categorical", text)
-        }
+        Role::Categorical(c) => ("categorical", categories(c)),
         Role::Target(t) => {
             let missing = t.missing.as_deref().map_or("an error".to_string(), str::to_string);
             let text = match t.kind() {
@@ -134,6 +118,22 @@ fn words(column: &Column) -> (&'static str, String) {
             ("target", text)
         }
     }
+}
+
+fn categories(c: &Categorical) -> String {
+    let goes =
+        |i: Option<usize>| i.map_or("all zeros".to_string(), |i| c.categories.name(i).to_string());
+    let unknown = match c.unknown {
+        Unknown::Refuse => "an error".to_string(),
+        Unknown::Category(i) => goes(Some(i)),
+        Unknown::Zeros => goes(None),
+    };
+    format!(
+        "{} columns of 0/1; missing: {}; unknown: {}",
+        c.categories.len(),
+        goes(c.missing),
+        unknown
+    )
 }
 
 fn classes(kind: &TargetKind, labels: &Labels) -> String {

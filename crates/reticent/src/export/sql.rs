@@ -10,7 +10,7 @@ const FAR: &str = "700e0";
 
 pub(super) fn write(plan: &ExportPlan, names: &SqlNames) -> String {
     let keep: Vec<String> = names.keep.iter().map(|name| identifier(name)).collect();
-    let (numbers, categories) = (plan.numbers.len(), plan.categories.len());
+    let categories = plan.categories.len();
     let step = |more: Vec<String>| [keep.clone(), more].concat().join(",\n    ");
     let read = step(
         plan.numbers
@@ -34,19 +34,11 @@ pub(super) fn write(plan: &ExportPlan, names: &SqlNames) -> String {
             .chain((0..categories).map(|i| inner('c', i)))
             .collect(),
     );
-    let square = (0..numbers)
-        .map(|i| format!("{0} * {0}", inner('n', i)))
-        .chain(
-            (0..categories)
-                .map(|i| format!("CASE WHEN {} < 0 THEN 0e0 ELSE 1e0 END", inner('c', i))),
-        )
-        .collect::<Vec<_>>()
-        .join("\n      + ");
     let sums = (0..plan.outputs()).map(|k| format!("{} AS {}", sum(plan, k), inner('s', k)));
     let is_bent = curved(plan).next().is_some();
     let bent = (0..plan.outputs()).filter(|_| is_bent);
     let bent = bent.map(|k| format!("{} AS {}", bends(plan, k), inner('b', k)));
-    let square = format!("{square} AS {}", inner('q', 0));
+    let square = format!("{} AS {}", square(plan), inner('q', 0));
     let added = step(sums.chain(bent).chain([square]).collect());
     let norm = plan.row_norm;
     let factor = format!(
@@ -73,6 +65,13 @@ pub(super) fn write(plan: &ExportPlan, names: &SqlNames) -> String {
         [keep, outcome.0].concat().join(",\n  "),
         outcome.1,
     )
+}
+
+/// The square of the norm of a row, hats left out.
+fn square(plan: &ExportPlan) -> String {
+    let numbers = (0..plan.numbers.len()).map(|i| format!("{0} * {0}", inner('n', i)));
+    let category = |i| format!("CASE WHEN {} < 0 THEN 0e0 ELSE 1e0 END", inner('c', i));
+    numbers.chain((0..plan.categories.len()).map(category)).collect::<Vec<_>>().join("\n      + ")
 }
 
 fn read_number(plan: &ExportPlan, number: &Number) -> String {
