@@ -4,7 +4,7 @@
 //! A party whose ceiling the run passes stays away where the protocol goes on without it: the run is
 //! opened again without it, and everybody else reserves what they plan then. Where it does not, the
 //! run ends before anything is asked, and what others have reserved is given back.
-//! Proof: proofs/parallel.md.
+//! Proof: proofs/party-budgets.md.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
