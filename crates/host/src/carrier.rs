@@ -17,7 +17,7 @@ use reticent_runtime::{Envelope, Inbox, MessageKind, PartyId, RunId, SERVER, wir
 
 use crate::error::HostError;
 use crate::hall::{Hall, SLICE};
-use crate::journal::{Journal, KeptAnswer};
+use crate::journal::{KeptAnswer, RunJournal};
 use crate::links::{Link, LinkError};
 use crate::message::{HostMessage, LONGEST_LOBBY, Rejection};
 use crate::options::{HostOptions, Moment, Notice};
@@ -37,7 +37,7 @@ struct PartyLine {
 pub(crate) struct Lines {
     hall: Arc<Hall>,
     lines: Vec<Mutex<PartyLine>>,
-    pub journal: Mutex<Journal>,
+    pub journal: Mutex<RunJournal>,
     options: HostOptions,
     /// No message of a round is longer.
     limit: usize,
@@ -60,7 +60,7 @@ impl Lines {
     pub fn new(
         hall: &Arc<Hall>,
         run: &Digest,
-        journal: Journal,
+        journal: RunJournal,
         options: &HostOptions,
         limit: usize,
     ) -> Result<Self, HostError> {

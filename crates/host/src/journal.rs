@@ -46,7 +46,7 @@ pub struct KeptAnswer {
 
 /// A member's memory of one run.
 #[derive(Debug)]
-pub struct Journal {
+pub struct RunJournal {
     path: PathBuf,
     connection: Connection,
 }
@@ -58,7 +58,7 @@ pub struct Change<'a> {
     transaction: rusqlite::Transaction<'a>,
 }
 
-impl Journal {
+impl RunJournal {
     /// Opens the journal, or makes it, and keeps others out.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl Journal {
         set("synchronous", "FULL").map_err(failed)?;
         set("secure_delete", "ON").map_err(failed)?;
         set("trusted_schema", "OFF").map_err(failed)?;
-        let mut journal = Journal { path: path.to_owned(), connection };
+        let mut journal = RunJournal { path: path.to_owned(), connection };
         journal.check().map_err(failed)??;
         match journal.get::<String>("program")? {
             Some(program) if program != PROGRAM => {
@@ -345,8 +345,8 @@ fn plain(error: &rusqlite::Error) -> String {
 mod tests {
     use super::*;
 
-    fn journal(folder: &tempfile::TempDir) -> Result<Journal, HostError> {
-        Journal::open(&folder.path().join("run.journal"))
+    fn journal(folder: &tempfile::TempDir) -> Result<RunJournal, HostError> {
+        RunJournal::open(&folder.path().join("run.journal"))
     }
 
     #[test]
@@ -399,7 +399,7 @@ mod tests {
         #[cfg(unix)]
         std::fs::set_permissions(&other, std::os::unix::fs::PermissionsExt::from_mode(0o600))
             .unwrap();
-        assert!(Journal::open(&other).unwrap_err().to_string().contains("no journal"));
+        assert!(RunJournal::open(&other).unwrap_err().to_string().contains("no journal"));
     }
 
     #[test]

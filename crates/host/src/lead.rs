@@ -13,7 +13,7 @@ use reticent_noise::Digest;
 use crate::carrier::{Lines, NetworkCarrier, locked};
 use crate::error::HostError;
 use crate::hall::Hall;
-use crate::journal::Journal;
+use crate::journal::RunJournal;
 use crate::links::{Link, Listen};
 use crate::lobby::{Begun, Lobby};
 use crate::options::{HostOptions, Moment, Notice};
@@ -63,7 +63,7 @@ impl Lead<'_> {
     ///
     /// # Errors
     /// If the roster is not everybody's, somebody does not come, or the run ends on its way.
-    pub fn run(&self, journal: Journal, listener: Box<dyn Listen>) -> Result<Led, HostError> {
+    pub fn run(&self, journal: RunJournal, listener: Box<dyn Listen>) -> Result<Led, HostError> {
         let me = self.identity.public().bytes();
         if me != self.roster.lead_key() {
             let file = journal.path().to_owned();
@@ -101,7 +101,7 @@ impl Lead<'_> {
     fn lead(
         &self,
         hall: &Arc<Hall>,
-        mut journal: Journal,
+        mut journal: RunJournal,
         begun: Option<Begun>,
     ) -> Result<Led, HostError> {
         let again = begun.is_some();
@@ -209,7 +209,7 @@ impl Lead<'_> {
     fn hand_over(
         &self,
         hall: &Arc<Hall>,
-        journal: Journal,
+        journal: RunJournal,
         over: Over,
         moved: Option<(u32, Traffic)>,
     ) -> Result<Led, HostError> {
@@ -242,7 +242,7 @@ impl Lead<'_> {
 }
 
 /// The run of a lead's journal, and where it stands.
-pub(crate) fn run_of(journal: &Journal) -> Result<Option<(Digest, RunStage)>, HostError> {
+pub(crate) fn run_of(journal: &RunJournal) -> Result<Option<(Digest, RunStage)>, HostError> {
     if let Some(over) = journal.get::<Over>("over")? {
         return Ok(Some((over.run, RunStage::Over)));
     }

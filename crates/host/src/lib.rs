@@ -4,9 +4,9 @@
 //! * [`Roster`]: who takes part, signed by all.
 //! * [`RemoteJob`](reticent::simulate::RemoteJob): what is asked, the same for all.
 //! * [`links`]: how frames travel; each link has proven the key at its other end.
-//! * [`Journal`]: what a member remembers; **nothing is sent before the state that remembers it is on
+//! * [`RunJournal`]: what a member remembers; **nothing is sent before the state that remembers it is on
 //!   the disk**.
-//! * [`Lead`] and [`Party`]: the two roles.
+//! * [`Lead`] and [`RemoteParty`]: the two roles.
 //!
 //! The one function that a reviewer of a party reads is `Serving::answer` in `party.rs`. Proof:
 //! proofs/network.md.
@@ -33,12 +33,12 @@ mod status;
 pub use agreement::{PROGRAM, RunTerms, commitment, sign, statement};
 pub use error::HostError;
 pub use files::{PartyFile, RunFile};
-pub use journal::Journal;
+pub use journal::RunJournal;
 pub use lead::{Lead, Led};
 #[doc(hidden)]
 pub use options::Moment;
 pub use options::{HostOptions, Notice, Notify};
 pub use paid::{PaidRun, PartyBudget};
-pub use party::{Joined, Party};
+pub use party::{Joined, RemoteParty};
 pub use roster::{MOST_PARTIES, Member, Roster, today};
 pub use status::{RunStage, RunStatus, forfeit};

@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 use crate::agreement::{PROGRAM, RunTerms, commitment, sign, unsigned};
 use crate::error::HostError;
 use crate::hall::{Hall, SLICE, Visitor};
-use crate::journal::Journal;
+use crate::journal::RunJournal;
 use crate::links::{Link, LinkError};
 use crate::message::{HostMessage, LONGEST_LOBBY, Rejection};
 use crate::options::{HostOptions, Notice};
@@ -85,7 +85,10 @@ impl From<LinkError> for Failed {
 
 impl Lobby<'_> {
     /// Waits for all, and makes a run of them; it is in the journal when this returns.
-    pub fn gather(&self, journal: &mut Journal) -> Result<(Begun, Vec<Box<dyn Link>>), HostError> {
+    pub fn gather(
+        &self,
+        journal: &mut RunJournal,
+    ) -> Result<(Begun, Vec<Box<dyn Link>>), HostError> {
         let until = Instant::now() + self.options.patience;
         loop {
             let mut visitors = self.all(until)?;
@@ -168,7 +171,7 @@ impl Lobby<'_> {
         Err(Failed::Left)
     }
 
-    fn attempt(&self, visitors: &mut [Visitor], journal: &mut Journal) -> Result<Begun, Failed> {
+    fn attempt(&self, visitors: &mut [Visitor], journal: &mut RunJournal) -> Result<Begun, Failed> {
         let failed = |error: reticent_noise::EntropyError| {
             Failed::For(HostError::disagreed("the operating system", error.to_string()))
         };

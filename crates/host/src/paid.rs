@@ -12,8 +12,8 @@ use reticent_budget::{Relation, Store};
 use reticent_payment::{Bill, Paid, PaymentError, pay};
 
 use crate::error::HostError;
-use crate::journal::Journal;
-use crate::party::{Joined, Joining, Party, Serving, paths};
+use crate::journal::RunJournal;
+use crate::party::{Joined, Joining, RemoteParty, Serving, paths};
 
 /// What pays for a run.
 #[derive(Clone, Copy, Debug)]
@@ -34,14 +34,14 @@ pub struct PaidRun {
     pub open: Option<String>,
 }
 
-impl Party<'_> {
+impl RemoteParty<'_> {
     /// Takes part in the run that the journal has, or in a new one.
     ///
     /// # Errors
     /// If the roster is not everybody's, the budget does not allow the run, or it ends on its way.
     pub fn join(
         &self,
-        journal: Journal,
+        journal: RunJournal,
         budget: Option<PartyBudget<'_>>,
     ) -> Result<PaidRun, HostError> {
         self.number()?;
@@ -63,7 +63,7 @@ impl Party<'_> {
         }
     }
 
-    fn pay(&self, journal: Journal, budget: PartyBudget<'_>) -> Result<PaidRun, HostError> {
+    fn pay(&self, journal: RunJournal, budget: PartyBudget<'_>) -> Result<PaidRun, HostError> {
         let asked = self.job.budget().map_or((0.0, 0.0), |own| (own.epsilon(), own.delta()));
         let mut store = Store::open(budget.file)?;
         let looks = Store::open_to_read(budget.file)?;

@@ -23,7 +23,7 @@ use zeroize::Zeroizing;
 
 use crate::agreement::{PROGRAM, RunTerms, commitment, sign, unsigned};
 use crate::error::HostError;
-use crate::journal::Journal;
+use crate::journal::RunJournal;
 use crate::links::{Dial, Link, LinkError};
 use crate::message::{Hello, HostMessage, LONGEST_LOBBY, LONGEST_MODEL, Rejection, VERSION};
 use crate::options::{HostOptions, Moment, Notice};
@@ -47,7 +47,7 @@ const PAUSE: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(2)]
 
 /// What a party has.
 #[derive(Debug)]
-pub struct Party<'a> {
+pub struct RemoteParty<'a> {
     /// The run, checked.
     pub job: &'a RemoteJob,
     /// Who takes part.
@@ -124,9 +124,9 @@ impl Drop for AgreedLink {
 
 /// A party at its place: its journal and its node.
 pub(crate) struct Seat<'a> {
-    party: &'a Party<'a>,
+    party: &'a RemoteParty<'a>,
     number: u32,
-    journal: Journal,
+    journal: RunJournal,
     table: Option<PrivateTable>,
     /// The key of a run that is to be joined, and by what the table is known under it: from before
     /// it was read.
@@ -155,7 +155,7 @@ pub(crate) struct Serving<'a> {
     limit: usize,
 }
 
-impl<'a> Party<'a> {
+impl<'a> RemoteParty<'a> {
     /// The number that the roster has for its key.
     ///
     /// # Errors
@@ -172,7 +172,7 @@ impl<'a> Party<'a> {
     ///
     /// # Errors
     /// If the run has ended without a model.
-    pub(crate) fn finished(&self, journal: &Journal) -> Result<Option<Joined>, HostError> {
+    pub(crate) fn finished(&self, journal: &RunJournal) -> Result<Option<Joined>, HostError> {
         if let Some(why) = journal.get::<String>("ended")? {
             return Err(HostError::Ended(why));
         }
@@ -184,7 +184,7 @@ impl<'a> Party<'a> {
     }
 
     /// Refuses the journal of another run.
-    fn is_mine(&self, journal: &Journal, kept: (&Digest, &Digest)) -> Result<(), HostError> {
+    fn is_mine(&self, journal: &RunJournal, kept: (&Digest, &Digest)) -> Result<(), HostError> {
         if kept == (self.job.digest(), &self.roster.digest()) {
             return Ok(());
         }
@@ -195,7 +195,7 @@ impl<'a> Party<'a> {
     /// The seat, with the party's table read.
     pub(crate) fn seat(
         &'a self,
-        journal: Journal,
+        journal: RunJournal,
         run: &mut Run<'_>,
     ) -> Result<Seat<'a>, HostError> {
         let number = self.number()?;
@@ -236,7 +236,7 @@ impl<'a> Seat<'a> {
         nonce: &[u8; 32],
         run: Option<Digest>,
     ) -> Result<Box<dyn Link>, HostError> {
-        let Party { job, roster, dialer, .. } = self.party;
+        let RemoteParty { job, roster, dialer, .. } = self.party;
         let hello = HostMessage::Hello(Hello {
             host: VERSION,
             wire: wire::VERSION,
@@ -649,6 +649,6 @@ fn fresh() -> Result<Zeroizing<[u8; 32]>, HostError> {
 }
 
 /// The files of a party, for whoever pays.
-pub(crate) fn paths<'a>(party: &Party<'a>) -> &'a [PathBuf] {
+pub(crate) fn paths<'a>(party: &RemoteParty<'a>) -> &'a [PathBuf] {
     &party.files.paths
 }

@@ -3,7 +3,7 @@
 use reticent_core::hex;
 
 use crate::error::HostError;
-use crate::journal::Journal;
+use crate::journal::RunJournal;
 use crate::lead::run_of;
 use crate::party::{JoinedRun, Kept, SignedRun};
 
@@ -42,7 +42,7 @@ impl RunStatus {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn of(journal: &Journal) -> Result<Self, HostError> {
+    pub fn of(journal: &RunJournal) -> Result<Self, HostError> {
         let (run, job, stage) = if let Some(kept) = journal.get::<Kept>("model")? {
             (Some(kept.run), kept.reservation.map(|(job, _)| job), RunStage::Over)
         } else if let Some(joined) = journal.get::<JoinedRun>("joined")? {
@@ -66,7 +66,7 @@ impl RunStatus {
 ///
 /// # Errors
 /// If no run is on, or it cannot be written.
-pub fn forfeit(journal: &mut Journal) -> Result<RunStatus, HostError> {
+pub fn forfeit(journal: &mut RunJournal) -> Result<RunStatus, HostError> {
     let before = RunStatus::of(journal)?;
     match before.stage {
         RunStage::Begun | RunStage::Signed => {}

@@ -11,7 +11,7 @@ use reticent_budget::{Promise, Relation, Store};
 use reticent_host::links::{Dial, Link, LinkError};
 use reticent_host::message::{Hello, HostMessage, Rejection, VERSION};
 use reticent_host::{
-    HostError, HostOptions, Journal, Member, Notice, PROGRAM, PartyBudget, Roster, RunTerms,
+    HostError, HostOptions, Member, Notice, PROGRAM, PartyBudget, Roster, RunJournal, RunTerms,
     commitment, sign,
 };
 
@@ -244,7 +244,7 @@ fn a_lead_that_tells_two_jobs_is_told_nothing() {
         let why = joined.unwrap_err();
         assert!(matches!(&why, HostError::Disagreed { .. }), "{why:?}");
         assert!(why.to_string().contains("party-1 has not signed"), "{why}");
-        let journal = Journal::open(&world.at("party-0.journal")).unwrap();
+        let journal = RunJournal::open(&world.at("party-0.journal")).unwrap();
         assert!(!journal.has("joined").unwrap() && !journal.has("signed").unwrap());
     }
 }
@@ -407,7 +407,7 @@ fn a_run_that_a_party_has_forgotten_in_the_lobby_does_not_begin() {
         drop((links, anew));
         assert!(led.join().unwrap().unwrap_err().may_go_on());
     });
-    assert!(!Journal::open(&world.at("lead.journal")).unwrap().has("begun").unwrap());
+    assert!(!RunJournal::open(&world.at("lead.journal")).unwrap().has("begun").unwrap());
 }
 
 /// What a party has read is what it goes on with after a crash.
@@ -428,7 +428,7 @@ fn a_table_that_changes_while_others_are_waited_for_is_not_joined_with() {
     });
     let why = joined.unwrap_err().to_string();
     assert!(why.contains("has changed since it was read"), "{why}");
-    assert!(!Journal::open(&world.at("party-0.journal")).unwrap().has("joined").unwrap());
+    assert!(!RunJournal::open(&world.at("party-0.journal")).unwrap().has("joined").unwrap());
 }
 
 /// A run that began without a budget is on; who names a budget later would believe that it pays.

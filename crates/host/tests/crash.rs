@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use reticent::Model;
-use reticent_host::{HostError, HostOptions, Journal, Moment};
+use reticent_host::{HostError, HostOptions, Moment, RunJournal};
 
 use super::world::{AUTO, World, assert_same, options};
 
@@ -124,10 +124,10 @@ fn cut(role: &str, ends: (usize, u32)) {
     let model = std::fs::read_to_string(world.at("lead.model")).unwrap();
     assert_same(&Model::from_json(&model).unwrap(), &simulated);
     // Nothing is left of what the noise could be taken away with.
-    let journal = Journal::open(&world.at("lead.journal")).unwrap();
+    let journal = RunJournal::open(&world.at("lead.journal")).unwrap();
     assert!(journal.answers().unwrap().is_empty() && journal.greetings().unwrap().is_empty());
     assert!(!journal.has("begun").unwrap() && journal.received().unwrap().len() == 2);
-    let journal = Journal::open(&world.at("party-0.journal")).unwrap();
+    let journal = RunJournal::open(&world.at("party-0.journal")).unwrap();
     assert!(journal.has("model").unwrap() && !journal.has("joined").unwrap());
 }
 
@@ -219,7 +219,7 @@ fn what_cannot_be_kept_is_not_sent() {
                 own.fetch_add(1, Ordering::Relaxed);
             }
         });
-        let journal = Journal::open(&world.at("party-0.journal")).unwrap();
+        let journal = RunJournal::open(&world.at("party-0.journal")).unwrap();
         journal.refuse_writes().unwrap();
         let why = world.join_with(
             journal,

@@ -10,8 +10,8 @@ use reticent_host::links::memory::MemoryNet;
 use reticent_host::links::tls::{TlsDialer, TlsListener};
 use reticent_host::links::{Dial, Listen};
 use reticent_host::{
-    HostError, HostOptions, Journal, Lead, Led, Member, PaidRun, Party, PartyBudget, Roster,
-    RunFile,
+    HostError, HostOptions, Lead, Led, Member, PaidRun, PartyBudget, RemoteParty, Roster, RunFile,
+    RunJournal,
 };
 
 pub const SEED: u64 = 7;
@@ -120,7 +120,7 @@ impl World {
         let RunFile { job, roster, .. } = self.run_file();
         let identity = self.identity("lead");
         let lead = Lead { job: &job, roster: &roster, identity: &identity, options };
-        lead.run(Journal::open(&self.at("lead.journal"))?, listener)
+        lead.run(RunJournal::open(&self.at("lead.journal"))?, listener)
     }
 
     pub fn join(
@@ -135,7 +135,7 @@ impl World {
     /// Party 0 with this journal.
     pub fn join_with(
         &self,
-        journal: Journal,
+        journal: RunJournal,
         options: HostOptions,
         dialer: &dyn Dial,
     ) -> Result<PaidRun, HostError> {
@@ -149,14 +149,14 @@ impl World {
         dialer: &dyn Dial,
         budget: Option<PartyBudget<'_>>,
     ) -> Result<PaidRun, HostError> {
-        let journal = Journal::open(&self.at(&format!("party-{party}.journal")))?;
+        let journal = RunJournal::open(&self.at(&format!("party-{party}.journal")))?;
         self.joined(party, journal, options, dialer, budget)
     }
 
     fn joined(
         &self,
         party: u32,
-        journal: Journal,
+        journal: RunJournal,
         options: HostOptions,
         dialer: &dyn Dial,
         budget: Option<PartyBudget<'_>>,
@@ -164,7 +164,7 @@ impl World {
         let RunFile { job, roster, .. } = self.run_file();
         let identity = self.identity(&format!("party-{party}"));
         let files = Files { paths: vec![self.table(party)], reading: Default::default() };
-        let own = Party {
+        let own = RemoteParty {
             job: &job,
             roster: &roster,
             identity: &identity,

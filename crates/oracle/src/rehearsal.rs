@@ -5,7 +5,7 @@ use reticent_problem::Shape;
 
 use crate::books::Books;
 use crate::claim::{PaperClaim, booked};
-use crate::noisy::{Drafted, PlannedStep, SumLaw, SumPlan};
+use crate::noisy::{DraftedPlan, PlannedStep, SumLaw, SumPlan};
 use crate::oracle::{Asked, Oracle};
 use crate::queries::{AskedSum, Erased, Query, check_basis, check_point};
 use crate::refusal::Refusal;
@@ -28,7 +28,7 @@ pub struct Rehearsal {
     /// Whether records have weights.
     weighted: bool,
     /// What parties are asked that add the noise themselves.
-    between: Option<Drafted>,
+    between: Option<DraftedPlan>,
     claim: Option<PaperClaim>,
 }
 
@@ -64,7 +64,7 @@ impl Rehearsal {
     /// A rehearsal of what would be asked of parties that add the noise themselves, each its part: the
     /// plan is that of each of them.
     pub fn of_noisy_sums(shape: Shape, terms: Terms, law: SumLaw) -> Self {
-        let between = Some(Drafted { law, steps: Vec::new(), mapped: None });
+        let between = Some(DraftedPlan { law, steps: Vec::new(), mapped: None });
         Rehearsal { between, ..Rehearsal::new(shape, terms) }
     }
 
@@ -82,7 +82,8 @@ impl Rehearsal {
     /// Enters what each party will be asked for a query, sum by sum.
     fn draft(&mut self, query: &dyn Erased) -> Result<(), Refusal> {
         let (shape, terms) = (self.shape, self.terms);
-        let (Some(Drafted { law, steps, mapped }), books) = (&mut self.between, &mut self.books)
+        let (Some(DraftedPlan { law, steps, mapped }), books) =
+            (&mut self.between, &mut self.books)
         else {
             return Ok(());
         };
@@ -166,7 +167,7 @@ impl Oracle for Rehearsal {
         let width = self.native.features + usize::from(self.native.intercept);
         check_basis(images, width)?;
         self.consensus = false;
-        if let Some(Drafted { mapped, .. }) = &mut self.between {
+        if let Some(DraftedPlan { mapped, .. }) = &mut self.between {
             *mapped = Some(images.is_some());
         }
         self.shape = match images {

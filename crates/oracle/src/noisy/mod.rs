@@ -23,5 +23,5 @@ pub use law::SumLaw;
 pub(crate) use law::masked_event;
 pub use party::{SumParty, SumPartyReport};
 pub use plan::SumPlan;
-pub(crate) use plan::{Drafted, PlannedStep};
+pub(crate) use plan::{DraftedPlan, PlannedStep};
 pub use server::{NoisySums, SumCarrier};

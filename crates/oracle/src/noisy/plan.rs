@@ -54,7 +54,7 @@ impl std::fmt::Display for PlannedStep {
 
 /// Steps as they are drawn up.
 #[derive(Clone, Debug)]
-pub(crate) struct Drafted {
+pub(crate) struct DraftedPlan {
     pub law: SumLaw,
     pub steps: Vec<PlannedStep>,
     /// Other coordinates, or those of the table again, that the next sum comes with.
@@ -71,7 +71,7 @@ pub struct SumPlan {
 }
 
 impl SumPlan {
-    pub(crate) fn new(Drafted { law, steps, .. }: Drafted, ledger: Ledger) -> Self {
+    pub(crate) fn new(DraftedPlan { law, steps, .. }: DraftedPlan, ledger: Ledger) -> Self {
         SumPlan { law, ledger, steps }
     }
 

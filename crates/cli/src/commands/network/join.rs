@@ -8,7 +8,9 @@ use reticent::Identity;
 use reticent::internal::{check_folder, check_results, write_results};
 use reticent_budget::Relation;
 use reticent_host::links::tls::TlsDialer;
-use reticent_host::{HostOptions, Journal, PaidRun, Party, PartyBudget, PartyFile, RunFile};
+use reticent_host::{
+    HostOptions, PaidRun, PartyBudget, PartyFile, RemoteParty, RunFile, RunJournal,
+};
 use serde_json::{Value, json};
 
 use super::{failure, finish, teller};
@@ -52,13 +54,13 @@ impl JoinArgs {
         let identity = Arc::new(Identity::read(&own.key).map_err(of_join)?);
         check_folder(&own.out).map_err(of_join)?;
         check_results(&own.out, self.force).map_err(of_join)?;
-        let journal = Journal::open(&own.journal).map_err(failure("join"))?;
+        let journal = RunJournal::open(&own.journal).map_err(failure("join"))?;
         let dialer = TlsDialer::new(&identity, &file.roster);
         let dialer = dialer.map_err(|error| failure("join")(error.into()))?;
         let (notify, bar) = teller(json);
         let options = HostOptions { patience: file.patience, notify, ..HostOptions::default() };
         let files = own.files();
-        let party = Party {
+        let party = RemoteParty {
             job: &file.job,
             roster: &file.roster,
             identity: &identity,

@@ -8,7 +8,7 @@ use clap::Args;
 use reticent::internal::{check_folder, check_results, write_results};
 use reticent::{Identity, Model};
 use reticent_host::links::tls::TlsListener;
-use reticent_host::{HostOptions, Journal, Lead, Led, RunFile};
+use reticent_host::{HostOptions, Lead, Led, RunFile, RunJournal};
 use serde_json::{Value, json};
 
 use super::{failure, finish, teller};
@@ -55,7 +55,7 @@ impl LeadArgs {
         let identity = Arc::new(Identity::read(&self.key).map_err(of_lead)?);
         check_folder(&self.out).map_err(of_lead)?;
         check_results(&self.out, self.force).map_err(of_lead)?;
-        let journal = Journal::open(&self.journal).map_err(failure("lead"))?;
+        let journal = RunJournal::open(&self.journal).map_err(failure("lead"))?;
         let address = self.listen.as_deref().unwrap_or(file.roster.lead_address());
         let listener = TlsListener::new(&identity, &file.roster, address);
         let listener = listener.map_err(|error| failure("lead")(error.into()))?;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use reticent_host::{Journal, RunStage, RunStatus, forfeit};
+use reticent_host::{RunJournal, RunStage, RunStatus, forfeit};
 use serde_json::json;
 
 use super::failure;
@@ -37,7 +37,7 @@ impl RunCommand {
             let hint = "`reticent lead` and `reticent join` make one".to_owned();
             return Err(CommandFailure::Usage { message, hint });
         }
-        let status = Journal::open(&file).and_then(|mut journal| match ends {
+        let status = RunJournal::open(&file).and_then(|mut journal| match ends {
             true => forfeit(&mut journal),
             false => RunStatus::of(&journal),
         });
