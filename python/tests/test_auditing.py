@@ -32,7 +32,7 @@ def test_the_combinations_of_an_algorithm():
 
 def test_what_cannot_be_is_refused():
     for options in [{"method": "magic"}, {"runs": 1}, {"epsilon": -1.0}, {"sampling": "some"},
-                    {"trust": "local"}, {"step": "big"}, {"runs": -1}, {"random_state": -1}]:
+                    {"trust": "network"}, {"step": "big"}, {"runs": -1}, {"random_state": -1}]:
         with pytest.raises(ValueError) as error:
             reticent.audit(**{"epsilon": 1.0, "delta": 1e-3, **options})
         assert "--" not in str(error.value), options

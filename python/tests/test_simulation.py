@@ -103,7 +103,7 @@ def test_what_cannot_be_is_refused_in_words(model, patients):
         ({}, {"parties": 4, "public_seed": -1}),
         ({}, {"parties": 4, "party_epsilon": {0: float("nan")}}),
         ({}, {"parties": [0, 1] * 1000, "skew": "iid"}),
-        ({"algorithm": "dp-sgd"}, {"parties": 4}),
+        ({"algorithm": "consensus"}, {"parties": 4}),
         ({"settings": {"outer": 3}}, {"parties": 4}),
     ]
     for params, options in wrong:
