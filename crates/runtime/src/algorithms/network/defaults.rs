@@ -7,9 +7,11 @@
 //! allows (the `time` of the algorithms of one table), T as many steps of 1/(CL) as fit into it, and
 //! steps are shorter where not even few fit.
 //!
-//! 2ηV and γ are half of 1/τ's stiffness each: a linearised step of decentralised ADMM converges for
-//! any graph and any data if γ ≥ CL/2 (Ling, Shi, Wu and Ribeiro 2015, Theorem 1). Updates that are
-//! minimisers have no such limit, and their noise hangs on η: these keep T = 100, 2ηV = γ = CL.
+//! 2ηV and γ are half of a step's stiffness each, so that a step is no longer than 1/(CL) and γ holds a
+//! peer back where its neighbours do not, as linearised decentralised ADMM needs it (Ling, Shi, Wu and
+//! Ribeiro 2015). That is for convergence alone, which privacy never rests on; it was measured on rings,
+//! grids, random and complete graphs. Updates that are minimisers have no such limit, and their noise
+//! hangs on η: these keep T = 100, 2ηV = γ = CL.
 
 use reticent_accountant::Unit;
 use reticent_admm::Release;
