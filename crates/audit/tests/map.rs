@@ -151,16 +151,6 @@ fn a_recalibration_leaks_no_more_than_it_certifies() {
     }
 }
 
-/// For docs/guarantees.md: the rows of one course, as the whole table would have them.
-#[test]
-#[ignore = "prints a part of the table that `reticent audit --all --markdown` makes"]
-fn rows_of_one_course() {
-    let course = std::env::var("RETICENT_COURSE").unwrap_or_else(|_| "weighted".to_owned());
-    let only = |cell: &MapCell| cell.procedure.name() == course;
-    let reports = audit_map(6_000, Some(1), only, &|_, _| ControlFlow::Continue(())).unwrap();
-    println!("{}", reticent_audit::markdown(&reports));
-}
-
 /// A record that counts all or nothing, and one that counts all and changes its class, beside others
 /// that count half: where all is drawn and where a sample is.
 #[test]

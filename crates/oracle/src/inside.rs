@@ -55,7 +55,7 @@ impl GateState {
     }
 
     /// Refuses what is proven for records that count alike.
-    fn check_alike(&self) -> Result<(), Refusal> {
+    pub fn check_alike(&self) -> Result<(), Refusal> {
         if self.is_weighted() { Err(Refusal::Weighted) } else { Ok(()) }
     }
 

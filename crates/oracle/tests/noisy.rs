@@ -87,6 +87,17 @@ fn party(id: u32, rows: usize, key: u64, plan: &Arc<SumPlan>) -> SumParty {
         .unwrap()
 }
 
+/// What weights do to sums between parties is in no note; a job refuses them, and so does the party itself.
+#[test]
+fn a_party_whose_records_have_weights_is_refused() {
+    let plan = plan(SumLaw::local(3).unwrap(), 2.0);
+    let opening = opening(plan.law().view());
+    let weighted = Table { weights: Some(vec![0.5; 4]), ..table(4) };
+    let key = (NoiseKey::seeded(1), 0);
+    let refused = SumParty::new(weighted.into(), loss(), &opening, key, (&RUN, plan));
+    assert!(matches!(refused, Err(Refusal::Weighted)), "{refused:?}");
+}
+
 /// A round, and what is asked in it.
 type Request = (u32, Vec<u8>);
 

@@ -11,6 +11,11 @@ use crate::refusal::Refusal;
 use crate::released::Released;
 
 impl Gate<Keyed> {
+    /// Refuses records that have weights, whose sums between parties no note is about.
+    pub(crate) fn check_alike(&self) -> Result<(), Refusal> {
+        self.inside.check_alike()
+    }
+
     /// A sum with its noise, in steps of its grid, in the step that was begun. A round has one
     /// answer: the same again is said again, and another one is refused.
     pub(crate) fn say_sum(

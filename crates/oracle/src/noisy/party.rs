@@ -66,6 +66,7 @@ impl SumParty {
         }
         let agreed = plan.digest(opening, &*loss)?;
         let mut gate = Gate::open_keyed(table, loss, opening, key, run)?;
+        gate.check_alike()?;
         gate.bind_within(plan.ledger())?;
         Ok(SumParty { gate, plan, agreed, run: *run, id, last: (0, [0; 32]) })
     }
