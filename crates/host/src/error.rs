@@ -107,7 +107,7 @@ impl HostError {
         match self {
             HostError::Job(error) => error.hint(),
             HostError::Payment(error) => error.hint().to_owned(),
-            HostError::Run(_) => "nothing was sent".to_owned(),
+            HostError::Run(_) => "`reticent run status` says whether anything was answered; what was counts in full".to_owned(),
             HostError::Roster { .. } => {
                 "`reticent roster show` says who is in it and who has signed".to_owned()
             }
