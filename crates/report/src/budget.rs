@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped, html};
 use reticent_budget::{
     BudgetSummary, GroupSummary, JobProgress, JobStatus, JobSummary, Moment, Promise,
 };
-use reticent_plot::{Axis, Curve, Plot, seconds, share};
+use reticent_plot::{Axis, Plot, PlotCurve, seconds, share};
 
 use crate::curves::figure;
 use crate::words::{
@@ -128,7 +128,7 @@ pub(crate) fn course(account: &BudgetAccount, id: &str) -> Markup {
         let at = |moment: &Moment| Some((seconds(&moment.time)?, *moment.counted.get(group)?));
         let points = held(course.iter().filter_map(at).collect());
         let name = if groups > 1 { format!("people {}", group + 1) } else { "counted".to_owned() };
-        plot = plot.with(Curve::steps(&name, points));
+        plot = plot.with(PlotCurve::steps(&name, points));
     }
     let last = account.worst().map_or(0.0, |group| group.counted);
     let words =

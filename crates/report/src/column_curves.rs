@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use reticent::{ColumnCurve, CurvePoint, Model};
-use reticent_plot::{Axis, Curve, Plot};
+use reticent_plot::{Axis, Plot, PlotCurve};
 
 use crate::curves::figure;
 use crate::words::{number, plain, said};
@@ -55,9 +55,9 @@ fn picture(curve: &ColumnCurve, id: &str) -> Markup {
     let line = |k: usize| curve.points.iter().map(|at| (across(at), at.values[k])).collect();
     let band = curve.points.iter().filter_map(|at| Some((across(at), at.band?.from, at.band?.to)));
     let plot = match one {
-        true => plot.with(Curve::line("model", line(0)).with_band(band.collect())),
+        true => plot.with(PlotCurve::line("model", line(0)).with_band(band.collect())),
         false => (0..curve.of.len())
-            .fold(plot, |plot, k| plot.with(Curve::line(&plain(&curve.of[k]), line(k)))),
+            .fold(plot, |plot, k| plot.with(PlotCurve::line(&plain(&curve.of[k]), line(k)))),
     };
     let caption = format!("{name}: moves it by up to {}", number(curve.range));
     html! {

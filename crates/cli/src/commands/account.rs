@@ -6,7 +6,7 @@ use clap::Args;
 use reticent::accountant::{AccountError, Bound, Ledger, ReportLine};
 use reticent::internal::{check_new, write_text};
 use reticent::{Error, Scope, Verdict};
-use reticent_plot::{Axis, Curve, Plot};
+use reticent_plot::{Axis, Plot, PlotCurve};
 use serde_json::{Value, json};
 
 use super::shared::{asides, shouted};
@@ -248,11 +248,14 @@ fn plot(ledger: &Ledger) -> Result<String, Error> {
         |of: fn(&Bound) -> f64| points.iter().map(|(delta, bound)| (*delta, of(bound))).collect();
     let band = points.iter().map(|(delta, bound)| (*delta, bound.lower, bound.upper)).collect();
     let title = "What the run costs: ε at each δ";
-    let x = Axis::log("δ (the probability that ε does not hold)");
+    let x = Axis::log("δ (the additive slack of the guarantee)");
     let plot = Plot::new(title, x, Axis::linear("ε").from_zero())
         .described(&in_words(&points))
-        .with(Curve::line("upper bound (promise this)", line(|bound| bound.upper)).with_band(band))
-        .with(Curve::line("lower bound", line(|bound| bound.lower)));
+        .with(
+            PlotCurve::line("upper bound (promise this)", line(|bound| bound.upper))
+                .with_band(band),
+        )
+        .with(PlotCurve::line("lower bound", line(|bound| bound.lower)));
     Ok(plot.to_file())
 }
 
