@@ -1,7 +1,7 @@
 //! The curves of a model's columns, in the units of its table.
 
 use maud::{Markup, html};
-use reticent::{ColumnCurve, CurvePoint, Model};
+use reticent::{ColumnCurve, ColumnCurvePoint, Model};
 use reticent_plot::{Axis, Plot, PlotCurve};
 
 use crate::curves::figure;
@@ -41,7 +41,7 @@ pub(crate) fn column_curves(model: &Model, id: &str) -> Markup {
 
 fn picture(curve: &ColumnCurve, id: &str) -> Markup {
     let name = plain(&curve.column);
-    let across = |at: &CurvePoint| if curve.days { at.x * DAY } else { at.x };
+    let across = |at: &ColumnCurvePoint| if curve.days { at.x * DAY } else { at.x };
     let one = curve.of.len() == 1;
     let (x, what) =
         (axis(curve, &name), if one { plain(&curve.of[0]) } else { "score".to_owned() });
