@@ -8,7 +8,7 @@ use reticent::Document;
 use reticent::internal::{check_new, write_text};
 use reticent_budget::{BudgetError, Store};
 use reticent_core::calendar::day_text;
-use reticent_report::{BudgetAccount, Findings, PaidRun, ReportHead, ReportSubject, report_with};
+use reticent_report::{BudgetAccount, Findings, PayingJob, ReportHead, ReportSubject, report_with};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -59,7 +59,7 @@ impl ReportArgs {
             let document = Document::read(path)?;
             let certificate = document.certificate();
             let paid =
-                PaidRun::of(&lines, &mut taken, certificate).map_err(CommandFailure::Budget)?;
+                PayingJob::of(&lines, &mut taken, certificate).map_err(CommandFailure::Budget)?;
             let name = path.display().to_string();
             let count = || {
                 let found = Findings::of(&document);
