@@ -130,7 +130,7 @@ impl ReportSubject {
 
     /// What the budget planned for it, if it paid for it.
     #[must_use]
-    pub fn paid_run(&self) -> Option<&PayingJob> {
+    pub fn paying_job(&self) -> Option<&PayingJob> {
         self.paid.as_ref()
     }
 
