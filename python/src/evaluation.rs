@@ -7,7 +7,7 @@ use crate::certificate::PyCertificate;
 use crate::error::Failure;
 use crate::guarantee::GuardedRequest;
 use crate::model::PyModel;
-use crate::payment::{JobBill, Payer, Receipt, perform};
+use crate::payment::{JobBill, PayingBudget, Receipt, perform};
 use crate::table::BorrowedTable;
 use crate::threads::detached;
 
@@ -47,7 +47,7 @@ pub fn evaluate<'py>(
     names: Option<Vec<String>>,
     y: Option<&Bound<'py, PyAny>>,
     groups: Option<&Bound<'py, PyAny>>,
-    budget: Option<Payer>,
+    budget: Option<PayingBudget>,
 ) -> PyResult<(String, PyCertificate, Receipt)> {
     let table = BorrowedTable::new(x, names, y, groups)?;
     let dataset = table.dataset()?;

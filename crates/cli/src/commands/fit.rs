@@ -19,7 +19,7 @@ use super::shared::{
     problem_fields, problem_rows, replaces, row,
 };
 use crate::answer::Answer;
-use crate::delivery::{Content, Delivery, Piece, Places};
+use crate::delivery::{Content, Delivery, OutputPlaces, Piece};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number;
@@ -148,7 +148,7 @@ impl FitArgs {
         bar.finish();
         let (delivery, charged) = done?;
         let before = certificate_before(&out);
-        let places = Places::default().and("model", Some(&out));
+        let places = OutputPlaces::default().and("model", Some(&out));
         let mut answer = delivery.hand_over(&places.and("trace", trace.trace.as_deref()), charged);
         let replaced = replaced(before, &out);
         answer.object["replaced"] = replaced.is_some().into();

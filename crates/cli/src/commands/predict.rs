@@ -53,7 +53,7 @@ pub struct Predict {
 }
 
 /// What goes to the thread that writes.
-enum Piece {
+enum PredictionPart {
     Head(Head),
     Batch(Predicted),
 }
@@ -111,8 +111,8 @@ fn stream(
             let (mut records, mut formulas) = (0, false);
             for piece in take {
                 match piece {
-                    Piece::Head(head) => sink.head(&head.kept)?,
-                    Piece::Batch(batch) => {
+                    PredictionPart::Head(head) => sink.head(&head.kept)?,
+                    PredictionPart::Batch(batch) => {
                         records += batch.records;
                         formulas = formulas || warns && has_formulas(&batch);
                         sink.put(batch)?;
@@ -123,9 +123,10 @@ fn stream(
         });
         let head = |head: Head| {
             remarks.extend(unread(&head));
-            give.send(Piece::Head(head)).is_ok()
+            give.send(PredictionPart::Head(head)).is_ok()
         };
-        let read = model.predict_each(asked, head, |batch| give.send(Piece::Batch(batch)).is_ok());
+        let read = model
+            .predict_each(asked, head, |batch| give.send(PredictionPart::Batch(batch)).is_ok());
         drop(give);
         (read, writer.join())
     });
