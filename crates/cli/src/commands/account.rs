@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use reticent::accountant::{AccountError, Bound, Ledger, ReportLine};
+use reticent::accountant::{AccountError, Bound, Ledger, ReportLine, View};
 use reticent::internal::{check_new, write_text};
 use reticent::{Error, Scope, Verdict};
 use reticent_plot::{Axis, Plot, PlotCurve};
@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 
 use super::shared::{asides, shouted};
 use crate::answer::Answer;
-use crate::event_text::{NeighbourFlags, ledger, mechanism, sampled};
+use crate::event_text::{ledger, mechanism, sampled};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show, show_delta};
 use crate::progress::waiting;
+use crate::promise_flags::NeighbourFlags;
 
 #[derive(Debug, Args)]
 pub struct Account {
@@ -61,17 +62,17 @@ impl Account {
         if let Some(path) = &self.plot {
             check_new(path, self.force)?;
         }
+        let otherwise = self.neighbours.scope(View::Central);
         let ledger = match (&self.event, &self.ledger) {
             (Some(event), _) => ledger(
                 sampled(mechanism(event)?, self.sampling.as_deref())?,
                 self.steps,
-                self.neighbours,
+                otherwise,
             )?,
             (None, Some(path)) => read_ledger(path)?,
             (None, None) => Ledger::new(),
         };
         let of = |error: AccountError| CommandFailure::of("account", error.into());
-        let otherwise = self.neighbours.scope();
         let count = || match self.epsilon {
             None => Verdict::of(&ledger, self.delta, otherwise),
             Some(epsilon) => Verdict::at(&ledger, epsilon, otherwise),
