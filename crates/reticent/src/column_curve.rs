@@ -151,6 +151,15 @@ impl Model {
         curves
     }
 
+    /// How many columns are bent, and by how many knots.
+    pub(crate) fn curves_in_words(&self) -> Option<String> {
+        let curves = self.curved();
+        let knots = || curves.iter().map(|curved| curved.numeric.hat_count());
+        let (least, most) = (knots().min()?, knots().max()?);
+        let knots = if least == most { most.to_string() } else { format!("{least} to {most}") };
+        Some(format!("{} columns, {knots} knots each", curves.len()))
+    }
+
     /// Its columns with hats.
     pub(crate) fn curved(&self) -> Vec<Curved<'_>> {
         let mut first = 0;

@@ -10,7 +10,7 @@ use reticent::tables::{Head, KeptCell, ReadOptions};
 use reticent::{Model, Predicted, PredictionInput};
 use serde_json::{Map, Value, json};
 
-use super::shared::{ModelAndData, Threshold, distorted, read_model};
+use super::shared::{ModelAndData, Threshold, read_model};
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::number;
@@ -76,7 +76,7 @@ impl Predict {
             }
             let sink = sink(None, columns, self.for_spreadsheets)?;
             let (_, mut remarks) = stream(&model, &asked, sink, !self.for_spreadsheets)?;
-            remarks.extend(distorted(&model));
+            remarks.extend(model.distortion());
             return Ok(Answer { remarks, ..Answer::default() });
         };
         check_new(&out, self.force)?;
@@ -85,7 +85,7 @@ impl Predict {
         let warns = is_text && !self.for_spreadsheets;
         let (n, mut remarks) =
             waiting("reading and predicting", || stream(&model, &asked, sink, warns))?;
-        remarks.extend(distorted(&model));
+        remarks.extend(model.distortion());
         let out = out.display().to_string();
         let text = format!("Wrote {n} predictions to {out}.\n");
         Ok(Answer { text, object: json!({ "n": n, "out": out }), remarks, ..Answer::default() })
@@ -175,7 +175,7 @@ fn all(model: &Model, asked: &PredictionInput<'_>) -> Result<Answer, CommandFail
         }));
         true
     })?;
-    remarks.extend(distorted(model));
+    remarks.extend(model.distortion());
     let object =
         json!({ "n": predictions.len(), "classes": model.classes(), "predictions": predictions });
     Ok(Answer { text: String::new(), object, remarks, ..Answer::default() })
