@@ -79,7 +79,7 @@ pub struct JobFlags {
     #[arg(long, value_name = "KEY", help_heading = RESULT)]
     sign: Option<PathBuf>,
 
-    /// How the table is written, where its name does not tell
+    /// The format of the table, if its name does not tell
     #[arg(long, value_parser = format(), help_heading = TABLE)]
     format: Option<Format>,
 

@@ -64,7 +64,7 @@ pub struct Init {
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     delimiter: Option<u8>,
 
-    /// How the file is written, where its name does not tell
+    /// The format of the file, if its name does not tell
     #[arg(long, value_parser = format())]
     format: Option<Format>,
 
@@ -103,7 +103,7 @@ pub struct SchemaCheckArgs {
     #[arg(long, conflicts_with = "header_only")]
     counts: bool,
 
-    /// How the table is written, where its name does not tell
+    /// The format of the table, if its name does not tell
     #[arg(long, value_parser = format())]
     format: Option<Format>,
 

@@ -28,7 +28,7 @@ pub enum BudgetCommand {
     New(BudgetNewArgs),
     /// Show what is promised, what is counted, what is left, and the jobs
     Show(BudgetFileArgs),
-    /// Say whether a job would fit, and what would
+    /// Say whether a job would fit, and how much would be left
     Plan(BudgetPlanArgs),
     /// Recompute everything from the ledgers, and name the first line that does not fit
     Check(BudgetCheckArgs),
