@@ -24,6 +24,8 @@ mod parties;
 mod reading;
 mod report;
 mod search;
+#[cfg(reticent_seeded_bugs)]
+mod seeded;
 mod spec;
 mod subject;
 mod sums;
