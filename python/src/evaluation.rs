@@ -11,7 +11,7 @@ use crate::payment::{JobBill, PayingBudget, Receipt, perform};
 use crate::table::BorrowedTable;
 use crate::threads::detached;
 
-/// How it is to be evaluated; every key is there, as `None` where nothing is said.
+/// How it is to be evaluated; every key is there, as `None` for the default.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct EvaluationRequest {

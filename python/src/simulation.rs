@@ -16,7 +16,7 @@ use crate::schema::PySchema;
 use crate::table::BorrowedTable;
 use crate::threads::detached;
 
-/// Who takes part; every key is there, as `None` where nothing is said.
+/// Who takes part; every key is there, as `None` for the default.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct PartiesRequest {

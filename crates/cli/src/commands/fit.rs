@@ -29,7 +29,7 @@ use crate::repeated::given_twice;
 use crate::settings::{SettingFlags, is_setting};
 use crate::tracing::TraceFlags;
 
-/// Where a model goes when nothing is said.
+/// The default folder of a model.
 const OUT: &str = "reticent-model";
 
 /// Above the flags that say what becomes of a model.

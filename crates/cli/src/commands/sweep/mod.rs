@@ -23,7 +23,7 @@ use crate::progress::JobBar;
 use crate::purse::{BudgetReceipt, JobName, PurseFlags};
 use crate::repeated::given_twice;
 
-/// Where results go when nothing is said.
+/// The default folder of results.
 const OUT: &str = "reticent-sweep";
 
 #[derive(Debug, Args)]
