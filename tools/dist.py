@@ -2,7 +2,7 @@
 
     python3 tools/dist.py --out dist [--sign KEY] [--url URL] [--allow-changes]
 
-* the program for this machine, and a static one for Linux (musl), each with its manual, completions and bill of materials
+* the program for this platform, and a static one for Linux (musl), each with its manual, completions and bill of materials
 * the Python package as a wheel for every Python from 3.10 on (abi3), with a bill of materials inside
 * the sources, as a recipe of a distribution needs them, and the recipes of packaging/ filled in
 * SHA256SUMS, and with --sign its signature by a key of OpenSSH that the releaser has; none is made here
@@ -30,6 +30,11 @@ import sbom
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 MUSL = "x86_64-unknown-linux-musl"
+# The C library of manylinux2014: what the wheel's name promises, and what the program for Linux needs at most.
+GLIBC = "2.17"
+# Compilers and packers of what is released: another version of them may write other bytes.
+ZIG = ["ziglang==0.17.0", "cargo-zigbuild==0.24.0"]
+MATURIN = ["maturin==1.16.0"]
 
 
 def run(*command, **more):
@@ -70,7 +75,14 @@ class Dist:
         places = {ROOT: "/reticent", home: "/cargo", self.target.resolve(): "/target"}
         paths = " ".join(f"--remap-path-prefix={path}={name}" for path, name in places.items())
         os.environ["RUSTFLAGS"] = f"{os.environ.get('RUSTFLAGS', '')} {paths}".strip()
+        # C names its sources in assertions.
+        paths = " ".join(f"-ffile-prefix-map={path}={name}" for path, name in places.items())
+        os.environ["CFLAGS"] = f"{os.environ.get('CFLAGS', '')} {paths}".strip()
         self.venv = self.target / "dist-venv"
+        # zig is a C compiler and linker for any Linux, and pip has it.
+        self.zig = sys.platform == "linux" and self.has(*ZIG)
+        if self.zig:
+            os.environ["PATH"] = f"{self.venv / 'bin'}{os.pathsep}{os.environ['PATH']}"
 
     def has(self, *packages):
         """Whether pip has these, or can get them now."""
@@ -110,33 +122,37 @@ class Dist:
         self.archive(f"reticent-{self.version}-{target}", files)
 
     def host_program(self):
-        run(self.cargo, "build", "--release", "--locked", "-p", "reticent-cli")
-        self.program(self.host, self.target / "release" / "reticent")
+        package = ["--release", "--locked", "-p", "reticent-cli"]
+        if self.zig:
+            run("cargo-zigbuild", "zigbuild", *package, "--target", f"{self.host}.{GLIBC}")
+            built = self.target / self.host / "release"
+        else:
+            run(self.cargo, "build", *package)
+            built = self.target / "release"
+        self.program(self.host, built / "reticent")
 
     def static_program(self):
-        """For any Linux: the C libraries of others are compiled by zig, which pip has."""
+        """For any Linux, whatever its C library."""
         if sys.platform != "linux":
             return skip("the static program", "it is built on Linux")
+        if not self.zig:
+            return skip("the static program", "pip cannot get cargo-zigbuild and ziglang here")
         # The folder of a target has a name whether it is there or not.
         there = said("rustc", "--print", "target-libdir", "--target", MUSL)
         if not (works("rustup", "target", "add", MUSL) or there and pathlib.Path(there).exists()):
             return skip("the static program", f"the target {MUSL} cannot be had here")
-        if not self.has("cargo-zigbuild", "ziglang"):
-            return skip("the static program", "pip cannot get cargo-zigbuild and ziglang here")
-        path = f"{self.venv / 'bin'}{os.pathsep}{os.environ['PATH']}"
-        run(self.venv / "bin" / "cargo-zigbuild", "zigbuild", "--release", "--locked", "-p", "reticent-cli", "--target", MUSL,
-            env={**os.environ, "PATH": path})
+        run("cargo-zigbuild", "zigbuild", "--release", "--locked", "-p", "reticent-cli", "--target", MUSL)
         self.program(MUSL, self.target / MUSL / "release" / "reticent")
 
     def wheel(self):
-        if not self.has("maturin>=1.9,<2", "ziglang"):
+        if not self.has(*MATURIN):
             return skip("the wheel", "pip cannot get maturin here")
-        # zig links against the old C library that the name of the wheel promises; elsewhere there is one system.
-        old = ["--zig", "--compatibility", "manylinux2014"] if sys.platform == "linux" else []
-        path = f"{self.venv / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        if sys.platform == "linux" and not self.zig:
+            return skip("the wheel", "pip cannot get cargo-zigbuild and ziglang here")
+        old = ["--zig", "--compatibility", "manylinux2014"] if self.zig else []
         with tempfile.TemporaryDirectory() as folder:
             run(self.venv / "bin" / "maturin", "build", "--release", "--locked", *old, "--manifest-path", "python/Cargo.toml",
-                "--out", folder, env={**os.environ, "PATH": path})
+                "--out", folder)
             for wheel in pathlib.Path(folder).glob("*.whl"):
                 self.with_bill(wheel)
 

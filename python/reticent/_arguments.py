@@ -1,6 +1,7 @@
-"""The arguments that estimators have in common, for type checkers.
+"""The arguments that all estimators have in common, for type checkers and searches.
 
-What they are is said where they are kept: in ``_base``, ``_classifier`` and ``_regressor``.
+What they are is said where they are kept, in ``_base``. Those of classifiers are in ``_classifier``, those of
+regressors in ``_regressor``.
 """
 
 from __future__ import annotations
@@ -45,17 +46,3 @@ class Arguments(TypedDict, total=False):
     max_sample_weight: float | None
     trace: bool
     random_state: Any
-
-
-class ClassifierArguments(Arguments, total=False):
-    """Of every classifier."""
-
-    classes: Any
-    class_weight: Any
-    class_prior: Any
-
-
-class RegressorArguments(Arguments, total=False):
-    """Of every regressor."""
-
-    target_bounds: Any

@@ -304,8 +304,6 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             "public_n": self._public_n(),
             "seed": seed,
             "assumptions": self._assumptions() + assumed_of(self),
-            "class_weight": None,
-            "class_prior": None,
             "standard_errors": self._share(),
             "calibrate": self._calibration(),
             "trace": bool(self.trace),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
+from ._arguments import Arguments
 from ._base import PrivateEstimator
 from ._numbering import labels_by_number, refuse_unseen
 from ._numbering import spelt as name_of
@@ -20,8 +21,6 @@ from .errors import DataError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from ._arguments import Arguments
 
 WAYS_OUT = (
     "which classes there are must be public, and is not read off the data: give `classes=[...]`, "
@@ -40,6 +39,14 @@ PUBLIC_CLASSES = (
     "which classes occur among the records is public: they were read off the labels, because "
     "classes='public' says so"
 )
+
+
+class ClassifierArguments(Arguments, total=False):
+    """Of every classifier."""
+
+    classes: Any
+    class_weight: Any
+    class_prior: Any
 
 
 class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from ._arguments import Arguments
 from ._base import PrivateEstimator
 from ._schema import read_schema
 from ._validation import numbers_of
@@ -17,12 +18,16 @@ from .errors import DataError
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._arguments import Arguments
-
 WAYS_OUT = (
     "the range of what is predicted must be public, and is not read off the data: give "
     "`target_bounds=(lower, upper)`, or a schema whose target declares it"
 )
+
+
+class RegressorArguments(Arguments, total=False):
+    """Of every regressor."""
+
+    target_bounds: Any
 
 
 class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from ._graphs import edges, entries
 from ._penalties import number
-from ._regressor import PrivateRegressor
+from ._regressor import PrivateRegressor, RegressorArguments
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from ._arguments import RegressorArguments
 
 __all__ = ["PrivateFusedLasso", "PrivateGeneralizedLasso"]
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._penalties import number
-from ._regressor import PrivateRegressor
+from ._regressor import PrivateRegressor, RegressorArguments
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from ._arguments import RegressorArguments
 
 __all__ = ["PrivateHuberRegressor"]
 

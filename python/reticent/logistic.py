@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._classifier import PrivateClassifier
+from ._classifier import ClassifierArguments, PrivateClassifier
 from ._penalties import penalty_word, share_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from ._arguments import ClassifierArguments
 
 __all__ = ["PrivateLogisticRegression"]
 

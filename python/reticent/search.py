@@ -14,7 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from . import _reticent
 from ._arguments import refuse_others
 from ._base import PrivateEstimator
+from ._classifier import ClassifierArguments
 from ._owners import owners
+from ._regressor import RegressorArguments
 from ._units import check_stand_in
 from ._whole import whole
 from ._wrappers import warn_of_callers
@@ -40,11 +42,11 @@ def _has(name: str) -> Any:
     return check
 
 
-# What all points have in common: what is promised, what is public, and what is predicted.
-_SHARED = (
-    "epsilon", "delta", "adjacency", "unit", "bounds", "schema", "row_norm", "curves", "public_n",
-    "fit_intercept", "max_sample_weight", "random_state", "calibrate", "classes", "class_weight", "class_prior", "target_bounds",
-)
+# Of the arguments that estimators have in common, those that may differ between points. The others are what is
+# promised, what is public and what is predicted.
+_VARIED = ("algorithm", "settings", "trace", "budget")
+_COMMON = {**ClassifierArguments.__annotations__, **RegressorArguments.__annotations__}
+_SHARED = [*(name for name in _COMMON if name not in _VARIED), "calibrate"]
 
 # A search that a budget counts for so many times its ε is remarked on.
 _DEAR = 1.25

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._classifier import PrivateClassifier
+from ._classifier import ClassifierArguments, PrivateClassifier
 from ._penalties import number
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from ._arguments import ClassifierArguments
 
 __all__ = ["PrivateLinearSVC"]
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use reticent_budget::{self as budget, BudgetError, Moment, Promise};
+use reticent_budget::{self as budget, BudgetError, Promise, SpendingPoint};
 
 use crate::error::Failure;
 
@@ -92,7 +92,8 @@ impl PyStore {
     fn course(&self, py: Python<'_>, at_most: usize) -> Result<Vec<(String, f64)>, Failure> {
         let course =
             py.detach(|| budget::Store::open_to_read(&self.path)?.spending_history(at_most));
-        let most = |moment: Moment| (moment.time, moment.counted.into_iter().fold(0.0, f64::max));
+        let most =
+            |moment: SpendingPoint| (moment.time, moment.counted.into_iter().fold(0.0, f64::max));
         Ok(course.map_err(Failure::Budget)?.into_iter().map(most).collect())
     }
 

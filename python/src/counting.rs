@@ -6,7 +6,7 @@ use reticent::Fit;
 use crate::certificate::PyCertificate;
 use crate::error::Failure;
 use crate::guarantee::GuardedRequest;
-use crate::payment::{JobBill, Payer, Receipt, perform};
+use crate::payment::{JobBill, PayingBudget, Receipt, perform};
 use crate::schema::PySchema;
 use crate::table::BorrowedTable;
 use crate::threads::detached;
@@ -28,7 +28,7 @@ pub fn class_counts<'py>(
     x: &Bound<'py, PyAny>,
     y: Option<&Bound<'py, PyAny>>,
     groups: Option<&Bound<'py, PyAny>>,
-    budget: Option<Payer>,
+    budget: Option<PayingBudget>,
 ) -> PyResult<(Vec<f64>, f64, PyCertificate, Receipt)> {
     let table = BorrowedTable::new(x, None, y, groups)?;
     let dataset = table.dataset()?;

@@ -7,11 +7,11 @@ use crate::certificate::PyCertificate;
 use crate::error::Failure;
 use crate::guarantee::GuardedRequest;
 use crate::model::PyModel;
-use crate::payment::{JobBill, Payer, Receipt, perform};
+use crate::payment::{JobBill, PayingBudget, Receipt, perform};
 use crate::table::BorrowedTable;
 use crate::threads::detached;
 
-/// How it is to be evaluated; every key is there, as `None` where nothing is said.
+/// How it is to be evaluated; every key is there, as `None` for the default.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct EvaluationRequest {
@@ -47,7 +47,7 @@ pub fn evaluate<'py>(
     names: Option<Vec<String>>,
     y: Option<&Bound<'py, PyAny>>,
     groups: Option<&Bound<'py, PyAny>>,
-    budget: Option<Payer>,
+    budget: Option<PayingBudget>,
 ) -> PyResult<(String, PyCertificate, Receipt)> {
     let table = BorrowedTable::new(x, names, y, groups)?;
     let dataset = table.dataset()?;

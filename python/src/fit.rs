@@ -8,7 +8,7 @@ use reticent::{Error, Fitted, Job, Ready, Run, Tune, UtilityForecast};
 use crate::error::Failure;
 use crate::job::FitRequest;
 use crate::model::PyModel;
-use crate::payment::{JobBill, Payer, Receipt, countable, perform, unpaid};
+use crate::payment::{JobBill, PayingBudget, Receipt, countable, perform, unpaid};
 use crate::table::BorrowedTable;
 use crate::threads::detached;
 use crate::watch::Signals;
@@ -39,7 +39,7 @@ pub fn fit<'py>(
     y: Option<&Bound<'py, PyAny>>,
     groups: Option<&Bound<'py, PyAny>>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
-    budget: Option<Payer>,
+    budget: Option<PayingBudget>,
 ) -> PyResult<Made> {
     let table = BorrowedTable::new(x, names, y, groups)?.weighted(weights);
     let dataset = table.dataset()?;
@@ -92,7 +92,7 @@ pub fn check_budget<'py>(
     py: Python<'py>,
     request: FitRequest,
     x: &Bound<'py, PyAny>,
-    budget: Payer,
+    budget: PayingBudget,
     names: Option<Vec<String>>,
     y: Option<&Bound<'py, PyAny>>,
     groups: Option<&Bound<'py, PyAny>>,
@@ -137,7 +137,7 @@ pub fn tune<'py>(
     names: Option<Vec<String>>,
     y: Option<&Bound<'py, PyAny>>,
     groups: Option<&Bound<'py, PyAny>>,
-    budget: Option<Payer>,
+    budget: Option<PayingBudget>,
 ) -> PyResult<Chosen> {
     let table = BorrowedTable::new(x, names, y, groups)?;
     let dataset = table.dataset()?;

@@ -15,7 +15,7 @@ use crate::schema::PySchema;
 /// What an estimator asks for.
 pub type FitRequest = GuardedRequest<PythonJob>;
 
-/// Every key is there, as `None` where nothing is said.
+/// Every key is there that all estimators have, as `None` where it is left at its default.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct PythonJob {
@@ -29,7 +29,9 @@ pub struct PythonJob {
     /// What the caller takes as given.
     pub assumptions: Vec<String>,
     /// How much a record of each class counts, and the public shares of the classes, by name.
+    #[pyo3(default)]
     pub class_weight: Option<Weights>,
+    #[pyo3(default)]
     pub class_prior: Option<Vec<(String, f64)>>,
     /// The share of the budget that standard errors get.
     pub standard_errors: Option<f64>,

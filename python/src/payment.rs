@@ -18,7 +18,7 @@ const GROUPS: &str = "groups";
 
 /// The budget that pays, and what the job is called in it.
 #[derive(FromPyObject)]
-pub struct Payer {
+pub struct PayingBudget {
     #[pyo3(item("path"))]
     path: PathBuf,
     #[pyo3(item("label"))]
@@ -49,7 +49,7 @@ pub struct JobBill {
 impl JobBill {
     /// What the budget keeps as the name of the unit. A statement of the caller's: what `groups`
     /// are is not in the numbers.
-    fn user(&self, payer: &Payer, store: &Store) -> Result<Option<String>, Failure> {
+    fn user(&self, payer: &PayingBudget, store: &Store) -> Result<Option<String>, Failure> {
         if self.column.is_some() || !self.grouped {
             return Ok(self.column.clone());
         }
@@ -80,7 +80,7 @@ fn refused(error: PaymentError) -> Failure {
 /// Does the job that `open` opens on `rows`, traced or not, and stops where somebody presses Ctrl-C.
 /// Gives what came of it, and the receipt.
 pub fn perform<R: Payable>(
-    budget: Option<Payer>,
+    budget: Option<PayingBudget>,
     bill: JobBill,
     rows: &Dataset<'_>,
     traced: bool,
@@ -117,7 +117,11 @@ pub fn unpaid(why: &str) -> Failure {
 }
 
 /// Refuses a job that its budget cannot count, however much is left in it; nothing is asked or paid.
-pub fn countable<R: Payable>(budget: &Payer, bill: &JobBill, ready: &R) -> Result<(), Failure> {
+pub fn countable<R: Payable>(
+    budget: &PayingBudget,
+    bill: &JobBill,
+    ready: &R,
+) -> Result<(), Failure> {
     let store = Store::open_to_read(&budget.path).map_err(Failure::Budget)?;
     let user = bill.user(budget, &store)?;
     payment::countable(&store, user.as_deref(), ready).map_err(refused)

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use reticent::Document;
 use reticent::internal::{check_new, write_text};
 use reticent_budget::Store;
-use reticent_report::{BudgetAccount, Findings, PaidRun, ReportSubject};
+use reticent_report::{BudgetAccount, Findings, PayingJob, ReportSubject};
 
 use crate::error::Failure;
 use crate::model::PyModel;
@@ -30,7 +30,7 @@ pub fn report(
         if let Some(file) = &budget {
             let store = Store::open_to_read(file).map_err(Failure::Budget)?;
             let lines = store.lines().map_err(Failure::Budget)?;
-            let found = PaidRun::of(&lines, &mut Vec::new(), model.0.certificate());
+            let found = PayingJob::of(&lines, &mut Vec::new(), model.0.certificate());
             // Here every budget names what it paid for: one that does not has paid for something else.
             paid = found.map_err(Failure::Budget)?.filter(|paid| paid.exact);
             let summary = store.summary().map_err(Failure::Budget)?;

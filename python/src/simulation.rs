@@ -11,12 +11,12 @@ use crate::error::Failure;
 use crate::fit::Columns;
 use crate::job::{FitRequest, Tie};
 use crate::model::PyModel;
-use crate::payment::{JobBill, Payer, Receipt, perform};
+use crate::payment::{JobBill, PayingBudget, Receipt, perform};
 use crate::schema::PySchema;
 use crate::table::BorrowedTable;
 use crate::threads::detached;
 
-/// Who takes part; every key is there, as `None` where nothing is said.
+/// Who takes part; every key is there, as `None` for the default.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct PartiesRequest {
@@ -113,7 +113,7 @@ pub fn simulate<'py>(
     names: Option<Vec<String>>,
     y: Option<&Bound<'py, PyAny>>,
     owners: Option<&Bound<'py, PyAny>>,
-    budget: Option<Payer>,
+    budget: Option<PayingBudget>,
 ) -> PyResult<Ran> {
     let table = BorrowedTable::new(x, names, y, owners)?;
     let dataset = table.dataset()?;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::certificate::PyCertificate;
 use crate::error::Failure;
-use crate::payment::{JobBill, Payer, Receipt, perform};
+use crate::payment::{JobBill, PayingBudget, Receipt, perform};
 use crate::schema::PySchema;
 use crate::table::BorrowedTable;
 use crate::threads::detached;
@@ -79,7 +79,7 @@ pub fn statistics<'py>(
     x: &Bound<'py, PyAny>,
     names: Option<Vec<String>>,
     groups: Option<&Bound<'py, PyAny>>,
-    budget: Option<Payer>,
+    budget: Option<PayingBudget>,
 ) -> PyResult<(String, PyCertificate, Receipt)> {
     let table = BorrowedTable::new(x, names, None, groups)?;
     let rows = table.dataset()?;

@@ -276,6 +276,8 @@ def test_a_private_search_refuses_a_grid_that_it_cannot_choose_from(patients, bo
         ({"classes": [[0, 1], [0, 1, 2]]}, "varies classes"),
         # Its winner would not be what its settings say: one seed is for all runs.
         ({"random_state": [None, 1]}, "varies random_state"),
+        ({"class_weight": [None, {0: 1, 1: 2}]}, "varies class_weight"),
+        ({"calibrate": [None, 0.1]}, "varies calibrate"),
         ([{"alpha": [1e-3]}, {"unit": ["user"]}], "varies unit"),
     ):
         with pytest.raises(ValueError, match=said):

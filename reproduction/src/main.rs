@@ -1,6 +1,6 @@
 //! `reproduce`: the experiments of the papers, run again, and their claims checked.
 
-mod answer;
+mod announcement;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use reticent_reproduction::{
     CATALOGUE, Context, Done, Experiment, ExperimentError, ModelStore, Results, build, find, page,
 };
 
-use crate::answer::{Answer, StatusLine};
+use crate::announcement::{Announcement, StatusLine};
 
 /// The folder of results by default.
 const OUT: &str = "reproduction";
@@ -78,21 +78,21 @@ fn main() -> ExitCode {
     let asked = Reproduce::parse();
     match asked.run() {
         Ok(answer) => answer.say(asked.json, asked.quiet),
-        Err(why) => answer::fail(&why, asked.json),
+        Err(why) => announcement::fail(&why, asked.json),
     }
 }
 
 impl Reproduce {
     /// Does it.
-    fn run(&self) -> Result<Answer, ExperimentError> {
+    fn run(&self) -> Result<Announcement, ExperimentError> {
         if self.list {
-            return Ok(Answer::listed(CATALOGUE));
+            return Ok(Announcement::listed(CATALOGUE));
         }
         let chosen = self.chosen()?;
         let out = self.out.clone().unwrap_or_else(|| OUT.into());
         let build = build();
         let store = ModelStore::new(out.join("models"), &build, self.again);
-        let mut answer = Answer::default();
+        let mut answer = Announcement::default();
         let mut objects = Vec::new();
         for experiment in &chosen {
             let folder = out.join(experiment.id());

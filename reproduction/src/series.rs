@@ -1,6 +1,6 @@
 //! A curve: for every x, a value of each seed.
 
-use reticent_plot::Curve;
+use reticent_plot::PlotCurve;
 use serde::{Deserialize, Serialize};
 
 use crate::claim::Version;
@@ -77,9 +77,9 @@ impl Series {
     }
 
     /// Its line and its band.
-    pub(crate) fn curve(&self, band: Band) -> Curve {
+    pub(crate) fn curve(&self, band: Band) -> PlotCurve {
         let means = self.points.iter().map(|(x, values)| (*x, SampleMean::of(values).value));
-        let line = Curve::line(&self.name, means.collect());
+        let line = PlotCurve::line(&self.name, means.collect());
         if self.quiet || self.runs() < 2 {
             return if self.quiet { line.quiet() } else { line };
         }

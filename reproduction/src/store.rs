@@ -18,10 +18,10 @@ use crate::error::ExperimentError;
 
 /// A folder of models.
 #[derive(Clone, Debug)]
-pub struct ModelStore(Arc<Kept>);
+pub struct ModelStore(Arc<StoreFolder>);
 
 #[derive(Debug)]
-struct Kept {
+struct StoreFolder {
     folder: PathBuf,
     build: String,
     /// Whether models of other builds are trained again.
@@ -41,7 +41,7 @@ impl ModelStore {
     /// whether it trains again what another one has trained.
     pub fn new(folder: impl Into<PathBuf>, build: &str, again: bool) -> Self {
         let (folder, build) = (folder.into(), build.to_owned());
-        ModelStore(Arc::new(Kept { folder, build, again, foreign: AtomicUsize::new(0) }))
+        ModelStore(Arc::new(StoreFolder { folder, build, again, foreign: AtomicUsize::new(0) }))
     }
 
     /// How many models that were taken from here another build has trained.
@@ -55,7 +55,7 @@ impl ModelStore {
         described: &dyn Debug,
         train: impl FnOnce() -> Result<Vec<Vec<f64>>, ExperimentError>,
     ) -> Result<Vec<Vec<f64>>, ExperimentError> {
-        let Kept { folder, build, again, foreign } = &*self.0;
+        let StoreFolder { folder, build, again, foreign } = &*self.0;
         let path = folder.join(format!("{}.json", digest(&format!("{described:?}"))));
         let kept = fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
         if let Some(Entry { build: by, models }) = kept

@@ -95,13 +95,13 @@ settings! {
     sampling: Sampling,
     /// The blocks of a consensus that move in each iteration: all, permutation, single or blocks:M.
     schedule: BlockSchedule,
-    /// The largest norm of one unit's gradient; beside precondition, in its coordinates.
+    /// The largest norm of one unit's gradient; with precondition, in its coordinates.
     clip: f64,
     /// The part of the budget that buys the median size of the targets, which the clip of a loss
     /// without a bounded slope is in proportion to; 0 is none, and the clip is then a part of the
     /// range of the target.
     clip_share ("clip-share"): f64,
-    /// The step size η_k: constant:η, sqrt:η or epoch:η; beside precondition, in its coordinates.
+    /// The step size η_k: constant:η, sqrt:η or epoch:η; with precondition, in its coordinates.
     step: StepSize,
     /// The largest momentum: iterate k is moved on by min((k − 1)/(k + 2), momentum) of its last
     /// change, or in Frank–Wolfe takes so much of its gradient from those before; 0 is none.
@@ -122,7 +122,7 @@ settings! {
     /// The factor by which the penalty parameters grow with every iteration.
     growth: f64,
     /// The weight of the mean loss of a party on a graph beside the penalty, at most the number of its
-    /// records: C in RA18; 1 by default.
+    /// records: C in RA18; 1, the default.
     loss_weight ("C", "loss-weight"): f64,
     /// The penalty parameter of each party on a graph, in place of rho: one number for each, as
     /// 0.5,1,2, or degree:C for C over the number of its neighbours: η_i.
@@ -155,15 +155,15 @@ settings! {
     walk: WalkState,
     /// Which iterates the solution is the average of: last, uniform, weighted or late.
     average: Average,
-    /// Whether the noise of a correction shrinks with its distance from the snapshot; yes when it
-    /// is not said.
+    /// Whether the noise of a correction shrinks with its distance from the snapshot: true, the
+    /// default, or false.
     shrink: bool,
     /// The law of a random linear term: normal, or spherical-laplace for a pure ε.
     law: Law,
     /// The fraction of all parties that is assumed honest, where sums are masked.
     honest: f64,
     /// The constant that the noise of a published version leaves open: c₂ in LS22's Theorem 1; 1,
-    /// the default, beside as_published alone.
+    /// the default. Only with as_published.
     noise_constant ("c2", "noise-constant"): f64,
     /// Run the paper's own version, whose privacy claim does not hold; the result is not certified.
     as_published ("as-published"): bool,

@@ -24,6 +24,8 @@ mod parties;
 mod reading;
 mod report;
 mod search;
+#[cfg(reticent_seeded_bugs)]
+mod seeded;
 mod spec;
 mod subject;
 mod sums;
@@ -32,7 +34,7 @@ mod threshold;
 pub use attack::{AttackStatistic, Told};
 pub use map::{CellReport, TIGHT, audit_map, markdown};
 pub use method::AuditMethod;
-pub use pair::{Change, Neighbours, Others};
+pub use pair::{CanaryChange, Neighbours, Others};
 pub use report::AuditReport;
 pub use reticent_oracle::Sampling;
 pub use spec::AuditSpec;

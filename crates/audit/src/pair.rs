@@ -37,7 +37,7 @@ pub enum Others {
 
 /// What stands in the canary's place in the other world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum CanaryChange {
     /// The same row with the other target.
     Flipped,
     /// The opposite row with the same target.
@@ -54,7 +54,7 @@ pub enum Change {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neighbours {
     /// What stands in the canary's place.
-    pub change: Change,
+    pub change: CanaryChange,
     /// The others in the canary's table.
     pub others: Others,
     /// The records of the other parties, where there are any.
@@ -109,24 +109,24 @@ impl Others {
     }
 }
 
-impl Change {
+impl CanaryChange {
     fn record(self) -> Option<Record> {
         match self {
-            Change::Flipped => Some(([1.0, 0.0], -1.0)),
-            Change::Mirrored => Some(([-1.0, 0.0], 1.0)),
-            Change::Vanished => Some(([0.0, 0.0], 1.0)),
-            Change::Turned => Some(([0.0, 1.0], -1.0)),
-            Change::Removed => None,
+            CanaryChange::Flipped => Some(([1.0, 0.0], -1.0)),
+            CanaryChange::Mirrored => Some(([-1.0, 0.0], 1.0)),
+            CanaryChange::Vanished => Some(([0.0, 0.0], 1.0)),
+            CanaryChange::Turned => Some(([0.0, 1.0], -1.0)),
+            CanaryChange::Removed => None,
         }
     }
 
     fn name(self) -> &'static str {
         match self {
-            Change::Flipped => "flipped",
-            Change::Mirrored => "mirrored",
-            Change::Vanished => "vanished",
-            Change::Turned => "turned",
-            Change::Removed => "removed",
+            CanaryChange::Flipped => "flipped",
+            CanaryChange::Mirrored => "mirrored",
+            CanaryChange::Vanished => "vanished",
+            CanaryChange::Turned => "turned",
+            CanaryChange::Removed => "removed",
         }
     }
 }
@@ -142,7 +142,7 @@ impl fmt::Display for Neighbours {
         if rows > 1 {
             write!(f, ", {rows} rows")?;
         }
-        if instead != rows && change != Change::Removed {
+        if instead != rows && change != CanaryChange::Removed {
             write!(f, ", {instead} instead")?;
         }
         if moved {
@@ -167,7 +167,7 @@ impl Neighbours {
         let Neighbours { change, others, elsewhere, beside, moved, .. } = *self;
         let rows = if with { self.rows } else { self.instead };
         // One that counts nothing has the row that pulls most.
-        let nothing = layout.weighted && !with && change == Change::Vanished;
+        let nothing = layout.weighted && !with && change == CanaryChange::Vanished;
         let canary = if with || nothing { Some(Others::Aligned.record()) } else { change.record() };
         let mut records = Vec::new();
         if layout.whole {
@@ -182,7 +182,7 @@ impl Neighbours {
             Box::new(|i| if i < beside && !layout.whole { i as u32 } else { beside as u32 });
         let mut weights = vec![0.5; records.len()];
         weights[beside..].fill(if nothing { 0.0 } else { 1.0 });
-        if moved && with == (change == Change::Removed) {
+        if moved && with == (change == CanaryChange::Removed) {
             records.rotate_left(beside);
             weights.rotate_left(beside);
             owner = Box::new(move |i| (i + 1).saturating_sub(rows) as u32);
@@ -211,10 +211,10 @@ impl Neighbours {
         layout: &WorldLayout,
     ) -> Vec<Self> {
         let mut family = Vec::new();
-        let changes: &[Change] = match (adjacency, layout.features) {
-            (Adjacency::AddRemove, _) => &[Change::Removed],
-            (_, 1) => &[Change::Flipped, Change::Mirrored, Change::Vanished],
-            _ => &[Change::Flipped, Change::Turned, Change::Vanished],
+        let changes: &[CanaryChange] = match (adjacency, layout.features) {
+            (Adjacency::AddRemove, _) => &[CanaryChange::Removed],
+            (_, 1) => &[CanaryChange::Flipped, CanaryChange::Mirrored, CanaryChange::Vanished],
+            _ => &[CanaryChange::Flipped, CanaryChange::Turned, CanaryChange::Vanished],
         };
         // Without others it does not matter what they do.
         let kinds = if beside == 0 { &Others::ALL[..1] } else { &Others::ALL[..] };

@@ -8,7 +8,9 @@ use std::ops::ControlFlow;
 use reticent::Spec;
 use reticent::accountant::{Adjacency, Unit, View};
 use reticent::map::{Drawn, MapCell, MapProcedure, cells};
-use reticent_audit::{AuditSpec, CellReport, Change, Neighbours, Others, TIGHT, audit_map, run};
+use reticent_audit::{
+    AuditSpec, CanaryChange, CellReport, Neighbours, Others, TIGHT, audit_map, run,
+};
 
 const DOCUMENT: &str = include_str!("../../../docs/guarantees.md");
 
@@ -241,8 +243,8 @@ fn wherever_a_person_stands_no_more_is_learned_than_is_certified() {
     for cell in wanted {
         let spec = AuditSpec::of(&cell, runs, Some(11));
         let change = match cell.adjacency {
-            Adjacency::AddRemove => Change::Removed,
-            Adjacency::ReplaceOne => Change::Flipped,
+            Adjacency::AddRemove => CanaryChange::Removed,
+            Adjacency::ReplaceOne => CanaryChange::Flipped,
         };
         for (rows, instead) in [(1, 1), (3, 1), (1, 4)] {
             let (others, elsewhere) = (Others::Opposing, Others::Silent);

@@ -2,7 +2,7 @@
 //!
 //! Every bound is at 95%, and the seeds are fixed: a test that passes, passes.
 
-use reticent_audit::{AuditMethod, AuditReport, AuditSpec, Change, run};
+use reticent_audit::{AuditMethod, AuditReport, AuditSpec, CanaryChange, run};
 
 /// Too little is three times as bad as too much: the steepest slope is on one side alone. All slopes
 /// are small beside the ridge of minimisers, so that a record pulls with all it has where they end.
@@ -58,6 +58,6 @@ fn the_worst_pair_of_a_lopsided_loss_is_found() {
     for epsilon in [1.0, 4.0] {
         let report = report(RESIDUAL, "ssadmm", (AuditMethod::Profile, 6_000), epsilon);
         assert!(!report.exceeded, "{report:?}");
-        assert_eq!(report.pair.change, Change::Mirrored, "{}", report.pair);
+        assert_eq!(report.pair.change, CanaryChange::Mirrored, "{}", report.pair);
     }
 }

@@ -7,7 +7,7 @@ use crate::line::{HistoryLine, LineKind};
 /// What was counted after a line of the history.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Moment {
+pub struct SpendingPoint {
     /// The number of the line.
     pub line: u64,
     /// When it was written.
@@ -24,7 +24,7 @@ pub struct Moment {
 pub(crate) fn spending_history(
     lines: &[HistoryLine],
     at_most: usize,
-) -> Result<Vec<Moment>, BudgetError> {
+) -> Result<Vec<SpendingPoint>, BudgetError> {
     let all: Vec<u64> = lines.iter().filter(|line| counts(line.kind)).map(|l| l.number).collect();
     let last = all.len().saturating_sub(1);
     let steps = at_most.max(2).min(all.len()).saturating_sub(1).max(1);
@@ -42,7 +42,7 @@ pub(crate) fn spending_history(
         }
         if shown.contains(&line.number) {
             let counted = |people| books.filter.reading(&books.spent(people));
-            moments.push(Moment {
+            moments.push(SpendingPoint {
                 line: line.number,
                 time: line.time.clone(),
                 job: line.job,

@@ -51,7 +51,7 @@ mod store;
 mod summary;
 
 pub use books::JobStatus;
-pub use course::Moment;
+pub use course::SpendingPoint;
 pub use error::BudgetError;
 pub use line::HistoryLine;
 pub use plan::{Planned, gaussian_job};

@@ -5,7 +5,7 @@ use reticent_accountant::Ledger;
 use reticent_noise::Hasher;
 
 use crate::books::{self, HistoryBooks};
-use crate::course::{Moment, spending_history};
+use crate::course::{SpendingPoint, spending_history};
 use crate::draft::Next;
 use crate::error::BudgetError;
 use crate::file::not_a_budget;
@@ -126,7 +126,7 @@ impl Store {
     ///
     /// # Errors
     /// A history that contradicts itself.
-    pub fn spending_history(&self, at_most: usize) -> Result<Vec<Moment>, BudgetError> {
+    pub fn spending_history(&self, at_most: usize) -> Result<Vec<SpendingPoint>, BudgetError> {
         spending_history(&self.lines()?, at_most)
     }
 

@@ -29,7 +29,7 @@ pub struct Delivery {
 /// Something that is written to a place of its own.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Piece {
-    /// What it is called in [`Places`], and in JSON.
+    /// What it is called in [`OutputPlaces`], and in JSON.
     pub key: String,
     /// What the file is, for people.
     pub what: String,
@@ -52,9 +52,9 @@ pub enum Content {
 
 /// Where pieces go, by their keys.
 #[derive(Debug, Default)]
-pub struct Places(Vec<(&'static str, PathBuf)>);
+pub struct OutputPlaces(Vec<(&'static str, PathBuf)>);
 
-impl Places {
+impl OutputPlaces {
     /// The same with a place for this piece, if one was named.
     pub fn and(mut self, key: &'static str, path: Option<&Path>) -> Self {
         self.0.extend(path.map(|path| (key, path.to_owned())));
@@ -116,7 +116,7 @@ impl Delivery {
 
     /// Writes what was asked for and says so, with what was charged. What cannot be written stays
     /// kept, or is shown where it is not.
-    pub fn hand_over(self, places: &Places, charged: Charged) -> Answer {
+    pub fn hand_over(self, places: &OutputPlaces, charged: Charged) -> Answer {
         let Delivery { mut answer, tail, pieces } = self;
         let mut tail = Some(tail);
         let mut failures = Vec::new();

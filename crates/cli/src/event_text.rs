@@ -1,8 +1,7 @@
 //! Events as users type them: `gaussian:z=2`, `pure-dp:epsilon=0.1`, with a sampling beside them.
 
-use clap::Args;
 use reticent::Scope;
-use reticent::accountant::{Adjacency, Event, Ledger, Mechanism, Unit, View};
+use reticent::accountant::{Event, Ledger, Mechanism};
 use serde_json::{Map, Value};
 
 use crate::failure::CommandFailure;
@@ -70,33 +69,10 @@ pub fn sampled(mechanism: Mechanism, sampling: Option<&str>) -> Result<Mechanism
     self::mechanism(&fields)
 }
 
-/// What neighbours of a table are, for events that no job has.
-#[derive(Clone, Copy, Debug, Args)]
-pub struct NeighbourFlags {
-    /// The neighbouring relation of tables: replace-one or add-remove
-    #[arg(long, default_value_t)]
-    adjacency: Adjacency,
-
-    /// The unit of protection: record or user
-    #[arg(long, default_value_t)]
-    unit: Unit,
-}
-
-impl NeighbourFlags {
-    /// Whom a count of such events is about.
-    pub fn scope(self) -> Scope {
-        Scope { adjacency: self.adjacency, unit: self.unit, view: View::Central }
-    }
-}
-
 /// A ledger of `steps` times the mechanism.
-pub fn ledger(
-    mechanism: Mechanism,
-    steps: u64,
-    neighbours: NeighbourFlags,
-) -> Result<Ledger, CommandFailure> {
+pub fn ledger(mechanism: Mechanism, steps: u64, scope: Scope) -> Result<Ledger, CommandFailure> {
     let shown = mechanism.to_string();
-    let Scope { adjacency, unit, view } = neighbours.scope();
+    let Scope { adjacency, unit, view } = scope;
     let event = Event::new(mechanism, adjacency, unit, view)
         .map_err(|error| refuse(&shown, &error.to_string()))?;
     let mut ledger = Ledger::new();

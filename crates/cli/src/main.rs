@@ -15,6 +15,7 @@ mod number;
 mod parties;
 mod predictions;
 mod progress;
+mod promise_flags;
 mod purse;
 mod repeated;
 mod settings;

@@ -30,7 +30,7 @@ pub struct PurseFlags {
     #[arg(long, value_name = "FILE")]
     budget: Option<PathBuf>,
 
-    /// The table is a new edition of the budget's: the same people, what is asked adds up
+    /// The table is a new edition of the one that the budget knows: the same people, so costs add up
     #[arg(long, requires = "budget")]
     new_edition: bool,
 

@@ -221,7 +221,7 @@ pub struct Keeping<'b, R: Payable, F> {
 }
 
 /// What came of such a job.
-pub struct Ended<D> {
+pub struct KeptOutcome<D> {
     done: D,
     /// The result, ready to be handed over.
     pub delivery: Result<Delivery, CommandFailure>,
@@ -234,7 +234,7 @@ where
     R: Payable,
     F: FnOnce(&mut R::Done) -> Result<Delivery, CommandFailure>,
 {
-    type Done = Ended<R::Done>;
+    type Done = KeptOutcome<R::Done>;
 
     fn plans(&self) -> Result<Vec<Ledger>, Error> {
         self.ready.plans()
@@ -262,7 +262,7 @@ where
                 (Ok(whole.delivery), kept)
             }
         };
-        Ok(Ended { done, delivery, kept })
+        Ok(KeptOutcome { done, delivery, kept })
     }
 
     fn ledgers(done: &Self::Done) -> Vec<&Ledger> {

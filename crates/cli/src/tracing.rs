@@ -18,7 +18,7 @@ use crate::sheet::{Cells, Sheet};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "A trace of the run (docs/traces.md)")]
 pub struct TraceFlags {
-    /// Write what the run comes to, iteration by iteration: FILE.csv or FILE.parquet
+    /// Write a trace of the run, a row for each iteration, to FILE.csv or FILE.parquet
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 

@@ -291,6 +291,7 @@ def check(reticent, folder, packages):
     compare = Compare()
     for columns in [COLUMNS, bent(COLUMNS)]:
         every_target(reticent, folder, packages, compare, columns)
+    commas(reticent, folder, compare)
     libsvm(reticent, folder, packages, compare)
     return compare
 
@@ -315,6 +316,28 @@ def every_target(reticent, folder, packages, compare, columns):
             compare.rows(f"{kind}: ONNX", mine, in_onnx(folder / f"{kind}.onnx", rows, NAMES, numeric))
             run(reticent, "export", model, "--to", "sklearn-json", "--out", folder / f"{kind}.json", "--force")
             compare.rows(f"{kind}: scikit-learn", mine, in_sklearn(folder / f"{kind}.json", rows, NAMES, kind))
+
+
+def commas(reticent, folder, compare):
+    """A table whose numbers are written 3,14: in a database they are numbers, or still texts."""
+    rows = tables(folder, "two", random.Random(7))
+    numeric, target = NAMES[:4], TARGETS["two"][0]
+    for name in ["train.csv", "new.csv"]:
+        table = list(csv.reader(open(folder / name, newline="", encoding="utf-8")))
+        spelt = [[word.replace(".", ",") if column in numeric else word for column, word in zip(table[0], row)] for row in table]
+        with open(folder / name, "w", newline="", encoding="utf-8") as file:
+            csv.writer(file, delimiter=";").writerows(spelt)
+    head = 'delimiter = ";"\ndecimal = ","\n'
+    (folder / "schema.toml").write_text(f'{head}{COLUMNS}[[column]]\nkind = "target"\n{target}\n', encoding="utf-8")
+    model = folder / "commas"
+    run(reticent, "fit", folder / "train.csv", "--schema", folder / "schema.toml", "--algorithm", "exact",
+        "--penalty", "l2:1e-4", "--out", model, "--quiet")
+    mine = ours(run(reticent, "predict", model, folder / "new.csv").decode())
+    query = run(reticent, "export", model, "--to", "sql", "--keep", "id").decode()
+    compare.rows("commas: SQL", mine, in_sqlite(query, rows, NAMES, numeric))
+    texts = [[word.replace(".", ",") if name in numeric else word for name, word in zip(NAMES, row)] for row in rows]
+    compare.rows("commas: SQL of texts", mine, in_sqlite(query, texts, NAMES, []))
+    compare.rows("commas: PMML", mine, in_pmml(run(reticent, "export", model, "--to", "pmml"), rows, NAMES, numeric))
 
 
 def libsvm(reticent, folder, packages, compare):

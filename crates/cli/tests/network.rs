@@ -45,6 +45,40 @@ fn three_hospitals_and_a_lead_come_to_one_model_and_each_pays_once() {
     let said = folder.shell(again);
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     assert!(said.out.contains("\"job\":") && !said.out.contains("\"job\":null"), "{}", said.out);
+    a_model_that_cannot_be_written_exits_with_4(&folder);
+}
+
+/// It exited with 2, as if nothing had been paid. Without mounts there is no full disk to try it on.
+fn a_model_that_cannot_be_written_exits_with_4(folder: &Folder) {
+    if folder.shell("unshare -rm true").code != 0 {
+        return eprintln!("skipped: no mounts without privileges");
+    }
+    let commands = [
+        ("north", "reticent join h/run.toml --party h/north/small.toml"),
+        (
+            "lead",
+            "reticent lead h/run.toml --key h/lead/key --journal h/lead/journal --out h/lead/small/model",
+        ),
+    ];
+    let small = "sed \"s|^out.*|out = 'small/model'|\" h/north/party.toml > h/north/small.toml; mkdir h/north/small h/lead/small";
+    assert_eq!(folder.shell(small).code, 0);
+    for (member, command) in commands {
+        let full = format!(
+            "mount -t tmpfs -o size=4k tmpfs h/{member}/small; head -c 4096 /dev/zero > h/{member}/small/taken"
+        );
+        let said = folder.shell(&format!("unshare -rm sh -c '{full}; {command}'"));
+        assert_eq!(said.code, 4, "{}{}", said.out, said.err);
+        assert!(
+            said.err.contains("the run is over, but") && said.err.contains("journal"),
+            "{}",
+            said.err
+        );
+        let said = folder.shell(command);
+        assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+        let (first, second) =
+            (format!("h/{member}/model/model.json"), format!("h/{member}/small/model/model.json"));
+        assert_eq!(folder.read(&first), folder.read(&second));
+    }
 }
 
 #[test]

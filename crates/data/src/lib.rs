@@ -61,10 +61,10 @@ pub use schema::{
 #[cfg(feature = "parquet")]
 pub use source::parse_parquet;
 pub use source::{
-    ContentListener, DraftOptions, Format, Head, KeptCell, KeptKind, ReadOptions, SchemaDraft,
-    SharedListener, SplitRule, TableCheck, Thoroughness, Visitor, check, draft_from_public, load,
-    load_and_compare, load_and_tell, load_features, parse_csv, parse_libsvm, skeleton, split_file,
-    visit, visit_bytes,
+    ContentListener, DraftOptions, Format, Head, KeptCell, KeptKind, ReadOptions, RecordVisitor,
+    SchemaDraft, SharedListener, SplitRule, TableCheck, Thoroughness, check, draft_from_public,
+    load, load_and_compare, load_and_tell, load_features, parse_csv, parse_libsvm, skeleton,
+    split_file, visit, visit_bytes,
 };
 pub use sparse::Csr;
 pub use split::Skew;

@@ -5,8 +5,8 @@
 #![allow(clippy::unwrap_used)]
 
 use reticent_data::{
-    DataError, EncodedRow, Head, KeptCell, Purpose, Rows, Schema, Table, Target, Visitor, load,
-    load_features, visit,
+    DataError, EncodedRow, Head, KeptCell, Purpose, RecordVisitor, Rows, Schema, Table, Target,
+    load, load_features, visit,
 };
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -60,7 +60,7 @@ struct Collect<'a> {
     columns: usize,
 }
 
-impl Visitor for Collect<'_> {
+impl RecordVisitor for Collect<'_> {
     fn head(&mut self, _: Head) -> bool {
         true
     }

@@ -4,7 +4,7 @@ use crate::theme::{HUES, SERIES};
 
 /// A line with a name, and perhaps a band of what it may be instead.
 #[derive(Clone, Debug)]
-pub struct Curve {
+pub struct PlotCurve {
     pub(crate) name: String,
     pub(crate) points: Vec<(f64, f64)>,
     pub(crate) band: Vec<(f64, f64, f64)>,
@@ -13,7 +13,7 @@ pub struct Curve {
     pub(crate) hue: Option<usize>,
 }
 
-impl Curve {
+impl PlotCurve {
     /// Points in order, joined; those that are not finite are left out.
     #[must_use]
     pub fn line(name: &str, points: Vec<(f64, f64)>) -> Self {

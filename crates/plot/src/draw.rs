@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::STYLE;
 use crate::axis::DrawnAxis;
-use crate::curve::Curve;
+use crate::curve::PlotCurve;
 use crate::labels::spread;
 use crate::plot::{Plot, Size};
 use crate::svg::{Anchor, Svg, Words, cut, escaped, place, width_of};
@@ -144,7 +144,7 @@ fn remarks(svg: &mut Svg, plot: &Plot, frame: &Frame, titled: bool) {
     }
 }
 
-fn shown<'p>(plot: &'p Plot, curve: &'p Curve) -> impl Iterator<Item = &'p (f64, f64)> {
+fn shown<'p>(plot: &'p Plot, curve: &'p PlotCurve) -> impl Iterator<Item = &'p (f64, f64)> {
     let takes = |point: &&(f64, f64)| plot.x.takes(point.0) && plot.y.takes(point.1);
     curve.points.iter().filter(takes)
 }
@@ -211,7 +211,7 @@ fn axis_names(svg: &mut Svg, plot: &Plot, frame: &Frame) {
 fn draw_curve(
     svg: &mut Svg,
     plot: &Plot,
-    curve: &Curve,
+    curve: &PlotCurve,
     k: usize,
     (x, y): (&DrawnAxis, &DrawnAxis),
 ) {
@@ -265,7 +265,7 @@ fn draw_curve(
 }
 
 /// The class and the colour of a curve's name.
-fn ink(curve: &Curve, k: usize) -> (String, &'static str) {
+fn ink(curve: &PlotCurve, k: usize) -> (String, &'static str) {
     if curve.quiet {
         ("faint".to_owned(), FAINT)
     } else {

@@ -1,14 +1,14 @@
 //! Pictures as SVG: curves with bands, steps over time, and bars.
 //!
-//! A [`Plot`] has two [`Axis`] and some [`Curve`]s; [`Bars`] have a name and a number each. Either is
+//! A [`Plot`] has two [`Axis`] and some [`PlotCurve`]s; [`Bars`] have a name and a number each. Either is
 //! drawn for a file that stands alone ([`Plot::to_file`]), with its style inside, or for a page
 //! ([`Plot::to_page`]), which brings [`STYLE`] once for all its pictures.
 //!
 //! ```
-//! use reticent_plot::{Axis, Curve, Plot};
+//! use reticent_plot::{Axis, PlotCurve, Plot};
 //!
 //! let plot = Plot::new("What the run costs", Axis::log("δ"), Axis::linear("ε").from_zero())
-//!     .with(Curve::line("promised", vec![(1e-8, 1.2), (1e-6, 1.0), (1e-4, 0.8)]));
+//!     .with(PlotCurve::line("promised", vec![(1e-8, 1.2), (1e-6, 1.0), (1e-4, 0.8)]));
 //! assert!(plot.to_file().contains("<title"));
 //! ```
 
@@ -25,7 +25,7 @@ mod time;
 
 pub use axis::Axis;
 pub use bars::{Bar, Bars, share};
-pub use curve::Curve;
+pub use curve::PlotCurve;
 pub use overlap::overlaps;
 pub use plot::{Plot, Size};
 pub use theme::{HUES, STYLE};

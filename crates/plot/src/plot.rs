@@ -1,7 +1,7 @@
 //! A picture of curves between two axes.
 
 use crate::axis::Axis;
-use crate::curve::Curve;
+use crate::curve::PlotCurve;
 use crate::draw;
 
 /// How large a picture is drawn.
@@ -20,7 +20,7 @@ pub struct Plot {
     pub(crate) description: String,
     pub(crate) x: Axis,
     pub(crate) y: Axis,
-    pub(crate) curves: Vec<Curve>,
+    pub(crate) curves: Vec<PlotCurve>,
     pub(crate) rules: Vec<(f64, String)>,
     pub(crate) stamp: String,
     pub(crate) note: String,
@@ -43,7 +43,7 @@ impl Plot {
 
     /// With one more curve.
     #[must_use]
-    pub fn with(mut self, curve: Curve) -> Self {
+    pub fn with(mut self, curve: PlotCurve) -> Self {
         self.curves.push(curve);
         self
     }

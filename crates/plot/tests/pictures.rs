@@ -2,7 +2,7 @@
 //! `RETICENT_PICTURES=DIR cargo test -p reticent-plot` writes them there, to be looked at.
 #![allow(clippy::unwrap_used)]
 
-use reticent_plot::{Axis, Bar, Bars, Curve, HUES, Plot, Size, overlaps, share};
+use reticent_plot::{Axis, Bar, Bars, HUES, Plot, PlotCurve, Size, overlaps, share};
 
 fn epsilon_of_delta() -> Plot {
     let deltas: Vec<f64> = (4..=48).map(|k| 10_f64.powf(-f64::from(k) / 4.0)).collect();
@@ -12,15 +12,15 @@ fn epsilon_of_delta() -> Plot {
     let lower = deltas.iter().map(|&d| (d, 0.93 * promised(d))).collect();
     Plot::new("What the run costs: ε at each δ", Axis::log("δ"), Axis::linear("ε").from_zero())
         .described("ε grows from 0.46 to 1.6 as δ falls.")
-        .with(Curve::line("promised", upper).with_band(band))
-        .with(Curve::line("no analysis gives less", lower))
+        .with(PlotCurve::line("promised", upper).with_band(band))
+        .with(PlotCurve::line("no analysis gives less", lower))
 }
 
 fn shares() -> Plot {
     let levels: Vec<f64> = (0..=20).map(|k| f64::from(k) / 20.0).collect();
     Plot::new("What an attacker can do", Axis::share("false alarms"), Axis::share("caught"))
-        .with(Curve::line("at most", levels.iter().map(|&a| (a, a.powf(0.4))).collect()))
-        .with(Curve::line("guessing", vec![(0.0, 0.0), (1.0, 1.0)]).quiet())
+        .with(PlotCurve::line("at most", levels.iter().map(|&a| (a, a.powf(0.4))).collect()))
+        .with(PlotCurve::line("guessing", vec![(0.0, 0.0), (1.0, 1.0)]).quiet())
 }
 
 fn over_time() -> Plot {
@@ -29,7 +29,7 @@ fn over_time() -> Plot {
     let points = [(0.0, 0.0), (3.0, 0.8), (20.0, 1.7), (41.0, 2.2), (60.0, 2.2)];
     let points = points.map(|(at, value)| (start + at * day, value)).to_vec();
     Plot::new("The budget over time", Axis::time("day"), Axis::linear("ε").from_zero())
-        .with(Curve::steps("counted", points))
+        .with(PlotCurve::steps("counted", points))
         .with_rule(3.0, "promised: 3")
 }
 
@@ -104,18 +104,20 @@ fn curves_are_named_where_they_end_and_told_apart_without_colour() {
 #[test]
 fn steps_hold_their_value_until_the_next() {
     let points = vec![(0.0, 1.0), (1.0, 2.0), (2.0, 3.0)];
-    let drawn = |curve: Curve| {
+    let drawn = |curve: PlotCurve| {
         let svg = Plot::new("", Axis::linear(""), Axis::linear("")).with(curve).to_file();
         svg.split("points=\"").nth(1).unwrap().split('"').next().unwrap().split(' ').count()
     };
-    assert_eq!(drawn(Curve::line("", points.clone())), 3);
-    assert_eq!(drawn(Curve::steps("", points)), 5);
+    assert_eq!(drawn(PlotCurve::line("", points.clone())), 3);
+    assert_eq!(drawn(PlotCurve::steps("", points)), 5);
 }
 
 #[test]
 fn one_point_is_seen() {
     let drawn = |points: Vec<(f64, f64)>| {
-        Plot::new("", Axis::linear(""), Axis::linear("")).with(Curve::line("a", points)).to_file()
+        Plot::new("", Axis::linear(""), Axis::linear(""))
+            .with(PlotCurve::line("a", points))
+            .to_file()
     };
     assert_eq!(drawn(vec![(1.0, 1.0)]).matches("<circle").count(), 1);
     assert!(!drawn(vec![(1.0, 1.0), (2.0, 1.0)]).contains("<circle"));
@@ -125,7 +127,7 @@ fn one_point_is_seen() {
 fn what_is_not_finite_or_not_on_the_axis_is_left_out() {
     let points = vec![(1e-3, 1.0), (1e-2, f64::INFINITY), (0.0, 1.0), (1e-1, 0.5)];
     let svg = Plot::new("t", Axis::log("x"), Axis::linear("y"))
-        .with(Curve::line("a < b", points))
+        .with(PlotCurve::line("a < b", points))
         .to_file();
     let path = svg.split("points=\"").nth(1).unwrap().split('"').next().unwrap();
     assert_eq!(path.split(' ').count(), 2, "two points are drawn");
@@ -135,7 +137,8 @@ fn what_is_not_finite_or_not_on_the_axis_is_left_out() {
 #[test]
 fn a_picture_of_nothing_is_a_picture() {
     for axis in [Axis::linear("x"), Axis::log("x"), Axis::share("x"), Axis::time("x")] {
-        let plot = Plot::new("nothing", axis.clone(), axis).with(Curve::line("none", Vec::new()));
+        let plot =
+            Plot::new("nothing", axis.clone(), axis).with(PlotCurve::line("none", Vec::new()));
         holds("nothing", &plot.to_file());
         holds("nothing-narrow", &plot.to_page(Size::Narrow, "n"));
     }
@@ -148,7 +151,7 @@ fn names_cannot_break_out() {
     let hostile = "</text></svg><script>alert(1)</script><a x=\"";
     let plot = Plot::new(hostile, Axis::linear(hostile), Axis::log(hostile))
         .described(hostile)
-        .with(Curve::line(hostile, vec![(1.0, 1.0), (2.0, 2.0)]))
+        .with(PlotCurve::line(hostile, vec![(1.0, 1.0), (2.0, 2.0)]))
         .with_rule(1.5, hostile);
     for svg in [plot.to_file(), plot.to_page(Size::Narrow, hostile)] {
         assert!(
@@ -180,7 +183,7 @@ fn crowded(curves: usize, rules: usize, spread: f64) -> Plot {
         let level = 0.75 + spread * k as f64;
         let points = vec![(0.05, level), (0.2, level + 1e-5), (1.0, level)];
         let name = format!("Algorithm {k}, δ = 1e-{k}, as the paper prints it");
-        plot = plot.with(Curve::line(&name, points).coloured(k));
+        plot = plot.with(PlotCurve::line(&name, points).coloured(k));
     }
     for k in 0..rules {
         plot = plot.with_rule(0.75 + spread * k as f64, &format!("without noise, {k}"));
@@ -215,7 +218,7 @@ fn a_warning_and_a_remark_are_in_the_picture() {
 #[test]
 fn a_colour_that_is_asked_for_is_the_same_at_every_place() {
     let points = vec![(1.0, 1.0), (2.0, 2.0)];
-    let curve = |name: &str, hue: usize| Curve::line(name, points.clone()).coloured(hue);
+    let curve = |name: &str, hue: usize| PlotCurve::line(name, points.clone()).coloured(hue);
     let first = Plot::new("", Axis::linear(""), Axis::linear("")).with(curve("a", HUES - 1));
     let colour = |svg: &str, name: &str| {
         let end = svg.find(&format!(">{name}</text>")).unwrap();
@@ -233,7 +236,7 @@ fn a_colour_that_is_asked_for_is_the_same_at_every_place() {
 fn an_axis_that_is_cut_leaves_out_what_is_beyond() {
     let points = vec![(1.0, 0.5), (2.0, 900.0), (3.0, 0.6)];
     let svg = Plot::new("", Axis::linear("x"), Axis::linear("y").within(0.4, 0.7))
-        .with(Curve::line("a", points))
+        .with(PlotCurve::line("a", points))
         .to_file();
     let path = svg.split("points=\"").nth(1).unwrap().split('"').next().unwrap();
     assert_eq!(path.split(' ').count(), 2);

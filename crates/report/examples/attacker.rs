@@ -7,7 +7,7 @@
 use std::error::Error;
 
 use reticent::accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View, calibrate, trade_off};
-use reticent_plot::{Axis, Curve, Plot};
+use reticent_plot::{Axis, Plot, PlotCurve};
 
 /// False alarms that the attacker accepts.
 const ALARMS: [(f64, &str); 3] =
@@ -42,7 +42,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     let plot = ALARMS
         .iter()
         .zip(curves)
-        .fold(plot, |plot, ((_, name), points)| plot.with(Curve::line(name, points)));
+        .fold(plot, |plot, ((_, name), points)| plot.with(PlotCurve::line(name, points)));
     print!("{}", plot.to_file());
     Ok(())
 }

@@ -2,9 +2,9 @@
 
 use maud::{Markup, PreEscaped, html};
 use reticent_budget::{
-    BudgetSummary, GroupSummary, JobProgress, JobStatus, JobSummary, Moment, Promise,
+    BudgetSummary, GroupSummary, JobProgress, JobStatus, JobSummary, Promise, SpendingPoint,
 };
-use reticent_plot::{Axis, Curve, Plot, seconds, share};
+use reticent_plot::{Axis, Plot, PlotCurve, seconds, share};
 
 use crate::curves::figure;
 use crate::words::{
@@ -16,7 +16,7 @@ use crate::words::{
 pub struct BudgetAccount {
     pub(crate) name: String,
     pub(crate) summary: BudgetSummary,
-    pub(crate) course: Vec<Moment>,
+    pub(crate) course: Vec<SpendingPoint>,
 }
 
 /// So many jobs are listed on a page; the newest.
@@ -25,7 +25,7 @@ const LISTED: usize = 100;
 impl BudgetAccount {
     /// What `summary` and `course` say of the budget in a file of this name.
     #[must_use]
-    pub fn new(name: &str, summary: BudgetSummary, course: Vec<Moment>) -> Self {
+    pub fn new(name: &str, summary: BudgetSummary, course: Vec<SpendingPoint>) -> Self {
         Self { name: name.to_owned(), summary, course }
     }
 
@@ -125,10 +125,11 @@ pub(crate) fn course(account: &BudgetAccount, id: &str) -> Markup {
     )
     .with_rule(ceiling, &format!("promised: {}", given(ceiling)));
     for group in 0..groups {
-        let at = |moment: &Moment| Some((seconds(&moment.time)?, *moment.counted.get(group)?));
+        let at =
+            |moment: &SpendingPoint| Some((seconds(&moment.time)?, *moment.counted.get(group)?));
         let points = held(course.iter().filter_map(at).collect());
         let name = if groups > 1 { format!("people {}", group + 1) } else { "counted".to_owned() };
-        plot = plot.with(Curve::steps(&name, points));
+        plot = plot.with(PlotCurve::steps(&name, points));
     }
     let last = account.worst().map_or(0.0, |group| group.counted);
     let words =

@@ -1,8 +1,8 @@
 //! The curves of a model's columns, in the units of its table.
 
 use maud::{Markup, html};
-use reticent::{ColumnCurve, CurvePoint, Model};
-use reticent_plot::{Axis, Curve, Plot};
+use reticent::{ColumnCurve, ColumnCurvePoint, Model};
+use reticent_plot::{Axis, Plot, PlotCurve};
 
 use crate::curves::figure;
 use crate::words::{number, plain, said};
@@ -41,7 +41,7 @@ pub(crate) fn column_curves(model: &Model, id: &str) -> Markup {
 
 fn picture(curve: &ColumnCurve, id: &str) -> Markup {
     let name = plain(&curve.column);
-    let across = |at: &CurvePoint| if curve.days { at.x * DAY } else { at.x };
+    let across = |at: &ColumnCurvePoint| if curve.days { at.x * DAY } else { at.x };
     let one = curve.of.len() == 1;
     let (x, what) =
         (axis(curve, &name), if one { plain(&curve.of[0]) } else { "score".to_owned() });
@@ -55,9 +55,9 @@ fn picture(curve: &ColumnCurve, id: &str) -> Markup {
     let line = |k: usize| curve.points.iter().map(|at| (across(at), at.values[k])).collect();
     let band = curve.points.iter().filter_map(|at| Some((across(at), at.band?.from, at.band?.to)));
     let plot = match one {
-        true => plot.with(Curve::line("model", line(0)).with_band(band.collect())),
+        true => plot.with(PlotCurve::line("model", line(0)).with_band(band.collect())),
         false => (0..curve.of.len())
-            .fold(plot, |plot, k| plot.with(Curve::line(&plain(&curve.of[k]), line(k)))),
+            .fold(plot, |plot, k| plot.with(PlotCurve::line(&plain(&curve.of[k]), line(k)))),
     };
     let caption = format!("{name}: moves it by up to {}", number(curve.range));
     html! {

@@ -1,7 +1,7 @@
 //! ε at each δ, and what an attacker can do: in words, as a picture and as a table.
 
 use maud::{Markup, PreEscaped, html};
-use reticent_plot::{Axis, Curve, Plot, Size};
+use reticent_plot::{Axis, Plot, PlotCurve, Size};
 
 use crate::subject::{ReportSubject, SAID};
 use crate::words::{percent_near, percent_up, up};
@@ -32,8 +32,8 @@ pub(crate) fn attacker(subject: &ReportSubject, id: &str) -> Markup {
         Axis::share("caught, at most"),
     )
     .described(&format!("At most this is caught at so many false alarms: {}.", words.join(", ")))
-    .with(Curve::line("at most", points.clone()))
-    .with(Curve::line("guessing", vec![(0.0, 0.0), (1.0, 1.0)]).quiet());
+    .with(PlotCurve::line("at most", points.clone()))
+    .with(PlotCurve::line("guessing", vec![(0.0, 0.0), (1.0, 1.0)]).quiet());
     html! {
         @if let Some(caught) = subject.caught_at(0.05) {
             p.lead {
@@ -71,15 +71,15 @@ fn epsilon_plot(points: &[(f64, f64, f64)]) -> (Plot, &'static str) {
     };
     let at = |point: &(f64, f64, f64)| format!("{} at δ = {}", up(point.2), short(point.0));
     let words: Vec<String> = points.iter().step_by(6).map(at).collect();
-    let x = Axis::log("δ, the chance that ε does not hold");
+    let x = Axis::log("δ, the additive slack of the guarantee");
     let plot = Plot::new("ε at each δ", x, Axis::linear("ε").from_zero())
         .described(&format!("ε is at most {}.", words.join(", ")))
-        .with(Curve::line("promised", line(|point| point.2)).with_band(points.to_vec()));
+        .with(PlotCurve::line("promised", line(|point| point.2)).with_band(points.to_vec()));
     let top = points.iter().map(|point| point.2).fold(0.0, f64::max);
     if points.iter().all(|(_, lower, upper)| upper - lower < 0.01 * top) {
         return (plot, "No analysis of all that was released can give visibly less.");
     }
-    let plot = plot.with(Curve::line("no analysis gives less", line(|point| point.1)));
+    let plot = plot.with(PlotCurve::line("no analysis gives less", line(|point| point.1)));
     (plot, "The truth about everything that was released lies between the two lines.")
 }
 

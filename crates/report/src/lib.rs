@@ -22,7 +22,7 @@ pub mod words;
 
 pub use budget::BudgetAccount;
 pub use page::Page;
-pub use paid::PaidRun;
+pub use paid::PayingJob;
 pub use report::{ReportHead, report, report_with};
 pub use shell::policy;
 pub use subject::{Finding, FindingOutcome, Findings, ReportSubject};

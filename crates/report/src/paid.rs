@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// What a budget planned for a run, and what the run did.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PaidRun {
+pub struct PayingJob {
     /// The number of the job in the budget.
     pub job: u64,
     /// Its place among the jobs, from 1.
@@ -23,7 +23,7 @@ pub struct PaidRun {
     pub exact: bool,
 }
 
-impl PaidRun {
+impl PayingJob {
     /// The job of a budget that paid for what a certificate is about: the one whose last line names
     /// the certificate, or, of jobs that name none, one that planned just what its ledger has. Jobs
     /// that were given back are none, and no job is that of two models: those that were `taken`
@@ -53,7 +53,7 @@ impl PaidRun {
             if let Some(paid) = Self::on(line, certificate)? {
                 taken.push(paid.job);
                 let ordinal = ordinal(lines, paid.job);
-                return Ok(Some(PaidRun { exact, ordinal, ..paid }));
+                return Ok(Some(PayingJob { exact, ordinal, ..paid }));
             }
         }
         Ok(None)
@@ -66,7 +66,7 @@ impl PaidRun {
         let others = body["between"].as_array().map_or(&[][..], Vec::as_slice);
         let mut plans = std::iter::once(&body["ledger"]).chain(others).filter_map(read);
         let of = |name: &str| body[name].as_f64().unwrap_or(f64::INFINITY);
-        Ok(plans.find(|plan| *plan == certificate.ledger).map(|plan| PaidRun {
+        Ok(plans.find(|plan| *plan == certificate.ledger).map(|plan| PayingJob {
             job: line.number(),
             ordinal: 0,
             asked: (of("epsilon"), of("delta")),

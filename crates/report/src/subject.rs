@@ -5,7 +5,7 @@ use reticent::{
     Certificate, CheckOutcome as Checked, Document, Error, Model, Standing, Verdict, VerifyCheck,
 };
 
-use crate::paid::PaidRun;
+use crate::paid::PayingJob;
 use crate::parts::{Parts, parts};
 
 /// What came of a check.
@@ -79,7 +79,7 @@ pub struct ReportSubject {
     /// (share of false alarms, share that is caught at most).
     pub(crate) caught: Vec<(f64, f64)>,
     pub(crate) parts: Parts,
-    pub(crate) paid: Option<PaidRun>,
+    pub(crate) paid: Option<PayingJob>,
 }
 
 /// The false alarms at which the trade-off is computed: dense where attackers would be.
@@ -124,13 +124,13 @@ impl ReportSubject {
 
     /// With what the budget planned for it.
     #[must_use]
-    pub fn paid_by(self, paid: Option<PaidRun>) -> Self {
+    pub fn paid_by(self, paid: Option<PayingJob>) -> Self {
         Self { paid, ..self }
     }
 
     /// What the budget planned for it, if it paid for it.
     #[must_use]
-    pub fn paid_run(&self) -> Option<&PaidRun> {
+    pub fn paying_job(&self) -> Option<&PayingJob> {
         self.paid.as_ref()
     }
 

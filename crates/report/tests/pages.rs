@@ -13,7 +13,8 @@ use reticent::tables::{Dataset, Schema, Target};
 use reticent::{Budget, Fit, Model};
 use reticent_budget::{PaidTable, Promise, Relation, Request, Store};
 use reticent_report::{
-    BudgetAccount, Finding, FindingOutcome, Findings, PaidRun, ReportSubject, live, policy, report,
+    BudgetAccount, Finding, FindingOutcome, Findings, PayingJob, ReportSubject, live, policy,
+    report,
 };
 use sha2::Digest;
 
@@ -179,7 +180,7 @@ fn several_models_have_a_table_and_what_they_cost_together() {
 fn a_paid_model_shows_its_plan_and_the_budget_what_is_left() {
     let store = store("clinic", "first model");
     let paid =
-        PaidRun { job: 3, ordinal: 2, asked: (1.0, 1e-6), planned: 122, used: 122, exact: true };
+        PayingJob { job: 3, ordinal: 2, asked: (1.0, 1e-6), planned: 122, used: 122, exact: true };
     let one = subject("m", model(1.0)).paid_by(Some(paid));
     let page = report(&[one], Some(&account(&store))).into_html();
     assert!(

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use reticent_core::four_digits;
 use reticent_noise::Hasher;
 use reticent_oracle::tables::{Labels, TargetKind};
 use reticent_problem::Loss;
@@ -240,6 +241,23 @@ fn shares(given: &[(String, f64)], labels: &Labels) -> Result<Vec<f64>, Error> {
 }
 
 impl Model {
+    /// The weights of the classes that it was trained with, in words.
+    pub(crate) fn weights_in_words(&self) -> Option<String> {
+        let named = self.classes().into_iter().flatten().zip(self.class_weights()?);
+        let words: Vec<String> =
+            named.map(|(name, x)| format!("{name} {}", four_digits(*x))).collect();
+        Some(words.join(", "))
+    }
+
+    /// What its probabilities are, if it was trained with class weights.
+    pub fn distortion(&self) -> Option<String> {
+        let weights = self.weights_in_words().filter(|_| self.has_probabilities())?;
+        Some(format!(
+            "The model was trained with class weights ({weights}): its probabilities are those among records that are \
+             weighted so, and not how often a class comes. Their order is the same."
+        ))
+    }
+
     /// The threshold above which the second of two classes is likelier than its share, for
     /// [`Asked::threshold`](crate::PredictionInput::threshold): the share itself or, of a model with class
     /// weights, what it is among records that are weighted so.

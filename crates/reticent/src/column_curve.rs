@@ -36,7 +36,7 @@ pub struct ColumnCurve {
     /// The knots between the bounds.
     pub knots: Vec<f64>,
     /// The points that the curve is straight between, from the lower to the upper bound.
-    pub points: Vec<CurvePoint>,
+    pub points: Vec<ColumnCurvePoint>,
     /// The largest difference between two of its points, of any output: what it can move.
     pub range: f64,
 }
@@ -44,7 +44,7 @@ pub struct ColumnCurve {
 /// A point of a curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct CurvePoint {
+pub struct ColumnCurvePoint {
     /// The value of the column.
     pub x: f64,
     /// What is added for it, one for each output.
@@ -151,6 +151,15 @@ impl Model {
         curves
     }
 
+    /// How many columns are bent, and by how many knots.
+    pub(crate) fn curves_in_words(&self) -> Option<String> {
+        let curves = self.curved();
+        let knots = || curves.iter().map(|curved| curved.numeric.hat_count());
+        let (least, most) = (knots().min()?, knots().max()?);
+        let knots = if least == most { most.to_string() } else { format!("{least} to {most}") };
+        Some(format!("{} columns, {knots} knots each", curves.len()))
+    }
+
     /// Its columns with hats.
     pub(crate) fn curved(&self) -> Vec<Curved<'_>> {
         let mut first = 0;
@@ -194,7 +203,7 @@ impl Model {
             found.estimates.len() == knots.len() && found.standard_errors.len() == knots.len()
         };
         let estimated = estimated.filter(fits);
-        let point = |place: f64| CurvePoint {
+        let point = |place: f64| ColumnCurvePoint {
             x: curved.numeric.at_place(place),
             values: at_knots.iter().map(|values| between(knots, values, place)).collect(),
             band: estimated.map(|found| band(place, found)),

@@ -15,11 +15,11 @@ use crate::task::Task;
 /// The word for a graph that is learned.
 const PRIVATE: &str = "private";
 
-/// λ on the scale of correlations, where nothing is said: weaker ties than this seldom repay an
+/// The default λ, on the scale of correlations: weaker ties than this seldom repay an
 /// edge.
 const LAMBDA: f64 = 0.1;
 
-/// The share of the budget, where nothing is said.
+/// The default share of the budget.
 const SHARE: f64 = 0.3;
 
 /// The most features: the matrix is decomposed as a whole.

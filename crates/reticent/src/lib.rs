@@ -150,7 +150,7 @@ mod write;
 pub use budget::Budget;
 pub use certificate::Certificate;
 pub use class_weights::ClassWeights;
-pub use column_curve::{ColumnCurve, CurveBand, CurveEstimate, CurvePoint};
+pub use column_curve::{ColumnCurve, ColumnCurvePoint, CurveBand, CurveEstimate};
 pub use count::{CountJob, Counted, Counting};
 pub use curves::Curves;
 pub use error::Error;

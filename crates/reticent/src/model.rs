@@ -257,6 +257,16 @@ impl Model {
         [&self.loss, &self.penalty, &self.constraint]
     }
 
+    /// What was minimised, in words, by name: the problem, and how columns are bent and classes are
+    /// weighted where they are.
+    pub fn described(&self) -> Vec<(&'static str, String)> {
+        let problem = ["loss", "penalty", "constraint"].into_iter().zip(self.problem());
+        let curves = self.curves_in_words().map(|words| ("curves", words));
+        let weights = self.weights_in_words().map(|words| ("class weights", words));
+        let problem = problem.map(|(name, value)| (name, value.to_owned()));
+        problem.chain(curves).chain(weights).collect()
+    }
+
     /// The edges of the graph that was learned privately, if one was: two columns and a sign.
     pub fn graph(&self) -> Option<&[(String, String, f64)]> {
         self.graph.as_deref()

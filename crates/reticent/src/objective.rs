@@ -193,7 +193,7 @@ macro_rules! parts_of_problem {
             self
         }
 
-        /// Whether there is an intercept; there is one where nothing is said.
+        /// Whether there is an intercept; by default there is.
         pub fn intercept(mut self, intercept: bool) -> Self {
             self.problem = self.problem.intercept(intercept);
             self

@@ -89,7 +89,7 @@ impl Solver {
     }
 }
 
-/// What runs when nothing is said.
+/// The default algorithm.
 impl Default for Solver {
     fn default() -> Self {
         Solver::auto()

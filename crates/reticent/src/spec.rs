@@ -85,9 +85,9 @@ pub struct Spec {
     #[serde(flatten)]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub guarantee: Guarantee,
-    /// This noise, in clips, in place of the least that the budget allows, which is then a limit; 0
-    /// is no noise, NO PRIVACY and no budget, for comparison; beside --precondition that of the
-    /// gradients
+    /// The noise multiplier (noise over the clip), in place of the smallest that fits the budget, which
+    /// is then a limit. 0: no noise, NO PRIVACY and no budget, for comparison. With --precondition
+    /// it is that of the gradients
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "Z", value_parser = flags::number, allow_negative_numbers = true,
         help_heading = flags::BUDGET))]

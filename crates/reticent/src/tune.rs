@@ -104,7 +104,7 @@ impl Tune {
         self
     }
 
-    /// The expected number of runs; as many as there are points where nothing is said.
+    /// The expected number of runs; by default the number of points.
     pub fn runs(mut self, runs: u64) -> Self {
         self.runs = Some(runs);
         self

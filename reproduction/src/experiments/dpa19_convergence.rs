@@ -24,7 +24,7 @@ const DELTA: f64 = 1e-3;
 const EPSILON: f64 = 0.05;
 
 /// The curves of a figure: each with its name and its (ε, δ), and Algorithm 1 last.
-type Curves = Vec<(String, Option<(f64, f64)>)>;
+type FigureCurves = Vec<(String, Option<(f64, f64)>)>;
 
 impl Experiment for Dpa19Convergence {
     fn id(&self) -> &'static str {
@@ -61,12 +61,12 @@ impl Experiment for Dpa19Convergence {
         let problem = setting.problem(self.penalty);
         let points: Vec<u64> = context.pick(vec![2, 5, 10, 20, 50, 100], vec![2, setting.rounds]);
         let plain = || ("Algorithm 1".to_owned(), None);
-        let by_epsilon: Curves = epsilons(context)
+        let by_epsilon: FigureCurves = epsilons(context)
             .iter()
             .map(|&e| (format!("ε = {e}"), Some((e, DELTA))))
             .chain([plain()])
             .collect();
-        let by_delta: Curves = deltas(context)
+        let by_delta: FigureCurves = deltas(context)
             .iter()
             .map(|&d| (format!("δ = {d:e}"), Some((EPSILON, d))))
             .chain([plain()])
@@ -107,7 +107,7 @@ impl Experiment for Dpa19Convergence {
 fn measure(
     context: &mut Context<'_>,
     (setting, problem): (&ProviderData, &TrainProblem<'_>),
-    curves: &Curves,
+    curves: &FigureCurves,
     points: &[u64],
 ) -> Result<Vec<Series>, ExperimentError> {
     let mut cells = Vec::new();

@@ -28,7 +28,7 @@ fn weight(rows: usize, parties: u32) -> f64 {
 }
 
 /// The curves of one network: ADMM, then R-ADMM for each γ.
-struct Curves {
+struct ConvergenceCurves {
     /// Over odd iterations.
     gap: Vec<Series>,
     /// Over all iterations.
@@ -36,11 +36,11 @@ struct Curves {
     apart: Vec<Series>,
 }
 
-impl Curves {
+impl ConvergenceCurves {
     fn new(gammas: &[f64]) -> Self {
         let mut named = vec![Series::new("ADMM")];
         named.extend(gammas.iter().map(|gamma| Series::new(format!("R-ADMM, γ = {gamma}"))));
-        Curves { gap: named.clone(), loss: named.clone(), apart: named }
+        ConvergenceCurves { gap: named.clone(), loss: named.clone(), apart: named }
     }
 
     fn loss_at(&self, curve: usize, iteration: u64) -> f64 {
@@ -177,7 +177,7 @@ impl Experiment for Ra18Fig1 {
         for among in networks(context) {
             let parties = among.parties;
             let weight = weight(table.len(), parties);
-            let mut curves = Curves::new(gammas);
+            let mut curves = ConvergenceCurves::new(gammas);
             context.say(&format!("{parties} parties"))?;
             curves.measure(&problem, *among, gammas, (weight, last))?;
             self.check(&curves, (parties, last), gammas, &mut report);
@@ -196,7 +196,7 @@ impl Experiment for Ra18Fig1 {
 impl Ra18Fig1 {
     fn check(
         &self,
-        curves: &Curves,
+        curves: &ConvergenceCurves,
         (parties, last): (u32, u64),
         gammas: &[f64],
         report: &mut ExperimentReport,

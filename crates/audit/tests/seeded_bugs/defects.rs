@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 
 use reticent::accountant::View;
-use reticent_audit::{AuditMethod, AuditReport, AuditSpec, Bug, Change, Neighbours, Others, run};
+use reticent_audit::{
+    AuditMethod, AuditReport, AuditSpec, Bug, CanaryChange, Neighbours, Others, run,
+};
 
 fn spec(bug: Bug, epsilon: f64) -> AuditSpec {
     // Runs of many parties are dear, and this defect is not faint.
@@ -63,7 +65,7 @@ fn without_the_defect_the_same_audit_is_content() {
 /// take.
 #[test]
 fn aligned_others_show_the_sample_with_the_defect_alone() {
-    let (change, others, elsewhere) = (Change::Flipped, Others::Aligned, Others::Silent);
+    let (change, others, elsewhere) = (CanaryChange::Flipped, Others::Aligned, Others::Silent);
     let pair = Some(Neighbours {
         change,
         others,

@@ -3,19 +3,20 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use reticent::accountant::{AccountError, Bound, Ledger, ReportLine};
+use reticent::accountant::{AccountError, Bound, Ledger, ReportLine, View};
 use reticent::internal::{check_new, write_text};
 use reticent::{Error, Scope, Verdict};
-use reticent_plot::{Axis, Curve, Plot};
+use reticent_plot::{Axis, Plot, PlotCurve};
 use serde_json::{Value, json};
 
 use super::shared::{asides, shouted};
 use crate::answer::Answer;
-use crate::event_text::{NeighbourFlags, ledger, mechanism, sampled};
+use crate::event_text::{ledger, mechanism, sampled};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show, show_delta};
 use crate::progress::waiting;
+use crate::promise_flags::NeighbourFlags;
 
 #[derive(Debug, Args)]
 pub struct Account {
@@ -61,17 +62,17 @@ impl Account {
         if let Some(path) = &self.plot {
             check_new(path, self.force)?;
         }
+        let otherwise = self.neighbours.scope(View::Central);
         let ledger = match (&self.event, &self.ledger) {
             (Some(event), _) => ledger(
                 sampled(mechanism(event)?, self.sampling.as_deref())?,
                 self.steps,
-                self.neighbours,
+                otherwise,
             )?,
             (None, Some(path)) => read_ledger(path)?,
             (None, None) => Ledger::new(),
         };
         let of = |error: AccountError| CommandFailure::of("account", error.into());
-        let otherwise = self.neighbours.scope();
         let count = || match self.epsilon {
             None => Verdict::of(&ledger, self.delta, otherwise),
             Some(epsilon) => Verdict::at(&ledger, epsilon, otherwise),
@@ -248,11 +249,14 @@ fn plot(ledger: &Ledger) -> Result<String, Error> {
         |of: fn(&Bound) -> f64| points.iter().map(|(delta, bound)| (*delta, of(bound))).collect();
     let band = points.iter().map(|(delta, bound)| (*delta, bound.lower, bound.upper)).collect();
     let title = "What the run costs: ε at each δ";
-    let x = Axis::log("δ (the probability that ε does not hold)");
+    let x = Axis::log("δ (the additive slack of the guarantee)");
     let plot = Plot::new(title, x, Axis::linear("ε").from_zero())
         .described(&in_words(&points))
-        .with(Curve::line("upper bound (promise this)", line(|bound| bound.upper)).with_band(band))
-        .with(Curve::line("lower bound", line(|bound| bound.lower)));
+        .with(
+            PlotCurve::line("upper bound (promise this)", line(|bound| bound.upper))
+                .with_band(band),
+        )
+        .with(PlotCurve::line("lower bound", line(|bound| bound.lower)));
     Ok(plot.to_file())
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::shared::{CERTIFICATE, certificate_fields, certificate_rows, format, not_private};
 use crate::answer::Answer;
-use crate::delivery::{Delivery, Places};
+use crate::delivery::{Delivery, OutputPlaces};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::parties::{BetweenFlags, Paying};
@@ -99,7 +99,8 @@ impl AskedTable {
         let done = self.between.ask(job, &data, paying, run, deliver);
         bar.finish();
         let (delivery, charged) = done.map_err(|failure| failure.by(command))?;
-        Ok(delivery.hand_over(&Places::default().and("certificate", self.out.as_deref()), charged))
+        Ok(delivery
+            .hand_over(&OutputPlaces::default().and("certificate", self.out.as_deref()), charged))
     }
 }
 

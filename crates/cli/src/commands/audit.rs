@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
-use reticent::accountant::{Adjacency, Unit, View};
+use reticent::accountant::View;
 use reticent::map::MapCell;
 use reticent_audit::{
     AuditMethod, AuditReport, AuditSpec, CellReport, Sampling, audit_map, markdown,
@@ -16,12 +16,16 @@ use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
 use crate::progress::JobBar;
+use crate::promise_flags::NeighbourFlags;
 
 const NOTE: &str = "A lower bound above the certified epsilon means that something is wrong. One below it proves \
                     nothing: another attack may find more.";
 
 #[derive(Debug, Args)]
-#[command(after_help = NOTE)]
+#[command(
+    after_help = NOTE,
+    mut_arg("unit", |unit| unit.help("The unit of protection [default: a record of one table, a user among many parties]"))
+)]
 pub struct Audit {
     /// The algorithm to attack
     #[arg(long, default_value = "ssadmm")]
@@ -47,9 +51,8 @@ pub struct Audit {
     #[arg(long, requires = "all", value_delimiter = ',', value_name = "NAME,…")]
     only: Vec<String>,
 
-    /// The neighbouring relation of tables: replace-one or add-remove
-    #[arg(long, default_value_t)]
-    adjacency: Adjacency,
+    #[command(flatten)]
+    neighbours: NeighbourFlags,
 
     /// The records of each iteration: full, poisson:RATE or wor:SIZE
     #[arg(long, default_value_t)]
@@ -97,11 +100,6 @@ pub struct Audit {
     #[arg(long)]
     trust: Option<View>,
 
-    /// The unit of protection: user or record [default: a record of one table, a user among many
-    /// parties]
-    #[arg(long)]
-    unit: Option<Unit>,
-
     /// How many parties there are, for an algorithm of many
     #[arg(long, default_value_t = 2, value_parser = number::whole::<u32>, allow_negative_numbers = true)]
     parties: u32,
@@ -134,7 +132,7 @@ impl Audit {
             algorithm: self.algorithm,
             epsilon: self.epsilon.unwrap_or(0.0),
             delta: self.delta.unwrap_or(0.0),
-            adjacency: self.adjacency,
+            adjacency: self.neighbours.adjacency.unwrap_or_default(),
             sampling: self.sampling,
             iterations: self.iterations,
             runs: self.runs,
@@ -147,7 +145,7 @@ impl Audit {
             constraint: self.constraint,
             records: self.records,
             trust: self.trust,
-            unit: self.unit,
+            unit: self.neighbours.unit,
             parties: self.parties,
             walk: self.walk,
             release: self.release,

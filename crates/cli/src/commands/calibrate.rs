@@ -2,31 +2,28 @@
 //! budget.
 
 use clap::{Args, ValueEnum};
-use reticent::accountant::{Bound, Ledger, calibrate};
+use reticent::Scope;
+use reticent::accountant::{Bound, Ledger, View, calibrate};
 use reticent::internal::accountant::{calibrate_rate, calibrate_steps};
 use reticent::internal::seldom_drawn;
 use serde_json::json;
 
 use super::account::{bound, with_scope, without_delta};
 use crate::answer::Answer;
-use crate::event_text::{NeighbourFlags, ledger, mechanism, sampled};
+use crate::event_text::{ledger, mechanism, sampled};
 use crate::failure::CommandFailure;
 use crate::layout::wrapped;
 use crate::number;
 use crate::progress::waiting;
+use crate::promise_flags::PromiseFlags;
 
 /// More steps than anybody makes; the search needs an end.
 const MOST_STEPS: u64 = 1_000_000_000;
 
 #[derive(Debug, Args)]
 pub struct Calibrate {
-    /// The privacy loss ε of the budget
-    #[arg(long, allow_negative_numbers = true, value_parser = number::parse)]
-    epsilon: f64,
-
-    /// The additive slack δ of the budget
-    #[arg(long, allow_negative_numbers = true, value_parser = number::parse)]
-    delta: f64,
+    #[command(flatten)]
+    promise: PromiseFlags,
 
     /// What to find
     #[arg(long, value_enum, default_value_t = Find::Noise)]
@@ -43,9 +40,6 @@ pub struct Calibrate {
     /// The noise multiplier (noise over the clip of a record), unless it is to be found
     #[arg(long, allow_negative_numbers = true, value_parser = number::parse, required_if_eq_any([("find", "steps"), ("find", "rate")]))]
     noise_multiplier: Option<f64>,
-
-    #[command(flatten)]
-    neighbours: NeighbourFlags,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -66,7 +60,8 @@ impl Calibrate {
 
     fn search(self) -> Result<Answer, CommandFailure> {
         let z = self.noise_multiplier.unwrap_or(1.0);
-        if self.delta == 0.0 {
+        let PromiseFlags { epsilon: most, delta, .. } = self.promise;
+        if delta == 0.0 {
             return Err(without_delta("Gaussian noise has"));
         }
         // What cannot be planned at all is wrong usage, not a budget that is too small.
@@ -74,7 +69,7 @@ impl Calibrate {
         let (found, what, epsilon, ledger) = match self.find {
             Find::Noise => {
                 let plan = |z: f64| self.plan(z, self.steps, self.sampling.as_deref());
-                let found = calibrate(self.epsilon, self.delta, plan)?;
+                let found = calibrate(most, delta, plan)?;
                 let z = found.noise_multiplier;
                 (
                     json!({ "noise_multiplier": z }),
@@ -85,35 +80,39 @@ impl Calibrate {
             }
             Find::Steps => {
                 let plan = |steps: u64| self.plan(z, steps, self.sampling.as_deref());
-                let found = calibrate_steps(self.epsilon, self.delta, MOST_STEPS, plan)?;
+                let found = calibrate_steps(most, delta, MOST_STEPS, plan)?;
                 let steps = found.steps;
                 (json!({ "steps": steps }), format!("{steps} steps"), found.epsilon, plan(steps)?)
             }
             Find::Rate => {
                 let plan = |rate: f64| self.plan(z, self.steps, Some(&format!("poisson:{rate}")));
-                let found = calibrate_rate(self.epsilon, self.delta, 1.0, plan)?;
+                let found = calibrate_rate(most, delta, 1.0, plan)?;
                 let rate = found.rate;
                 let what = format!("a sampling rate of {rate}");
                 (json!({ "rate": rate }), what, found.epsilon, plan(rate)?)
             }
         };
         let Bound { lower, upper, method } = epsilon;
-        let scope = self.neighbours.scope();
+        let scope = self.scope();
         let mut object = found;
         object["epsilon"] = bound(lower, upper);
-        object["delta"] = json!(self.delta);
+        object["delta"] = json!(delta);
         object["method"] = json!(method.to_string());
         let text = wrapped(&format!(
             "{what} fits: ε is at most {upper:.6} at δ = {:e} (by {method}; no analysis of all that \
              was released can give less than {lower:.6}), {} neighbours, {} level.",
-            self.delta, scope.adjacency, scope.unit
+            delta, scope.adjacency, scope.unit
         ));
-        let remarks = seldom_drawn(&ledger, self.delta, scope.unit).into_iter().collect();
+        let remarks = seldom_drawn(&ledger, delta, scope.unit).into_iter().collect();
         Ok(Answer { text, object: with_scope(object, scope), remarks, ..Answer::default() })
     }
 
     fn plan(&self, z: f64, steps: u64, sampling: Option<&str>) -> Result<Ledger, CommandFailure> {
         let gaussian = mechanism(&format!("gaussian:z={z}"))?;
-        ledger(sampled(gaussian, sampling)?, steps, self.neighbours)
+        ledger(sampled(gaussian, sampling)?, steps, self.scope())
+    }
+
+    fn scope(&self) -> Scope {
+        self.promise.neighbours.scope(View::Central)
     }
 }

@@ -19,7 +19,7 @@ use super::shared::{
     problem_fields, problem_rows, replaces, row,
 };
 use crate::answer::Answer;
-use crate::delivery::{Content, Delivery, Piece, Places};
+use crate::delivery::{Content, Delivery, OutputPlaces, Piece};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number;
@@ -29,7 +29,7 @@ use crate::repeated::given_twice;
 use crate::settings::{SettingFlags, is_setting};
 use crate::tracing::TraceFlags;
 
-/// Where a model goes when nothing is said.
+/// The default folder of a model.
 const OUT: &str = "reticent-model";
 
 /// Above the flags that say what becomes of a model.
@@ -79,7 +79,7 @@ pub struct JobFlags {
     #[arg(long, value_name = "KEY", help_heading = RESULT)]
     sign: Option<PathBuf>,
 
-    /// How the table is written, where its name does not tell
+    /// The format of the table, if its name does not tell
     #[arg(long, value_parser = format(), help_heading = TABLE)]
     format: Option<Format>,
 
@@ -148,7 +148,7 @@ impl FitArgs {
         bar.finish();
         let (delivery, charged) = done?;
         let before = certificate_before(&out);
-        let places = Places::default().and("model", Some(&out));
+        let places = OutputPlaces::default().and("model", Some(&out));
         let mut answer = delivery.hand_over(&places.and("trace", trace.trace.as_deref()), charged);
         let replaced = replaced(before, &out);
         answer.object["replaced"] = replaced.is_some().into();

@@ -19,7 +19,7 @@ pub enum IdentityCommand {
 
 #[derive(Debug, Args)]
 pub struct IdentityNewArgs {
-    /// The file to make. It is for your eyes alone, and never replaced
+    /// The file to make. Only you can read it; a file that is there is never replaced
     file: PathBuf,
 }
 

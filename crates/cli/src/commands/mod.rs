@@ -40,7 +40,7 @@ pub enum Command {
     Fit(Box<fit::FitArgs>),
     /// Train a model between many parties, each with its own records, budget and books
     Simulate(Box<simulate::Simulate>),
-    /// Do many runs over a grid of settings on one table: results, mean and spread, pictures
+    /// Run a grid of settings on one table: results, means and spreads, pictures
     Sweep(Box<sweep::SweepArgs>),
     /// Count the records of a private table, or those of each class, with noise
     Count(Box<count::CountArgs>),
@@ -84,7 +84,7 @@ pub enum Command {
     Budget(budget::BudgetCommand),
     /// Count what a list of events costs, by every method side by side
     Account(account::Account),
-    /// Find the smallest noise that fits a budget
+    /// Find the smallest noise, the most steps or the largest sampling rate within a budget
     Calibrate(calibrate::Calibrate),
     /// Attack an algorithm on worst-case neighbouring tables and measure how much it leaks
     Audit(audit::Audit),

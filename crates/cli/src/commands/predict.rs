@@ -10,7 +10,7 @@ use reticent::tables::{Head, KeptCell, ReadOptions};
 use reticent::{Model, Predicted, PredictionInput};
 use serde_json::{Map, Value, json};
 
-use super::shared::{ModelAndData, Threshold, distorted, read_model};
+use super::shared::{ModelAndData, Threshold, read_model};
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::number;
@@ -53,7 +53,7 @@ pub struct Predict {
 }
 
 /// What goes to the thread that writes.
-enum Piece {
+enum PredictionPart {
     Head(Head),
     Batch(Predicted),
 }
@@ -76,7 +76,7 @@ impl Predict {
             }
             let sink = sink(None, columns, self.for_spreadsheets)?;
             let (_, mut remarks) = stream(&model, &asked, sink, !self.for_spreadsheets)?;
-            remarks.extend(distorted(&model));
+            remarks.extend(model.distortion());
             return Ok(Answer { remarks, ..Answer::default() });
         };
         check_new(&out, self.force)?;
@@ -85,7 +85,7 @@ impl Predict {
         let warns = is_text && !self.for_spreadsheets;
         let (n, mut remarks) =
             waiting("reading and predicting", || stream(&model, &asked, sink, warns))?;
-        remarks.extend(distorted(&model));
+        remarks.extend(model.distortion());
         let out = out.display().to_string();
         let text = format!("Wrote {n} predictions to {out}.\n");
         Ok(Answer { text, object: json!({ "n": n, "out": out }), remarks, ..Answer::default() })
@@ -111,8 +111,8 @@ fn stream(
             let (mut records, mut formulas) = (0, false);
             for piece in take {
                 match piece {
-                    Piece::Head(head) => sink.head(&head.kept)?,
-                    Piece::Batch(batch) => {
+                    PredictionPart::Head(head) => sink.head(&head.kept)?,
+                    PredictionPart::Batch(batch) => {
                         records += batch.records;
                         formulas = formulas || warns && has_formulas(&batch);
                         sink.put(batch)?;
@@ -123,9 +123,10 @@ fn stream(
         });
         let head = |head: Head| {
             remarks.extend(unread(&head));
-            give.send(Piece::Head(head)).is_ok()
+            give.send(PredictionPart::Head(head)).is_ok()
         };
-        let read = model.predict_each(asked, head, |batch| give.send(Piece::Batch(batch)).is_ok());
+        let read = model
+            .predict_each(asked, head, |batch| give.send(PredictionPart::Batch(batch)).is_ok());
         drop(give);
         (read, writer.join())
     });
@@ -174,7 +175,7 @@ fn all(model: &Model, asked: &PredictionInput<'_>) -> Result<Answer, CommandFail
         }));
         true
     })?;
-    remarks.extend(distorted(model));
+    remarks.extend(model.distortion());
     let object =
         json!({ "n": predictions.len(), "classes": model.classes(), "predictions": predictions });
     Ok(Answer { text: String::new(), object, remarks, ..Answer::default() })

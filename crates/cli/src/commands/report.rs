@@ -8,7 +8,7 @@ use reticent::Document;
 use reticent::internal::{check_new, write_text};
 use reticent_budget::{BudgetError, Store};
 use reticent_core::calendar::day_text;
-use reticent_report::{BudgetAccount, Findings, PaidRun, ReportHead, ReportSubject, report_with};
+use reticent_report::{BudgetAccount, Findings, PayingJob, ReportHead, ReportSubject, report_with};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -59,7 +59,7 @@ impl ReportArgs {
             let document = Document::read(path)?;
             let certificate = document.certificate();
             let paid =
-                PaidRun::of(&lines, &mut taken, certificate).map_err(CommandFailure::Budget)?;
+                PayingJob::of(&lines, &mut taken, certificate).map_err(CommandFailure::Budget)?;
             let name = path.display().to_string();
             let count = || {
                 let found = Findings::of(&document);
@@ -82,7 +82,7 @@ impl ReportArgs {
         let told = |(path, subject): (&PathBuf, &ReportSubject)| -> Value {
             json!({
                 "model": path, "sound": subject.is_sound(), "epsilon": number::json(subject.epsilon()),
-                "job": subject.paid_run().map(|paid| paid.job),
+                "job": subject.paying_job().map(|paid| paid.job),
             })
         };
         let models: Vec<Value> = self.models.iter().zip(&subjects).map(told).collect();
@@ -93,7 +93,7 @@ impl ReportArgs {
         };
         let mut remarks: Vec<String> = unsound.map(|(path, _)| remark(path)).collect();
         let unpaid =
-            self.models.iter().zip(&subjects).filter(|(_, subject)| subject.paid_run().is_none());
+            self.models.iter().zip(&subjects).filter(|(_, subject)| subject.paying_job().is_none());
         if let Some(budget) = &self.budget {
             remarks.extend(unpaid.map(|(path, _)| {
                 let (model, budget) = (path.display(), budget.display());

@@ -64,7 +64,7 @@ pub struct Init {
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     delimiter: Option<u8>,
 
-    /// How the file is written, where its name does not tell
+    /// The format of the file, if its name does not tell
     #[arg(long, value_parser = format())]
     format: Option<Format>,
 
@@ -103,7 +103,7 @@ pub struct SchemaCheckArgs {
     #[arg(long, conflicts_with = "header_only")]
     counts: bool,
 
-    /// How the table is written, where its name does not tell
+    /// The format of the table, if its name does not tell
     #[arg(long, value_parser = format())]
     format: Option<Format>,
 
@@ -135,49 +135,10 @@ fn writes_over_nothing(out: Option<&Path>) -> Result<(), CommandFailure> {
 
 impl Init {
     fn run(self) -> Result<Answer, CommandFailure> {
-        let Init {
-            file,
-            header_only,
-            force,
-            target,
-            user_column,
-            no_header,
-            header,
-            decimal,
-            delimiter,
-            format,
-            max_line,
-            out,
-        } = self;
-        writes_over_nothing(out.as_deref().filter(|_| !force))?;
-        let options = DraftOptions {
-            format,
-            no_header,
-            header,
-            delimiter,
-            decimal_comma: decimal == ",",
-            target,
-            user: user_column,
-            max_line,
-        };
-        let from = file.display().to_string();
-        let (toml, mut remarks) = if header_only {
-            skeleton(&file, &options)?
-        } else {
-            let draft = waiting("reading the file", || draft_schema(&file, &options))?;
-            let remark = format!(
-                "{from} was taken as PUBLIC: what the draft says is read from it. Check every bound and category \
-                 before you use it on private data."
-            );
-            let questions =
-                draft.questions.into_iter().map(|question| format!("To decide: {question}"));
-            (draft.toml, std::iter::once(remark).chain(draft.remarks).chain(questions).collect())
-        };
-        if header_only {
-            remarks.push(format!(
-                "Only the names of the columns of {from} were read: see that they are names, and no record. Put what you know in the place of every TODO."
-            ));
-        }
+        writes_over_nothing(self.out.as_deref().filter(|_| !self.force))?;
+        let from = self.file.display().to_string();
+        let (toml, mut remarks) = self.draft(&from)?;
+        let out = self.out;
         let again = remarks.iter().any(|remark| is_to_draft_again(remark));
         if let Some(out) = out.as_deref().filter(|_| again) {
             remarks.push(format!("To draft again to {}, give --force too.", out.display()));
@@ -193,6 +154,37 @@ impl Init {
             }
         };
         Ok(Answer { text, object, remarks, ..Answer::default() })
+    }
+
+    /// The draft, and what is to be known of it.
+    fn draft(&self, from: &str) -> Result<(String, Vec<String>), CommandFailure> {
+        let options = DraftOptions {
+            format: self.format,
+            no_header: self.no_header,
+            header: self.header,
+            delimiter: self.delimiter,
+            decimal_comma: self.decimal == ",",
+            target: self.target.clone(),
+            user: self.user_column.clone(),
+            max_line: self.max_line,
+        };
+        if self.header_only {
+            let (toml, mut remarks) = skeleton(&self.file, &options)?;
+            remarks.push(format!(
+                "Only the names of the columns of {from} were read: see that they are names, and no record. Put what \
+                 you know in the place of every TODO."
+            ));
+            return Ok((toml, remarks));
+        }
+        let draft = waiting("reading the file", || draft_schema(&self.file, &options))?;
+        let remark = format!(
+            "{from} was taken as PUBLIC: what the draft says is read from it. Check every bound and category before you \
+             use it on private data."
+        );
+        let questions =
+            draft.questions.into_iter().map(|question| format!("To decide: {question}"));
+        let remarks = std::iter::once(remark).chain(draft.remarks).chain(questions).collect();
+        Ok((draft.toml, remarks))
     }
 }
 

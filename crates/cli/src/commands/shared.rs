@@ -23,7 +23,7 @@ pub struct ModelAndData {
     /// The table: CSV, TSV, LIBSVM or Parquet; text also as .gz, .xz, .bz2, .zst or .zip
     pub data: PathBuf,
 
-    /// How the table is written, where its name does not tell
+    /// The format of the table, if its name does not tell
     #[arg(long, value_parser = format())]
     pub format: Option<Format>,
 
@@ -106,45 +106,8 @@ pub fn row(name: &str, value: impl Into<String>) -> Vec<String> {
 
 /// What was minimised, and by what, for people.
 pub fn problem_rows(algorithm: &str, model: &Model) -> Vec<Vec<String>> {
-    let [loss, penalty, constraint] = model.problem();
-    let mut rows = vec![
-        row("algorithm", algorithm),
-        row("loss", loss),
-        row("penalty", penalty),
-        row("constraint", constraint),
-    ];
-    rows.extend(curves(model).map(|curves| row("curves", curves)));
-    rows.extend(weights(model).map(|weights| row("class weights", weights)));
-    rows
-}
-
-/// How many columns are bent, and by how many knots.
-fn curves(model: &Model) -> Option<String> {
-    let curves = model.curves();
-    let knots = || curves.iter().map(|curve| curve.knots.len());
-    let (least, most) = (knots().min()?, knots().max()?);
-    let knots = if least == most { most.to_string() } else { format!("{least} to {most}") };
-    Some(format!("{} columns, {knots} knots each", curves.len()))
-}
-
-/// The weights of the classes that a model was trained with.
-fn weights(model: &Model) -> Option<String> {
-    let named = model.classes().into_iter().flatten().zip(model.class_weights()?);
-    Some(
-        named
-            .map(|(name, x)| format!("{name} {}", number::show(*x)))
-            .collect::<Vec<_>>()
-            .join(", "),
-    )
-}
-
-/// What is to be known of probabilities under class weights.
-pub fn distorted(model: &Model) -> Option<String> {
-    let weights = weights(model).filter(|_| model.has_probabilities())?;
-    Some(format!(
-        "The model was trained with class weights ({weights}): its probabilities are those among records that are \
-         weighted so, and not how often a class comes. Their order is the same."
-    ))
+    let described = model.described().into_iter().map(|(name, value)| row(name, value));
+    std::iter::once(row("algorithm", algorithm)).chain(described).collect()
 }
 
 /// Above which probability the second of two classes is predicted.

@@ -25,7 +25,7 @@ use super::shared::{
     problem_rows, row,
 };
 use crate::answer::Answer;
-use crate::delivery::{Charged, Content, Delivery, Piece, Places};
+use crate::delivery::{Charged, Content, Delivery, OutputPlaces, Piece};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number;
@@ -183,7 +183,7 @@ impl Simulate {
         };
         let (delivery, charged) = train(&file, (keep, asked), &purse, &trace, deliver)?;
         let before = certificate_before(&out);
-        let places = Places::default().and("model", Some(&out));
+        let places = OutputPlaces::default().and("model", Some(&out));
         let places = places.and("node_models", node_models.as_deref());
         let mut answer = delivery.hand_over(&places.and("trace", trace.trace.as_deref()), charged);
         answer.remarks.extend(replaced(before, &out));

@@ -27,7 +27,7 @@ use crate::progress::waiting;
                         nothing is paid for it (docs/evaluate.md)."
 )]
 pub struct SplitArgs {
-    /// The table: CSV or TSV, also packed
+    /// The table: CSV or TSV, also as .gz, .xz, .bz2, .zst or .zip
     data: PathBuf,
 
     /// The column that says whose a record is; its ids are compared as those of users are [default:
@@ -67,7 +67,7 @@ pub struct SplitArgs {
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     delimiter: Option<u8>,
 
-    /// How the table is written, where its name does not tell
+    /// The format of the table, if its name does not tell
     #[arg(long, value_parser = format())]
     format: Option<Format>,
 

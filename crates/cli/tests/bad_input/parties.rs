@@ -110,6 +110,15 @@ pub const CASES: &[Case] = &[
         "simulate --data none.csv GOOD --split 9 --algorithm consensus --trust central",
         "algorithm = consensus: it asks for more than sums over records, …",
     ),
+    // It named `central`, which is refused too.
+    case(
+        "simulate --data none.csv GOOD --split 9 --algorithm consensus --trust local",
+        "algorithm = consensus: it asks for more than sums over records, …",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --algorithm consensus --trust network",
+        "algorithm = consensus: it asks for more than sums over records, …",
+    ),
     case(
         "simulate --data none.csv GOOD --split 9 --public-n 40",
         "public-n = 40: it is for add-remove, and between parties there is replace-one only; leave it out",

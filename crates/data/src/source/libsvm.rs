@@ -1,7 +1,7 @@
 //! LIBSVM: `label index:value …`, one record per line, indices from 1, `#` starts a comment.
 
 use super::blocks::{FileBlock, FileBlocks};
-use super::lines::Lines;
+use super::lines::TextLines;
 use super::ready;
 use super::record_file::{CellConsumer, FileHead, RecordBlock, RecordFile, TextLayout, parsed};
 use crate::error::{FileProblem, LineProblem};
@@ -81,7 +81,7 @@ fn has_record(text: &[u8]) -> bool {
 impl RecordBlock for LibsvmBlock<'_> {
     fn each(self, columns: &[usize], consumer: &mut impl CellConsumer) -> Result<bool, DataError> {
         let LibsvmBlock { block, layout, file, mut begun } = self;
-        let mut lines = Lines::of(block, file, layout.limits);
+        let mut lines = TextLines::of(block, file, layout.limits);
         let mut pairs: Vec<(u32, f64)> = Vec::new();
         let mut number = lines.number();
         while let Some(text) = lines.next()? {

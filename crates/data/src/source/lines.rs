@@ -8,7 +8,7 @@ use crate::error::{FileProblem, LineProblem};
 use std::io;
 
 /// The lines of a block.
-pub(super) struct Lines<'a> {
+pub(super) struct TextLines<'a> {
     file: &'a str,
     limit: usize,
     bytes: Vec<u8>,
@@ -21,7 +21,7 @@ pub(super) struct Lines<'a> {
     failure: Option<io::Error>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> TextLines<'a> {
     pub(super) fn of(block: FileBlock, file: &'a str, limits: ReadLimits) -> Self {
         let FileBlock { bytes, before, failure } = block;
         Self { file, limit: limits.line, bytes, start: 0, last: (0, 0), number: before, failure }

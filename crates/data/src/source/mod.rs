@@ -34,7 +34,7 @@ use reading::ReadLimits;
 pub use reading::ReadOptions;
 use record_file::{LoadFile, with_described};
 pub use skeleton::skeleton;
-pub use stream::{Head, KeptCell, KeptKind, Visitor, visit};
+pub use stream::{Head, KeptCell, KeptKind, RecordVisitor, visit};
 
 use crate::error::FileProblem;
 use crate::filling::Filling;

@@ -10,7 +10,7 @@ const LINE: usize = 64_000_000;
 pub struct ReadOptions {
     /// The format, where the name does not tell.
     pub format: Option<Format>,
-    /// The longest record of a text file, in bytes; 64 MB when nothing is said.
+    /// The longest record of a text file, in bytes; 64 MB by default.
     pub max_line: Option<u64>,
 }
 

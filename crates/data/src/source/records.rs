@@ -8,7 +8,7 @@
 
 use super::ReadLimits;
 use super::blocks::FileBlock;
-use super::lines::Lines;
+use super::lines::TextLines;
 use crate::DataError;
 use crate::error::LineProblem;
 
@@ -66,7 +66,7 @@ impl Record {
 
 /// The records of a file, blank lines left out where a record has more than one field.
 pub(super) struct Records<'a> {
-    lines: Lines<'a>,
+    lines: TextLines<'a>,
     delimiter: u8,
     /// The line where the last record starts.
     line: u64,
@@ -77,7 +77,7 @@ pub(super) struct Records<'a> {
 impl<'a> Records<'a> {
     /// The records of a block.
     pub(super) fn of(block: FileBlock, file: &'a str, delimiter: u8, limits: ReadLimits) -> Self {
-        Self { lines: Lines::of(block, file, limits), delimiter, line: 0, single: false }
+        Self { lines: TextLines::of(block, file, limits), delimiter, line: 0, single: false }
     }
 
     pub(super) fn file(&self) -> &'a str {

@@ -52,7 +52,7 @@ pub struct Head {
 }
 
 /// Who is told. `false` ends the reading.
-pub trait Visitor {
+pub trait RecordVisitor {
     /// Before the first record.
     fn head(&mut self, head: Head) -> bool;
     /// A record: its features, its target where the purpose is [`Purpose::Fit`], and the cells to
@@ -67,7 +67,7 @@ pub fn visit(
     schema: &Schema,
     purpose: Purpose,
     keep: &[String],
-    visitor: &mut dyn Visitor,
+    visitor: &mut dyn RecordVisitor,
 ) -> Result<(), DataError> {
     let schema = &Schema { undeclared: Undeclared::Ignore, ..schema.clone() };
     ready(schema, purpose)?;
@@ -80,7 +80,7 @@ pub fn visit(
 struct VisitFile<'v, 's> {
     filling: Filling<'s>,
     keep: &'v [String],
-    visitor: &'v mut dyn Visitor,
+    visitor: &'v mut dyn RecordVisitor,
 }
 
 impl FileConsumer for VisitFile<'_, '_> {

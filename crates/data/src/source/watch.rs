@@ -27,16 +27,16 @@ pub type SharedListener = Rc<RefCell<dyn ContentListener>>;
 /// What was seen so far.
 pub(super) struct Watch<'a> {
     drafted: Option<&'a Drafted>,
-    seen: Seen,
+    seen: ByteWitness,
 }
 
 #[derive(Clone)]
-struct Seen {
+struct ByteWitness {
     drafted: Option<Rc<RefCell<Fingerprint>>>,
     heard: Option<SharedListener>,
 }
 
-impl Seen {
+impl ByteWitness {
     fn update(&self, bytes: &[u8]) {
         if let Some(seen) = &self.drafted {
             seen.borrow_mut().update(bytes);
@@ -54,7 +54,7 @@ impl<'a> Watch<'a> {
         listener: Option<&SharedListener>,
     ) -> Option<Self> {
         let seen = drafted.map(|drafted| Rc::new(RefCell::new(drafted.fingerprint())));
-        let seen = Seen { drafted: seen, heard: listener.cloned() };
+        let seen = ByteWitness { drafted: seen, heard: listener.cloned() };
         (drafted.is_some() || listener.is_some()).then_some(Self { drafted, seen })
     }
 
@@ -82,7 +82,7 @@ impl<'a> Watch<'a> {
 
 struct WatchedFile {
     reader: Box<dyn Read>,
-    seen: Seen,
+    seen: ByteWitness,
 }
 
 impl Read for WatchedFile {

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use reticent_data::{
-    DataError, Dataset, EncodedRow, Head, KeptCell, Purpose, ReadOptions, Schema, Visitor, visit,
-    visit_dataset,
+    DataError, Dataset, EncodedRow, Head, KeptCell, Purpose, ReadOptions, RecordVisitor, Schema,
+    visit, visit_dataset,
 };
 use reticent_problem::Shape;
 
@@ -124,7 +124,7 @@ impl ScoreBatches<'_> {
     }
 }
 
-impl Visitor for ScoreBatches<'_> {
+impl RecordVisitor for ScoreBatches<'_> {
     fn head(&mut self, head: Head) -> bool {
         self.batch.kept = vec![Vec::new(); self.source.keep.len()];
         self.goes_on = (self.head)(head);

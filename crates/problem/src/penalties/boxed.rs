@@ -65,7 +65,7 @@ impl Separable for Bounds {
         f64::INFINITY
     }
 
-    fn own(&self) -> Option<sealed::Own> {
+    fn own(&self) -> Option<sealed::PenaltySeal> {
         OWN
     }
 }

@@ -63,7 +63,7 @@ impl Separable for ElasticNet {
         self.lambda2
     }
 
-    fn own(&self) -> Option<sealed::Own> {
+    fn own(&self) -> Option<sealed::PenaltySeal> {
         OWN
     }
 }

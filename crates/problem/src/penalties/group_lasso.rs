@@ -86,7 +86,7 @@ impl Penalty for GroupLasso {
         self.lambda * ((rows * columns) as f64).sqrt()
     }
 
-    fn own(&self) -> Option<sealed::Own> {
+    fn own(&self) -> Option<sealed::PenaltySeal> {
         OWN
     }
 }

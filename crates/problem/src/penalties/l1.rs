@@ -53,7 +53,7 @@ impl Separable for L1 {
         Some(self.lambda)
     }
 
-    fn own(&self) -> Option<sealed::Own> {
+    fn own(&self) -> Option<sealed::PenaltySeal> {
         OWN
     }
 }

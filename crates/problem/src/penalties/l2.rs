@@ -58,7 +58,7 @@ impl Separable for L2 {
         self.lambda
     }
 
-    fn own(&self) -> Option<sealed::Own> {
+    fn own(&self) -> Option<sealed::PenaltySeal> {
         OWN
     }
 }

@@ -67,7 +67,7 @@ impl Penalty for L2Ball {
         f64::INFINITY
     }
 
-    fn own(&self) -> Option<sealed::Own> {
+    fn own(&self) -> Option<sealed::PenaltySeal> {
         OWN
     }
 }

@@ -73,7 +73,7 @@ impl Separable for Mcp {
         if self.lambda == 0.0 { 0.0 } else { 1.0 / self.gamma }
     }
 
-    fn own(&self) -> Option<sealed::Own> {
+    fn own(&self) -> Option<sealed::PenaltySeal> {
         OWN
     }
 }

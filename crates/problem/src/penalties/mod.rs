@@ -94,11 +94,11 @@ fn norm(v: &[f64]) -> f64 {
 /// Only this module makes one, and nobody else can name it: see [`is_own`].
 mod sealed {
     #[derive(Debug)]
-    pub struct Own(pub(super) ());
+    pub struct PenaltySeal(pub(super) ());
 }
 
 /// What the library's own penalties answer to [`Penalty::own`].
-const OWN: Option<sealed::Own> = Some(sealed::Own(()));
+const OWN: Option<sealed::PenaltySeal> = Some(sealed::PenaltySeal(()));
 
 /// Whether a penalty is one of this library, which keeps nothing of what it is shown and is what it
 /// says of itself. A penalty from elsewhere cannot say so, whatever its name and description are.
@@ -185,7 +185,7 @@ pub trait Penalty: fmt::Debug + Send + Sync {
 
     /// See [`is_own`]. The type has no name outside, so that nobody else can write this.
     #[doc(hidden)]
-    fn own(&self) -> Option<sealed::Own> {
+    fn own(&self) -> Option<sealed::PenaltySeal> {
         None
     }
 }

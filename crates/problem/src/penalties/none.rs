@@ -44,7 +44,7 @@ impl Separable for NoPenalty {
         Some(0.0)
     }
 
-    fn own(&self) -> Option<sealed::Own> {
+    fn own(&self) -> Option<sealed::PenaltySeal> {
         OWN
     }
 }

@@ -107,7 +107,7 @@ impl Penalty for Nuclear {
         true
     }
 
-    fn own(&self) -> Option<sealed::Own> {
+    fn own(&self) -> Option<sealed::PenaltySeal> {
         OWN
     }
 }

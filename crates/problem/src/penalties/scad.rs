@@ -89,7 +89,7 @@ impl Separable for Scad {
         if self.lambda == 0.0 { 0.0 } else { 1.0 / (self.a - 1.0) }
     }
 
-    fn own(&self) -> Option<sealed::Own> {
+    fn own(&self) -> Option<sealed::PenaltySeal> {
         OWN
     }
 }

@@ -43,7 +43,7 @@ pub trait Separable: std::fmt::Debug + Send + Sync {
     /// See [`is_own`](super::is_own). The type has no name outside, so that nobody else can write
     /// this.
     #[doc(hidden)]
-    fn own(&self) -> Option<sealed::Own> {
+    fn own(&self) -> Option<sealed::PenaltySeal> {
         None
     }
 }
@@ -102,7 +102,7 @@ impl<T: Separable> Penalty for T {
         Separable::lasso(self)
     }
 
-    fn own(&self) -> Option<sealed::Own> {
+    fn own(&self) -> Option<sealed::PenaltySeal> {
         Separable::own(self)
     }
 }

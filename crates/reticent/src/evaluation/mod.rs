@@ -45,7 +45,7 @@ const PUBLIC_MODEL: &str = "the model is public; what it shows of the people of 
 const UNBOUNDED_MODEL: &str = "the model is public and has no guarantee of its own: if it was trained on people of this \
                                table, nothing bounds what it shows of them, and so nothing bounds both together";
 
-/// The confidence of the intervals where nothing is said.
+/// The default confidence of the intervals.
 const CONFIDENCE: f64 = 0.95;
 
 /// How a model is to be evaluated, and at what price.
@@ -123,13 +123,13 @@ impl Evaluation {
         self
     }
 
-    /// So many bins of scores, from 2 to 200; as many as suit the noise where nothing is said.
+    /// So many bins of scores, from 2 to 200; by default as many as suit the noise.
     pub fn bins(mut self, bins: usize) -> Self {
         self.bins = Some(bins);
         self
     }
 
-    /// The confidence of the intervals; 0.95 where nothing is said.
+    /// The confidence of the intervals; 0.95 by default.
     pub fn confidence(mut self, confidence: f64) -> Self {
         self.confidence = confidence;
         self

@@ -16,7 +16,7 @@ const IR_VERSION: i64 = 8;
 
 pub(super) fn write(plan: &ExportPlan) -> Vec<u8> {
     let mut graph = OnnxGraph::default();
-    let Sums { score, square, bent } = sums(plan, &mut graph);
+    let OnnxSums { score, square, bent } = sums(plan, &mut graph);
     let scores = graph.scores(plan, (&score, &square), bent.as_deref());
     graph.outcome(plan, &scores);
     let opset =
@@ -50,13 +50,13 @@ struct OnnxGraph {
 
 /// Weights times row, the squared length of the row, before it is scaled down, and weights times
 /// hats, if there are any.
-struct Sums {
+struct OnnxSums {
     score: String,
     square: String,
     bent: Option<String>,
 }
 
-fn sums(plan: &ExportPlan, graph: &mut OnnxGraph) -> Sums {
+fn sums(plan: &ExportPlan, graph: &mut OnnxGraph) -> OnnxSums {
     let mut parts: Vec<(String, String)> = Vec::new();
     let mut bent = None;
     if !plan.numbers.is_empty() {
@@ -68,12 +68,12 @@ fn sums(plan: &ExportPlan, graph: &mut OnnxGraph) -> Sums {
         parts.push(graph.category(category, plan.outputs()));
     }
     let (scores, squares) = parts.into_iter().unzip();
-    Sums { score: graph.total(scores), square: graph.total(squares), bent }
+    OnnxSums { score: graph.total(scores), square: graph.total(squares), bent }
 }
 
 impl OnnxGraph {
     /// The part of all columns of numbers in a score and in the squared length.
-    fn numbers(&mut self, plan: &ExportPlan) -> Sums {
+    fn numbers(&mut self, plan: &ExportPlan) -> OnnxSums {
         let names: Vec<&str> = plan.numbers.iter().map(|number| number.name.as_str()).collect();
         for name in &names {
             self.inputs.push(value(name, DOUBLE, 1));
@@ -105,7 +105,7 @@ impl OnnxGraph {
         let square = self.node("Mul", &[&encoded, &encoded], &[]);
         let axis = self.integers(&[1]);
         let square = self.node("ReduceSum", &[&square, &axis], &[int("keepdims", 1)]);
-        Sums { score, square, bent: self.hats(plan, &scaled, &is_missing) }
+        OnnxSums { score, square, bent: self.hats(plan, &scaled, &is_missing) }
     }
 
     /// Weights times hats, of numbers that are encoded as `scaled` where they are not missing.

@@ -28,6 +28,8 @@ pub(super) struct ExportPlan {
     /// Texts that stand for nothing.
     pub tokens: Vec<String>,
     pub trim: bool,
+    /// Whether a number that is a text has a comma before its decimals.
+    pub comma: bool,
 }
 
 #[derive(Debug)]
@@ -107,9 +109,6 @@ impl ExportPlan {
                 Role::Target(_) | Role::Ignored | Role::User(_) | Role::Weight(_) => {}
             }
         }
-        if schema.decimal_comma() {
-            return Err(foreign("numbers", "a decimal comma"));
-        }
         // The columns of a LIBSVM file: numbers as they are, and what is not written is 0.
         for index in 1..=schema.features().unwrap_or(0) {
             numbers.push(Number {
@@ -136,6 +135,7 @@ impl ExportPlan {
             outcome: PredictedOutcome::of(model)?,
             tokens,
             trim: schema.trim(),
+            comma: schema.decimal_comma(),
         })
     }
 
@@ -227,6 +227,8 @@ fn foreign(column: &str, what: &str) -> Error {
     Error::value(
         "export",
         column,
-        format!("a model with {what} cannot be exported; predict with reticent"),
+        format!(
+            "a model with {what} cannot be exported; use `reticent predict`, or declare the column otherwise and fit again"
+        ),
     )
 }

@@ -76,13 +76,20 @@ fn square(plan: &ExportPlan) -> String {
 
 fn read_number(plan: &ExportPlan, number: &Number) -> String {
     let column = identifier(&number.name);
-    format!(
-        "CASE WHEN {column} IS NULL OR {} IN ({}) THEN NULL ELSE CAST({column} AS DOUBLE PRECISION) END",
-        as_text(plan, &column),
-        plan.tokens.iter().map(|token| text(token)).collect::<Vec<_>>().join(", ")
-    )
-    // Without a token there is nothing to be among.
-    .replace(&format!(" OR {} IN ()", as_text(plan, &column)), "")
+    let spelt = as_text(plan, &column);
+    let tokens: Vec<String> = plan.tokens.iter().map(|token| text(token)).collect();
+    let missing = match &tokens[..] {
+        [] => format!("{column} IS NULL"),
+        all => format!("{column} IS NULL OR {spelt} IN ({})", all.join(", ")),
+    };
+    // A column of numbers has no comma; some databases would read a text up to it.
+    let comma = match plan.comma {
+        true => format!(
+            " WHEN {spelt} LIKE '%,%' THEN CAST(REPLACE({spelt}, ',', '.') AS DOUBLE PRECISION)"
+        ),
+        false => String::new(),
+    };
+    format!("CASE WHEN {missing} THEN NULL{comma} ELSE CAST({column} AS DOUBLE PRECISION) END")
 }
 
 fn read_category(plan: &ExportPlan, category: &Category) -> String {

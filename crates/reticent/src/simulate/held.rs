@@ -230,12 +230,21 @@ pub(super) fn not_sums(name: &str) -> Error {
     Error::value("algorithm", name, why)
 }
 
-/// Refuses an algorithm that asks for more than sums, before there is a table.
-fn asks_for_sums(task: &Task) -> Result<(), Error> {
+/// Whether an algorithm asks for more than sums.
+pub(super) fn asks_for_more(task: &Task) -> bool {
+    matches!(rehearsed(task), Err(Error::Refused(Refusal::NoSum)))
+}
+
+fn rehearsed(task: &Task) -> Result<(), Error> {
     let population = task.protection.opening.public_n.unwrap_or(SOME);
     let (terms, public) = (task.protection.terms(population)?, task.public(population)?);
     let mut rehearsal = Rehearsal::of_sums(public.shape, terms);
-    match task.perform(&mut rehearsal, &public, &Noise::alone(1.0), &mut unwatched) {
+    task.perform(&mut rehearsal, &public, &Noise::alone(1.0), &mut unwatched).map(|_| ())
+}
+
+/// Refuses an algorithm that asks for more than sums, before there is a table.
+fn asks_for_sums(task: &Task) -> Result<(), Error> {
+    match rehearsed(task) {
         Err(Error::Refused(Refusal::NoSum)) => Err(not_sums(task.entry.name)),
         // One that draws where nobody named a sample.
         Err(Error::Refused(Refusal::SampleTellsSizes)) => Err(tells_sizes("default")),

@@ -16,11 +16,11 @@ use reticent_admm::{ProblemFacts, fraction, unwatched};
 use reticent_oracle::{
     Digest, NoiseKey, PrivateTable, Refusal, Rehearsal, Sampling, SumLaw, SumPlan, Terms,
 };
-use reticent_runtime::{self as runtime, Failures, NoisyParties, PartyReport};
+use reticent_runtime::{self as runtime, Failures, NoisyParties, PartyReport, ProtocolEntry};
 
 use super::check::{SimulationJob, no_needless_graph};
 use super::dealing::{dealt, keeps_persons_whole};
-use super::held::{check_public_sizes, not_sums};
+use super::held::{asks_for_more, check_public_sizes, not_sums};
 use super::run::{BETWEEN_PARTIES, Simulated};
 use super::simulation::Simulation;
 use super::{NodeModels, PartyBooks};
@@ -96,7 +96,9 @@ impl Simulation {
         let solver = Solver::named(entry.name)?.with(settings.clone())?;
         let mut task = Task::new(fit.solver(solver), false)?;
         task.protection.opening.view = view;
-        map::offered(&task.cell(false))?;
+        // No other trust would help what asks for more than sums.
+        let more = |why| if asks_for_more(&task) { not_sums(entry.name) } else { why };
+        needs_server(entry, view).and_then(|()| map::offered(&task.cell(false))).map_err(more)?;
         let (objective, opening) = (task.objective.clone(), task.protection.opening);
         let budget = task.protection.budget;
         let honest = fraction("honest", honest.unwrap_or(HONEST))?;
@@ -129,16 +131,8 @@ impl Simulation {
 
     /// Refuses what is said of a run that no run on noisy sums has.
     fn check_unused(&self, view: View, honest: Option<f64>) -> Result<(), Error> {
-        let name = self.entry.name;
         self.check_skew()?;
         no_needless_graph(self.entry, self.topology.as_deref())?;
-        if view == View::Network {
-            let why = format!(
-                "{name} asks a server, which peers have none of; use local, secure-aggregation or central, or `algorithm = \
-                 r-admm`"
-            );
-            return Err(Error::value("trust", view, why));
-        }
         if let Some(honest) = honest.filter(|_| view == View::Local) {
             let why = "it is for `trust = secure-aggregation`; where every answer is seen nobody else's noise counts; leave it out";
             return Err(Error::value("honest", honest, why));
@@ -166,6 +160,18 @@ impl Simulation {
             }
         }
     }
+}
+
+/// Refuses what peers have nobody to ask for.
+fn needs_server(entry: &ProtocolEntry, view: View) -> Result<(), Error> {
+    if view != View::Network {
+        return Ok(());
+    }
+    let why = format!(
+        "{} asks a server, which peers have none of; use local, secure-aggregation or central, or `algorithm = r-admm`",
+        entry.name
+    );
+    Err(Error::value("trust", view, why))
 }
 
 fn law(view: View, parties: u32, honest: f64) -> Result<SumLaw, Error> {

@@ -96,7 +96,7 @@ impl Averaging {
         ColumnSums { features: &self.features, counted: self.counted, noise_multiplier }
     }
 
-    fn one(&self, column: &NumberColumn, sum: f64, over: &Over) -> ColumnMean {
+    fn one(&self, column: &NumberColumn, sum: f64, over: &Denominator) -> ColumnMean {
         let (lower, upper) = column.numeric.bounds();
         let ratio = over.ratio(sum);
         let decoded = |encoded: f64| column.decoded(encoded.clamp(-1.0, 1.0));
@@ -113,7 +113,7 @@ impl Averaging {
 
 /// What a sum is divided by, with the noise of both.
 #[derive(Clone, Copy, Debug)]
-struct Over {
+struct Denominator {
     n: f64,
     /// Deviations of the noise of the sum and of `n`.
     noise: (f64, f64),
@@ -121,7 +121,7 @@ struct Over {
     reach: f64,
 }
 
-impl Over {
+impl Denominator {
     /// Whether `n` is surely above 0.
     fn is_seen(&self) -> bool {
         self.n > self.reach * self.noise.1
@@ -139,7 +139,7 @@ impl Over {
         if !self.is_seen() {
             return [-1.0, 1.0];
         }
-        let Over { n, noise: (of_sum, of_n), reach } = *self;
+        let Denominator { n, noise: (of_sum, of_n), reach } = *self;
         let (a, b) = (n * n - (reach * of_n).powi(2), sum * n);
         let root = (b * b - a * (sum * sum - (reach * of_sum).powi(2))).max(0.0).sqrt();
         let off = 1e-9 * (root + b.abs());
@@ -164,7 +164,7 @@ impl Question for Averaging {
             (None, Adjacency::AddRemove) => (terms.population() as f64, Divisor::Given),
         };
         let noise = (sum, if self.counted { count } else { 0.0 });
-        let over = Over { n, noise, reach: self.columns.reach(1.0) };
+        let over = Denominator { n, noise, reach: self.columns.reach(1.0) };
         let columns = self.of.iter().zip(&answer);
         let columns = columns.map(|(column, &sum)| self.one(column, sum, &over)).collect();
         ColumnMeans { columns, n, n_is, confidence: self.columns.confidence, certificate }
@@ -179,16 +179,16 @@ mod tests {
     /// ratios at both ends, and says nothing where the count may be 0.
     #[test]
     fn intervals_of_ratios_are_those_of_fieller() {
-        let known = Over { n: 100.0, noise: (2.0, 0.0), reach: 1.96 };
+        let known = Denominator { n: 100.0, noise: (2.0, 0.0), reach: 1.96 };
         let [from, to] = known.interval(50.0);
         assert!((from - 0.4608).abs() < 1e-6 && (to - 0.5392).abs() < 1e-6, "{from} {to}");
-        let counted = Over { n: 100.0, noise: (2.0, 3.0), reach: 1.96 };
+        let counted = Denominator { n: 100.0, noise: (2.0, 3.0), reach: 1.96 };
         let [from, to] = counted.interval(50.0);
         for end in [from, to] {
             let off = (50.0 - end * 100.0).abs() / 2_f64.hypot(3.0 * end);
             assert!((off - 1.96).abs() < 1e-5, "{end}: {off}");
         }
-        let blind = Over { n: 5.0, noise: (2.0, 3.0), reach: 1.96 };
+        let blind = Denominator { n: 5.0, noise: (2.0, 3.0), reach: 1.96 };
         assert_eq!((blind.interval(1.0), blind.ratio(1.0)), ([-1.0, 1.0], None));
     }
 }

@@ -7,9 +7,9 @@ mod show;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use reticent::accountant::{Adjacency, Unit, View};
+use reticent::accountant::{Unit, View};
 use reticent::internal::write_text;
-use reticent::{Certificate, Document, JobFile, Spec, Standing, Verification};
+use reticent::{Certificate, Document, JobFile, Scope, Spec, Standing, Verification};
 use reticent_budget::{BudgetError, Import, Promise, Store};
 use serde_json::{Value, json};
 
@@ -19,6 +19,7 @@ use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::layout::wrapped;
 use crate::number;
+use crate::promise_flags::PromiseFlags;
 use crate::purse::gaussian;
 
 #[derive(Debug, Subcommand)]
@@ -27,7 +28,7 @@ pub enum BudgetCommand {
     New(BudgetNewArgs),
     /// Show what is promised, what is counted, what is left, and the jobs
     Show(BudgetFileArgs),
-    /// Say whether a job would fit, and what would
+    /// Say whether a job would fit, and how much would be left
     Plan(BudgetPlanArgs),
     /// Recompute everything from the ledgers, and name the first line that does not fit
     Check(BudgetCheckArgs),
@@ -43,6 +44,7 @@ pub enum BudgetCommand {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "All jobs together may cost epsilon and delta.")]
 pub struct BudgetNewArgs {
     /// The file to make
     file: PathBuf,
@@ -51,21 +53,8 @@ pub struct BudgetNewArgs {
     #[arg(long, value_name = "NAME")]
     dataset: Option<String>,
 
-    /// The privacy loss ε that all jobs together may cost
-    #[arg(long, value_name = "E", value_parser = number::parse, allow_negative_numbers = true)]
-    epsilon: f64,
-
-    /// The additive slack δ for all jobs together
-    #[arg(long, value_name = "D", value_parser = number::parse, allow_negative_numbers = true)]
-    delta: f64,
-
-    /// The neighbouring relation of tables [default: replace-one]
-    #[arg(long, value_parser = one_of!(Adjacency))]
-    adjacency: Option<Adjacency>,
-
-    /// The unit of protection [default: record]
-    #[arg(long, value_parser = one_of!(Unit))]
-    unit: Option<Unit>,
+    #[command(flatten)]
+    promise: PromiseFlags,
 
     /// The trust model: against whom the data are protected [default: central]
     #[arg(long, value_parser = one_of!(View))]
@@ -192,15 +181,10 @@ impl BudgetNewArgs {
     fn run(self) -> Result<Answer, CommandFailure> {
         let stem = || self.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let dataset = self.dataset.clone().or_else(stem).unwrap_or_default();
-        let promise = Promise {
-            dataset,
-            epsilon: self.epsilon,
-            delta: self.delta,
-            adjacency: self.adjacency.unwrap_or_default(),
-            unit: self.unit.unwrap_or_default(),
-            view: self.view.unwrap_or_default(),
-            rows_per_user: self.rows_per_user,
-        };
+        let PromiseFlags { epsilon, delta, neighbours } = self.promise;
+        let Scope { adjacency, unit, view } = neighbours.scope(self.view.unwrap_or_default());
+        let rows_per_user = self.rows_per_user;
+        let promise = Promise { dataset, epsilon, delta, adjacency, unit, view, rows_per_user };
         let store = Store::create(&self.file, promise).map_err(CommandFailure::Budget)?;
         let summary = store.summary().map_err(CommandFailure::Budget)?;
         let text = wrapped(&format!(

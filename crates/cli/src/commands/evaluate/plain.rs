@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use reticent::internal::{check_new, write_text};
 use reticent::tables::ReadOptions;
 use reticent::{Confusion, Error, Measured, Model, PredictionInput, Quality, RocCurves};
-use reticent_plot::{Axis, Curve, Plot};
+use reticent_plot::{Axis, Plot, PlotCurve};
 use serde_json::{Value, json};
 
 use super::super::shared::ModelAndData;
@@ -172,7 +172,7 @@ fn draw(measured: &Measured, folder: &Path) -> Result<Vec<String>, CommandFailur
         let axes = (Axis::share(x_label), Axis::share(y_label));
         let mut plot = Plot::new(&format!("{title} (NOT PRIVATE)"), axes.0, axes.1);
         for (name, curves) in &measured.curves {
-            plot = plot.with(Curve::line(name, points(curves).clone()));
+            plot = plot.with(PlotCurve::line(name, points(curves).clone()));
         }
         // What a curve is to be compared with.
         let diagonal = match title {
@@ -181,7 +181,7 @@ fn draw(measured: &Measured, folder: &Path) -> Result<Vec<String>, CommandFailur
             _ => None,
         };
         if let Some(name) = diagonal {
-            plot = plot.with(Curve::line(name, vec![(0.0, 0.0), (1.0, 1.0)]).quiet());
+            plot = plot.with(PlotCurve::line(name, vec![(0.0, 0.0), (1.0, 1.0)]).quiet());
         }
         std::fs::create_dir_all(folder).map_err(|error| Error::written(folder, &error))?;
         let path = folder.join(file);

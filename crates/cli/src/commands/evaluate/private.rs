@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::super::shared::{ModelAndData, certificate_fields, certificate_rows, shouted};
 use super::plain::{AVERAGE, MANY};
 use crate::answer::Answer;
-use crate::delivery::{Delivery, Places};
+use crate::delivery::{Delivery, OutputPlaces};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
@@ -125,7 +125,7 @@ impl PrivateFlags {
         let done = self.between.ask(&job, &files, paying, run, deliver);
         bar.finish();
         let (delivery, charged) = done?;
-        Ok(delivery.hand_over(&Places::default().and("file", self.out.as_deref()), charged))
+        Ok(delivery.hand_over(&OutputPlaces::default().and("file", self.out.as_deref()), charged))
     }
 
     fn evaluation(&self, threshold: Option<f64>) -> Evaluation {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use reticent::Identity;
-use reticent::internal::{check_folder, check_results, write_results};
+use reticent::internal::{check_folder, check_results};
 use reticent_budget::Relation;
 use reticent_host::links::tls::TlsDialer;
 use reticent_host::{
@@ -13,7 +13,7 @@ use reticent_host::{
 };
 use serde_json::{Value, json};
 
-use super::{failure, finish, teller};
+use super::{failure, finish, teller, write_model};
 use crate::answer::Answer;
 use crate::commands::shared::{certificate_fields, certificate_rows};
 use crate::failure::CommandFailure;
@@ -81,9 +81,8 @@ impl JoinArgs {
 }
 
 fn answer(own: &PartyFile, run: PaidRun) -> Result<Answer, CommandFailure> {
-    let of_join = |error| CommandFailure::of("join", error);
     let PaidRun { joined, open, .. } = run;
-    let path = write_results(&joined.model, None, &own.out).map_err(of_join)?;
+    let path = write_model("join", &joined.model, &own.out, &own.journal)?;
     let certificate = joined.model.certificate();
     let mut object = Value::Object(certificate_fields(certificate));
     object["model"] = json!(path);

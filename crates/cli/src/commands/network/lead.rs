@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use reticent::internal::{check_folder, check_results, write_results};
+use reticent::internal::{check_folder, check_results};
 use reticent::{Identity, Model};
 use reticent_host::links::tls::TlsListener;
 use reticent_host::{HostOptions, Lead, Led, RunFile, RunJournal};
 use serde_json::{Value, json};
 
-use super::{failure, finish, teller};
+use super::{failure, finish, teller, write_model};
 use crate::answer::Answer;
 use crate::commands::shared::{certificate_fields, certificate_rows};
 use crate::failure::CommandFailure;
@@ -70,7 +70,7 @@ impl LeadArgs {
     fn answer(&self, led: Led) -> Result<Answer, CommandFailure> {
         let of_lead = |error| CommandFailure::of("lead", error);
         let model = Model::from_json(&led.model).map_err(of_lead)?;
-        let path = write_results(&model, None, &self.out).map_err(of_lead)?;
+        let path = write_model("lead", &model, &self.out, &self.journal)?;
         let mut rows = certificate_rows(model.certificate());
         let mut object = Value::Object(certificate_fields(model.certificate()));
         if let Some((rounds, traffic)) = led.moved {

@@ -5,9 +5,11 @@ pub mod lead;
 pub mod roster;
 pub mod run;
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use reticent::{Progress, Stage};
+use reticent::internal::write_results;
+use reticent::{Model, Progress, Stage};
 use reticent_host::{HostError, Notice, Notify};
 use reticent_payment::PaymentError;
 use serde_json::{Value, json};
@@ -24,6 +26,24 @@ pub fn failure(command: &'static str) -> impl Fn(HostError) -> CommandFailure {
         HostError::Payment(error) => CommandFailure::of_payment(error).of_command(command),
         other => CommandFailure::Usage { message: other.to_string(), hint: other.hint() },
     }
+}
+
+/// Writes the model of a run that is over; one that cannot be written is still in the journal.
+pub fn write_model(
+    command: &'static str,
+    model: &Model,
+    out: &Path,
+    journal: &Path,
+) -> Result<PathBuf, CommandFailure> {
+    write_results(model, None, out).map_err(|why| CommandFailure::Undelivered {
+        message: format!(
+            "the run is over, but {}. The model is in the journal, {}.",
+            CommandFailure::of(command, why),
+            journal.display()
+        ),
+        hint: "make room and type the same command again: it writes the model, asks nobody and charges nothing"
+            .to_owned(),
+    })
 }
 
 /// Tells of a run as it goes: a line each for people, or a line of JSON each, on standard error.

@@ -17,7 +17,7 @@ use crate::layout::{columns, wrapped};
 pub enum RosterCommand {
     /// Make a roster with its lead, whom all parties trust with sums over their records
     New(RosterNewArgs),
-    /// Add a party; signatures are of the roster as it was, and go
+    /// Add a party. This removes all signatures: everybody signs the new roster
     Add(RosterAddArgs),
     /// Sign a roster, after you have compared its fingerprint with the others
     Sign(RosterSignArgs),

@@ -15,13 +15,13 @@ use crate::layout::wrapped;
 pub enum RunCommand {
     /// Show where a run stands
     Status(JournalArgs),
-    /// End a run for good, here: nothing more is asked or answered, and what was stays counted
+    /// End a run for good on this machine: nothing more is asked or answered, what was stays counted
     Forfeit(JournalArgs),
 }
 
 #[derive(Debug, Args)]
 pub struct JournalArgs {
-    /// Your journal, which no command has open
+    /// Your journal; no other command may have it open
     journal: PathBuf,
 }
 

@@ -23,7 +23,7 @@ use crate::progress::JobBar;
 use crate::purse::{BudgetReceipt, JobName, PurseFlags};
 use crate::repeated::given_twice;
 
-/// Where results go when nothing is said.
+/// The default folder of results.
 const OUT: &str = "reticent-sweep";
 
 #[derive(Debug, Args)]
@@ -47,7 +47,7 @@ pub struct SweepArgs {
     #[arg(long, value_name = "FILE")]
     test: Option<PathBuf>,
 
-    /// So many runs at a time; a kill loses no more [default: as many as suits the machine]
+    /// Runs at a time; a kill loses these at most [default: as many as suit the machine]
     #[arg(short, long, value_name = "N", value_parser = number::whole::<u32>, allow_negative_numbers = true)]
     jobs: Option<u32>,
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use reticent::sweep::{Journal, RunMean, Summary, Sweep as Grid};
-use reticent_plot::{Axis, Curve, Plot};
+use reticent_plot::{Axis, Plot, PlotCurve};
 use serde_json::{Value, json};
 
 use crate::failure::CommandFailure;
@@ -177,7 +177,7 @@ pub fn picture(
         let band =
             points.iter().map(|(x, m)| (*x, m.mean - m.error(), m.mean + m.error())).collect();
         let line = points.iter().map(|(x, m)| (*x, m.mean)).collect();
-        plot = plot.with(Curve::line(&label, line).with_band(band));
+        plot = plot.with(PlotCurve::line(&label, line).with_band(band));
     }
     Ok(plot)
 }

@@ -17,7 +17,7 @@ const WIDTH: usize = 100;
 
 /// What there is to say.
 #[derive(Debug, Default)]
-pub struct Answer {
+pub struct Announcement {
     /// For people.
     pub text: String,
     /// For programs.
@@ -26,7 +26,7 @@ pub struct Answer {
     pub remarks: Vec<String>,
 }
 
-impl Answer {
+impl Announcement {
     /// The experiments, with what they claim and the data they need.
     pub fn listed(all: &[&dyn Experiment]) -> Self {
         let width = |of: &dyn Fn(&dyn Experiment) -> usize| {
@@ -50,7 +50,7 @@ impl Answer {
                 "claims": one.claims(),
             }));
         }
-        Answer { text, object: json!({ "experiments": objects }), remarks: Vec::new() }
+        Announcement { text, object: json!({ "experiments": objects }), remarks: Vec::new() }
     }
 
     /// Adds the results of an experiment to the text; gives them for programs.
