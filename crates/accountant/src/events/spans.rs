@@ -272,4 +272,31 @@ pub(super) mod tests {
             assert!(price >= about * 0.999 && price <= about * 1.02, "{users}: {price} {about}");
         }
     }
+
+    #[derive(serde::Deserialize)]
+    struct Outside {
+        users: u64,
+        s: f64,
+        price: f64,
+        alone: f64,
+        simulated: f64,
+        error: f64,
+    }
+
+    /// Outside values (golden/make_iteration.py): the root by sums over every length, and what twelve
+    /// contributions cost on 20,000 random paths. Blocks of lengths cost a hundredth at the most.
+    #[test]
+    fn prices_are_those_of_outside_values_and_above_what_paths_cost() {
+        let text = include_str!("../../../../golden/accountant/iteration.json");
+        let all: Vec<Outside> = serde_json::from_str(text).unwrap();
+        assert!(all.len() > 20);
+        for Outside { users, s, price, alone, simulated, error } in all {
+            let said = Spans::new(users).price(s).value();
+            let at = format!("{users} users, s {s}: {said} {price}");
+            assert!(said >= price * (1.0 - 1e-9) && said <= price * 1.01, "{at}");
+            assert!(said <= alone * (1.0 + 1e-3), "{at}");
+            // The values are fixed, so this does not fail by chance.
+            assert!(said >= simulated - 4.0 * error, "{at}, {simulated}");
+        }
+    }
 }
