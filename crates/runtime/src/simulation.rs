@@ -27,9 +27,6 @@ use crate::rejected::Rejected;
 use crate::run::Agreement;
 use crate::wire;
 
-/// Message and answer and answer to the answer … in one round; more than any algorithm has.
-const WAVES: u32 = 64;
-
 /// What was moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
@@ -358,8 +355,8 @@ impl SimulatedRun {
         arrived
     }
 
-    /// Delivers messages, and the answers to them, until nobody says anything more; `overdue` ones
-    /// first.
+    /// Delivers messages, and the answers to them, until nobody says anything more or the round has
+    /// no more time ([`Protocol::waves`]); `overdue` ones first.
     fn deliver(
         &mut self,
         mut overdue: Vec<RawMessage>,
@@ -367,7 +364,8 @@ impl SimulatedRun {
         attempt: u32,
     ) -> Result<(), RunError> {
         let limit = self.protocol().longest_payload();
-        for wave in 0..WAVES {
+        let waves = self.protocol().waves();
+        for wave in 0..waves {
             if sent.is_empty() && overdue.is_empty() {
                 let round = self.round + 1;
                 sent = self.initiated(|node| match node.awaits()[..] {
@@ -406,6 +404,8 @@ impl SimulatedRun {
                 }
             }
         }
+        let arrived = self.travel(sent, When { round: self.round + 1, attempt, wave: waves });
+        self.late.extend(arrived);
         Ok(())
     }
 }

@@ -130,7 +130,7 @@ fn the_observer_has_no_data_and_the_model_is_the_token_it_saw_last() {
     }
 }
 
-/// About 2 ln(n/2)/n of the divergence: among many users the same budget needs much less noise.
+/// About (1 + ln n)/n of the divergence: among many users the same budget needs much less noise.
 #[test]
 fn a_peer_sees_less_than_whoever_sees_every_message() {
     let world = World::even(400, 3, 200);
@@ -180,10 +180,13 @@ fn as_published_the_stateful_walk_claims_theorem_4_and_is_not_certified() {
     }
     let sound =
         world.prepare(&Job { price: within(1.0), ..walk(r#"{"iterations": 200}"#, View::Network) });
-    // Who sent the token is a function of its path, which is given to the observer: nothing is
-    // assumed of it.
+    // Who sent the token, and where it goes next, is a function of its path, which is given to the
+    // observer: nothing is assumed of either.
     let assumed = sound.protocol().assumptions().join("; ");
-    assert!(!assumed.contains("sent") && assumed.contains("the observer alone"), "{assumed}");
+    for word in ["sent", "to itself", "secret"] {
+        assert!(!assumed.contains(word), "{word}: {assumed}");
+    }
+    assert!(assumed.contains("the observer alone") && assumed.contains("uniformly"), "{assumed}");
 }
 
 /// Every token that was on the wire: number, and what it said and whom it was for.
@@ -250,7 +253,7 @@ fn a_lost_token_is_sent_again_and_nothing_is_spent_twice() {
         let seats = seats(12, job.view);
         let most = u64::from(cap(reticent_oracle::Sampling::WithoutReplacement(1), seats, 2000));
         for party in outcome.parties.iter().filter(|party| party.id.0 != 2) {
-            // The last of a round waits for its deadline, and the very last one may still wait.
+            // The very last one goes nowhere.
             let sent = sent.get(&party.id.0).copied().unwrap_or(0);
             let entered = party.answers;
             assert!(
@@ -266,6 +269,46 @@ fn a_lost_token_is_sent_again_and_nothing_is_spent_twice() {
             );
         }
     }
+}
+
+/// A token that waited for the end of a round every 50 steps made a walk between machines as slow as
+/// its timer.
+#[test]
+fn no_token_waits_for_a_deadline() {
+    let world = World::even(60, 3, 12);
+    let mut simulation =
+        world.prepare(&Job { price: within(4.0), ..walk(r#"{"iterations": 200}"#, View::Network) });
+    let tokens = listen(&mut simulation);
+    // Whoever takes a step sends what comes of it at once, at the end of a round as in it.
+    for round in 1..=4 {
+        assert!(simulation.step().unwrap());
+        let sent = *tokens.lock().unwrap().keys().next_back().unwrap();
+        assert_eq!(sent, (50 * round + 1).min(200), "round {round}");
+    }
+    assert!(simulation.rejections().is_empty(), "{:?}", simulation.rejections());
+    // Nothing is sent again that is on its way: 200 tokens and their receipts.
+    assert_eq!(simulation.traffic().messages, 400);
+}
+
+/// As a timer would have it: whoever awaits a receipt when nothing is on its way sends the same bits
+/// to the same seat, and no round is lost.
+#[test]
+fn a_lost_token_is_sent_again_when_nobody_says_anything() {
+    let world = World::even(60, 3, 12);
+    let job = Job { price: within(4.0), ..walk(r#"{"iterations": 400}"#, View::Network) };
+    let sent = |after: f64| {
+        let mut simulation = world.prepare(&job);
+        simulation.fail(Failures { after, seed: 3, ..Failures::default() }).unwrap();
+        let tokens = listen(&mut simulation);
+        assert!(simulation.step().unwrap());
+        let said = tokens.lock().unwrap().clone();
+        (said, simulation.traffic().messages)
+    };
+    let (all_lost, messages) = sent(1.0);
+    assert!(all_lost.len() == 1 && all_lost[&1].len() == 1 && messages == 50, "{messages}");
+    // A tenth of them: still more than half of the steps that the round has time for.
+    let (some_lost, _) = sent(0.1);
+    assert!(some_lost.len() > 25 && some_lost.values().all(|said| said.len() == 1));
 }
 
 #[test]

@@ -2,18 +2,19 @@
 //!
 //! Each step is a non-expansive map of the token plus Gaussian noise that hides one contribution
 //! with local divergence D_α = α μ²/2 (μ the local sensitivity-to-noise ratio under replace-one;
-//! 8αγ²L²/σ² is μ = 4γL/σ). The noise of the l steps from a contribution until the token next comes
-//! to its maker or to the observer hides it, and no other contribution of the same user uses that
-//! noise, so costs add up:
+//! 8αγ²L²/σ² is μ = 4γL/σ). The noise of the steps from a contribution until the token next comes
+//! to the observer hides it, and all others of its maker in between: their shifts are taken off as
+//! evenly as their order allows. Over all paths c contributions cost c·D at every order,
 //!
-//! > D = ln E exp((α − 1)·D_α/min(l, n)) / (α − 1),   P(l = k) = (2/n)(1 − 2/n)^(k−1)
+//! > D = ln M / (α − 1),   about (1 + ln n)/n of D_α
 //!
-//! at every order. Counting each contribution up to the observer's next visit, as the papers do,
-//! gives ln(n)/(n − 1) of D_α for one contribution, but two that are made between two visits would
-//! be hidden by the same noise twice: their shifts add up, and the sum of their costs understates
+//! with M of [`Spans`]. Counting each contribution up to the observer's next visit by itself, as
+//! the papers do, gives ln(n)/(n − 1) of D_α, but two that are made between two visits would be
+//! hidden by the same noise twice: their shifts add up, and the sum of their costs understates
 //! (erratum E12). Proof note: `proofs/iteration.md`.
 
 use super::checked::{checked, out_of_range, positive};
+use super::spans::Spans;
 use super::{Curve, EventCost, EventError};
 use crate::outward::Upper;
 use crate::round::up;
@@ -58,7 +59,7 @@ impl EventCost for Iteration {
     }
 
     fn rdp(&self, _adjacency: Adjacency) -> Option<Curve> {
-        let (square, parts) = (self.mu * self.mu, lengths(self.users));
+        let (square, spans) = (self.mu * self.mu, Spans::new(self.users));
         Some(Box::new(move |order| {
             let local = order * square / 2.0;
             let most = (order - 1.0) * local;
@@ -66,40 +67,18 @@ impl EventCost for Iteration {
             if most > LARGEST {
                 return local;
             }
-            let excess: f64 =
-                parts.iter().map(|(length, mass)| mass * (most / length).exp_m1()).sum();
-            let seen = Upper::new(up(excess.ln_1p() / (order - 1.0), 64.0 + parts.len() as f64));
+            let seen = Upper::new(up(spans.price(most).value() / (order - 1.0), 4.0));
             seen.least(Upper::new(local)).value()
         }))
     }
 }
 
-/// Lengths up to here are summed one by one, those beyond in blocks that grow by one part in so
-/// many.
-const FINE: u64 = 128;
-
 /// Above it e^x is out of reach, and nothing is gained.
 const LARGEST: f64 = 600.0;
 
-/// The law of min(l, n): lengths, each with the probability of those from it to the next.
-fn lengths(users: u64) -> Vec<(f64, f64)> {
-    let n = users as f64;
-    // ln P(l > k) = k·ln(1 − 2/n).
-    let stay = if users > 2 { (-2.0 / n).ln_1p() } else { f64::NEG_INFINITY };
-    let beyond = |k: u64| if k == 0 { 1.0 } else { (k as f64 * stay).exp() };
-    let (mut parts, mut first) = (Vec::new(), 1);
-    while first < users {
-        let next = first.saturating_add(1 + first / FINE).min(users);
-        let mass = if users > 2 { -((next - first) as f64 * stay).exp_m1() } else { 1.0 };
-        parts.push((first as f64, up(beyond(first - 1) * mass, 64.0)));
-        first = next;
-    }
-    parts.push((n, up(beyond(users - 1), 64.0)));
-    parts
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::spans::tests::cost;
     use super::*;
 
     /// Steps of every path that is tried.
@@ -115,15 +94,18 @@ mod tests {
 
     /// Who has the token beside the victim and who looks: so many with noise, and so many without
     /// data, who pass it on as it is.
-    #[derive(Clone, Copy)]
+    #[derive(Clone, Copy, Debug)]
     struct Others {
         noisy: u64,
         silent: u64,
+        /// Whether the victim's first step since the observer looked is one that forgets the token.
+        forgetful: bool,
     }
 
     /// E exp((α − 1)·(Σ over the observer's visits of its divergence − the claimed cost of the
     /// victim's steps)) over all paths. The maps are the identity and the shifts add up, so m of
-    /// the victim's steps among g have the divergence m²/g.
+    /// the victim's steps among g have the divergence m²/g; where the first of them forgets what
+    /// came before it, g is counted from there, which is the worst that is known.
     fn excess(others: Others, local: f64, claimed: f64, left: u32, gap: Gap) -> f64 {
         if left == 0 {
             return 1.0;
@@ -133,9 +115,51 @@ mod tests {
         let seen = f64::from(gap.victim).powi(2) / f64::from(gap.all.max(1));
         let observer = (local * seen).exp() * rest(Gap::default());
         let victim = (-claimed).exp() * rest(Gap { victim: gap.victim + 1, all: gap.all + 1 });
-        let other = if others.noisy > 0 { rest(Gap { all: gap.all + 1, ..gap }) } else { 0.0 };
+        let hides = u32::from(gap.victim > 0 || !others.forgetful);
+        let other = if others.noisy > 0 { rest(Gap { all: gap.all + hides, ..gap }) } else { 0.0 };
         let nobody = if others.silent > 0 { rest(gap) } else { 0.0 };
         (observer + victim + noisy * other + silent * nobody) / (2.0 + noisy + silent)
+    }
+
+    /// E exp(s·(what is seen costs)) over all paths of `left` steps, from the spans since the
+    /// observer last looked; a user makes `cap` contributions at the most, and adds noise without
+    /// data after that.
+    fn counted(users: u64, s: f64, left: u32, cap: u32, spans: &[u32]) -> f64 {
+        if left == 0 {
+            return 1.0;
+        }
+        let n = users as f64;
+        let longer = |spans: &[u32]| {
+            let mut spans = spans.to_vec();
+            spans.last_mut().into_iter().for_each(|last| *last += 1);
+            spans
+        };
+        let rest = |cap, spans: &[u32]| counted(users, s, left - 1, cap, spans);
+        let seen = (s * cost(spans, n)).exp() * rest(cap, &[]);
+        let other = rest(cap, &longer(spans));
+        let victim = match cap {
+            0 => other,
+            _ => rest(cap - 1, &[spans, &[1]].concat()),
+        };
+        (seen + victim + (n - 2.0) * other) / n
+    }
+
+    /// However the cap cuts the walk off: c contributions cost no more than c events.
+    #[test]
+    fn a_cap_of_contributions_costs_no_more_than_as_many_events() {
+        for users in [2, 3, 4, 10] {
+            for (mu, order) in [(0.1, 2.0), (0.5, 2.0), (0.5, 4.0), (1.0, 3.0)] {
+                let curve = Iteration::new(mu, users).unwrap().rdp(Adjacency::ReplaceOne).unwrap();
+                let s = (order - 1.0) * order * mu * mu / 2.0;
+                let claimed = (order - 1.0) * curve(order);
+                for cap in [1, 2, 3, HOPS] {
+                    let most = (f64::from(cap) * claimed).exp();
+                    // The first contribution is made at once, so that many are.
+                    let mean = counted(users, s, HOPS, cap - 1, &[1]);
+                    assert!(mean <= most, "{users} users, cap {cap}, s {s}: {mean} {most}");
+                }
+            }
+        }
     }
 
     /// Contributions that come by together are seen together: their shifts add up before the
@@ -150,12 +174,17 @@ mod tests {
                 for order in [1.1, 2.0, 8.0] {
                     let local = (order - 1.0) * order * mu * mu / 2.0;
                     let claimed = (order - 1.0) * curve(order);
-                    for (noisy, silent) in [(users - 2, 0), (users - 1, 0), (users - 2, 1)] {
-                        let others = Others { noisy, silent };
+                    for (noisy, silent, forgetful) in [
+                        (users - 2, 0, false),
+                        (users - 1, 0, false),
+                        (users - 2, 1, false),
+                        (users - 2, 0, true),
+                    ] {
+                        let others = Others { noisy, silent, forgetful };
                         let excess = excess(others, local, claimed, HOPS, Gap::default());
                         assert!(
                             excess <= 1.0 + 1e-12,
-                            "{users} users, {noisy} and {silent}, mu {mu}, order {order}: {excess}"
+                            "{others:?}, mu {mu}, order {order}: {excess}"
                         );
                     }
                 }

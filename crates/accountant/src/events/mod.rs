@@ -21,6 +21,7 @@ mod poisson_gaussian;
 mod pure;
 mod selection;
 mod shown_sample;
+mod spans;
 mod without_replacement;
 mod zcdp;
 

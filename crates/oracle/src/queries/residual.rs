@@ -88,7 +88,7 @@ impl ResidualTerms {
         if self.noise_multiplier == 0.0 {
             return Ok(terms.mechanism(Sampling::Full, 0.0)?);
         }
-        // The shift of a contribution is taken off within as many steps as there are users.
+        // No contribution is taken off more slowly than in as many steps as there are users.
         let rounding = (1.0 + walk.users as f64 * lattice.expansion(self)) * (1.0 + 1e-9);
         Ok(Iteration::new(2.0 / self.noise_multiplier * rounding, walk.users)?.into())
     }

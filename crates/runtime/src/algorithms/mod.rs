@@ -130,6 +130,13 @@ pub trait Protocol: FaultInjection + Transcribed + fmt::Debug + Send + Sync {
         rounds.into()
     }
 
+    /// Message and answer and answer to the answer … that a simulated round has time for: more than
+    /// a round of any algorithm has but the walk, whose token goes on. What is on its way then
+    /// arrives with the next round.
+    fn waves(&self) -> u32 {
+        64
+    }
+
     /// Whether the deadline of a round is the first step of the next one, as it is for peers: what
     /// the models are after a round is then to be read before its deadline, but for the last, which
     /// no step follows.

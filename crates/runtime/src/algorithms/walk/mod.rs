@@ -77,7 +77,8 @@ const LAMBDA: f64 = 0.5;
 /// Steps of a user's inner solver. With γ = 1/L each halves the distance.
 const INNER: u64 = 20;
 
-/// Steps of the token in a round; between rounds is when a token that did not arrive is sent again.
+/// Steps of the token that a simulated round has time for. The token does not wait for its end:
+/// that is a timer's, at which a token is sent again whose receipt is overdue.
 const HOPS: u32 = 50;
 
 /// More would be clipping by rounding.
@@ -195,6 +196,10 @@ impl Protocol for WalkProtocol {
         self.hops.div_ceil(HOPS)
     }
 
+    fn waves(&self) -> u32 {
+        HOPS
+    }
+
     fn longest_payload(&self) -> usize {
         8 * self.len() + 16
     }
@@ -253,7 +258,7 @@ impl Protocol for WalkProtocol {
         vec![
             "the adversary is the observer, or one other user, who follows the protocol, not several who pool what they see".to_owned(),
             "every other user follows the protocol too, and adds its noise".to_owned(),
-            "every user, and the observer, draws the next seat uniformly from all, its own included, and keeps the draw to itself".to_owned(),
+            "every user, and the observer, draws the next seat uniformly from all, its own included, and without regard to any data".to_owned(),
             "the model is for the observer alone, who has no data and saw it as a token; whoever shows it to others shows them \
              more than is counted"
                 .to_owned(),

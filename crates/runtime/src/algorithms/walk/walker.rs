@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! a token with a new number:  a receipt to whoever sent it; a step; the next token, kept until its receipt comes
-//! a deadline:                 a token without receipt is sent again, the same bits
+//! its timer, or silence:      a token without receipt is sent again, the same bits to the same seat
 //! ```
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use reticent_accountant::View;
 use reticent_noise::{Digest, Hasher, NoiseKey};
 use serde::{Deserialize, Serialize};
 
-use super::{HOPS, Memory, WalkProtocol};
+use super::{Memory, WalkProtocol};
 use crate::endpoint::{Endpoint, EndpointState};
 use crate::error::RunError;
 use crate::inbox::Inbox;
@@ -24,7 +24,7 @@ use crate::wire;
 pub(super) struct Walker {
     config: Arc<WalkProtocol>,
     seat: Seat,
-    /// Where the token goes next: nobody else's business.
+    /// What it draws the next seat with.
     key: NoiseKey,
     noise: f64,
     visits: Visits,
@@ -66,12 +66,13 @@ struct Visits {
     out: Option<Out>,
 }
 
-/// A token that was sent, or is to be sent at the next deadline.
+/// A token that was sent; the last one goes nowhere.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Out {
     number: u32,
     to: u32,
     token: Vec<f64>,
+    /// 0 until a deadline finds it without receipt; then the number of the next attempt.
     tries: u16,
     received: bool,
 }
@@ -120,6 +121,17 @@ impl Walker {
         }
     }
 
+    /// The same token to the same seat, unless its receipt has come.
+    fn again(&mut self) -> Result<Vec<Envelope>, RunError> {
+        let Some(out) = self.visits.out.as_mut().filter(|out| !out.received) else {
+            return Ok(Vec::new());
+        };
+        let attempt = out.tries.max(1);
+        out.tries = attempt.saturating_add(1);
+        let out = out.clone();
+        Ok(vec![self.written(&out, attempt)?])
+    }
+
     fn written(&self, out: &Out, attempt: u16) -> Result<Envelope, Rejected> {
         let payload = wire::pack(&out.token)?;
         Ok(Envelope {
@@ -158,17 +170,16 @@ impl Node for Walker {
             None => (token.clone(), self.visits.u.clone()),
         };
         let failed = |error: RunError| Rejected::Gate(error.to_string());
-        // The last token goes nowhere, and the last of a round waits for the deadline.
-        let waits = number.is_multiple_of(HOPS) || number == hops;
+        let ends = number == hops;
         let out = Out {
             number: number + 1,
             to: self.next(label).map_err(failed)?,
             token: next,
-            tries: u16::from(!waits),
-            received: number == hops,
+            tries: 0,
+            received: ends,
         };
         let receipt = envelope.reply(MessageKind::Receipt, Vec::new());
-        let next = if waits { None } else { Some(self.written(&out, 0)?) };
+        let next = if ends { None } else { Some(self.written(&out, 0)?) };
         let mut messages = self.seat.inbox_mut().take(envelope, &admitted, vec![receipt]);
         messages.extend(next);
         self.visits = Visits { last: number, seen: Some(token), u, out: Some(out) };
@@ -179,16 +190,24 @@ impl Node for Walker {
         if round == 0 && self.id() == PartyId(0) {
             let label = Hasher::new("reticent first").field(&self.seat.inbox().run().0).finish();
             let token = vec![0.0; self.config.len()];
-            self.visits.out =
-                Some(Out { number: 1, to: self.next(&label)?, token, tries: 0, received: false });
+            let out = Out { number: 1, to: self.next(&label)?, token, tries: 0, received: false };
+            let first = self.written(&out, 0)?;
+            self.visits.out = Some(out);
+            return Ok(vec![first]);
         }
-        let Some(out) = self.visits.out.as_mut().filter(|out| !out.received) else {
-            return Ok(Vec::new());
-        };
-        let attempt = out.tries;
-        out.tries = out.tries.saturating_add(1);
-        let out = out.clone();
-        Ok(vec![self.written(&out, attempt)?])
+        match &mut self.visits.out {
+            // It may be on its way: until the next deadline it is not overdue.
+            Some(out) if out.tries == 0 => {
+                out.tries = 1;
+                Ok(Vec::new())
+            }
+            _ => self.again(),
+        }
+    }
+
+    /// Nothing is on its way.
+    fn on_quiet(&mut self, _round: u32) -> Result<Vec<Envelope>, RunError> {
+        self.again()
     }
 
     fn awaits(&self) -> Vec<PartyId> {
