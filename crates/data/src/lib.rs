@@ -25,6 +25,7 @@
 //! # Ok::<(), reticent_data::DataError>(())
 //! ```
 
+mod cache;
 mod counts;
 mod dataset;
 mod day;
@@ -45,6 +46,9 @@ mod split;
 mod table;
 mod text;
 
+pub use cache::{
+    CacheBlock, CacheError, CacheFile, CacheWriter, CachedRows, cache, cache_and_tell,
+};
 pub use counts::{ColumnCounts, ReadCounts};
 pub use dataset::{Dataset, Indices, Owner, Owners, Targets, encode, visit_content, visit_dataset};
 pub use dense::Dense;

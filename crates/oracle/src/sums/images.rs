@@ -38,12 +38,7 @@ impl Images {
         if count.saturating_mul(width).saturating_mul(8) > most {
             return Images::Made(map.to_vec());
         }
-        let mut values = vec![0.0; count * width];
-        values
-            .par_chunks_exact_mut(width.max(1))
-            .enumerate()
-            .for_each(|(i, out)| made.write(i, out));
-        Images::Kept(Dense { rows: count, columns: width, values })
+        Images::Kept(made.all())
     }
 
     /// What is seen in place of `rows`.
@@ -59,6 +54,21 @@ impl<'a> Made<'a> {
     fn new(rows: &'a Rows, map: &'a [f64], intercept: f64) -> Self {
         let width = rows.columns() + usize::from(intercept != 0.0);
         Made { rows, map, width, intercept }
+    }
+
+    /// Images that are not kept.
+    pub fn all_of(rows: &'a Rows, map: &'a [f64], intercept: f64) -> Dense {
+        Made::new(rows, map, intercept).all()
+    }
+
+    fn all(&self) -> Dense {
+        let (rows, width) = (self.rows.len(), self.width);
+        let mut values = vec![0.0; rows * width];
+        values
+            .par_chunks_exact_mut(width.max(1))
+            .enumerate()
+            .for_each(|(i, out)| self.write(i, out));
+        Dense { rows, columns: width, values }
     }
 
     /// How many coordinates an image has.
