@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use reticent_accountant::{Adjacency, Unit};
-use reticent_data::{CachedRows, DataError, ReadOptions, Schema, SharedListener};
+use reticent_data::{CacheError, CachedRows, DataError, ReadOptions, Schema, SharedListener, Table};
 use reticent_noise::Digest;
 
 use crate::fingerprint::ContentHasher;
@@ -18,8 +18,8 @@ pub struct CachedTable {
     rows: Arc<CachedRows>,
     /// Whether the schema was drafted from it.
     drafted_from: bool,
-    /// What it was encoded under.
-    schema: Arc<Schema>,
+    /// What it was encoded under; `None` for a table that was never encoded here.
+    schema: Option<Arc<Schema>>,
 }
 
 /// Not derived: it would show how many rows there are.
@@ -43,7 +43,7 @@ impl CachedTable {
     ) -> Result<Self, DataError> {
         let schema = schema.with_roles(None, None)?;
         let (rows, drafted_from) = reticent_data::cache(paths, reading, &schema, folder)?;
-        Ok(CachedTable { rows: Arc::new(rows), drafted_from, schema: Arc::new(schema) })
+        Ok(CachedTable { rows: Arc::new(rows), drafted_from, schema: Some(Arc::new(schema)) })
     }
 
     /// The same, with the digest of what each file holds under `key`, as
@@ -64,8 +64,8 @@ impl CachedTable {
         let (rows, drafted_from) =
             reticent_data::cache_and_tell(paths, reading, &schema, folder, &listener)?;
         let found = std::mem::take(&mut hasher.borrow_mut().found);
-        let table = CachedTable { rows: Arc::new(rows), drafted_from, schema: Arc::new(schema) };
-        Ok((table, found))
+        let (rows, schema) = (Arc::new(rows), Some(Arc::new(schema)));
+        Ok((CachedTable { rows, drafted_from, schema }, found))
     }
 
     /// Another handle on the same table, which is on the disk once: for several gates, each with its
@@ -74,7 +74,7 @@ impl CachedTable {
         CachedTable {
             rows: Arc::clone(&self.rows),
             drafted_from: self.drafted_from,
-            schema: Arc::clone(&self.schema),
+            schema: self.schema.clone(),
         }
     }
 
@@ -86,7 +86,8 @@ impl CachedTable {
 
     /// As [`PrivateTable::is_under`](crate::PrivateTable::is_under).
     pub fn is_under(&self, schema: &Schema) -> bool {
-        schema.with_roles(None, None).is_ok_and(|roles| roles == *self.schema)
+        let roles = schema.with_roles(None, None).ok();
+        self.schema.as_deref().zip(roles.as_ref()).is_some_and(|(own, other)| own == other)
     }
 
     /// Whether it says whose each row is.
@@ -97,6 +98,15 @@ impl CachedTable {
     /// As [`PrivateTable::drafted_the_schema`](crate::PrivateTable::drafted_the_schema).
     pub fn drafted_the_schema(&self) -> bool {
         self.drafted_from
+    }
+
+    /// A table that was never a file, in blocks of so many bytes of rows: for simulations and tests.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn of_table(table: &Table, block: usize, folder: &Path) -> Result<Self, CacheError> {
+        let rows = CachedRows::of_table(table, block, folder)?;
+        Ok(CachedTable { rows: Arc::new(rows), drafted_from: false, schema: None })
     }
 
     pub(crate) fn into_rows(self) -> Arc<CachedRows> {

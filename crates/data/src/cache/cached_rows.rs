@@ -16,6 +16,8 @@ pub struct CachedRows {
     weighted: bool,
     people: Option<CachedPeople>,
     folder: PathBuf,
+    /// Bytes of rows that make a block.
+    block: usize,
     /// The same rows, those of each person together, once somebody has asked for that.
     grouped: Mutex<Option<Arc<CacheFile>>>,
 }
@@ -64,7 +66,8 @@ fn cache_heard(
     folder: &Path,
     listener: Option<&SharedListener>,
 ) -> Result<(CachedRows, bool), DataError> {
-    let spill = CacheSpill { writer: CacheWriter::new(folder)?, rows: Vec::new() };
+    let block = CacheWriter::block_bytes(schema.width());
+    let spill = CacheSpill { writer: CacheWriter::new(folder)?, rows: Vec::new(), block };
     let mut filling = Filling::new(schema, Purpose::Fit).spilling(spill);
     let drafted_from = read_files(paths, reading, &mut filling, listener)?;
     let (Some(spill), places) = filling.finish_spilling()? else {
@@ -77,12 +80,39 @@ fn cache_heard(
         weighted: schema.weight().is_some(),
         people,
         folder: folder.to_path_buf(),
+        block,
         grouped: Mutex::new(None),
     };
     Ok((rows, drafted_from))
 }
 
 impl CachedRows {
+    /// A table that was never a file, in blocks of so many bytes of rows: for simulations and tests.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn of_table(table: &Table, block: usize, folder: &Path) -> Result<Self, CacheError> {
+        let mut spill = CacheSpill { writer: CacheWriter::new(folder)?, rows: Vec::new(), block };
+        let mut rows = Table::default();
+        for i in 0..table.len() {
+            rows.push_row(table, i, None);
+            if spill.take(&rows, i + 1 == table.len())? {
+                rows.clear();
+            }
+        }
+        let places = || (0..table.user_count() as u32).collect();
+        let people = table.users.as_ref().map(|_| CachedPeople { places: places(), rows: spill.rows });
+        Ok(CachedRows {
+            rows: Arc::new(spill.writer.finish()),
+            columns: table.rows.columns(),
+            weighted: table.weights.is_some(),
+            people,
+            folder: folder.to_path_buf(),
+            block,
+            grouped: Mutex::new(None),
+        })
+    }
+
     /// How many features a row has.
     pub fn columns(&self) -> usize {
         self.columns
@@ -123,7 +153,7 @@ impl CachedRows {
         let Some(people) = &self.people else { return Ok(None) };
         let mut grouped = self.grouped.lock().unwrap_or_else(PoisonError::into_inner);
         if grouped.is_none() {
-            *grouped = Some(Arc::new(group(&self.rows, people, &self.folder)?));
+            *grouped = Some(Arc::new(group(&self.rows, people, &self.folder, self.block)?));
         }
         Ok(grouped.clone())
     }
@@ -135,13 +165,14 @@ pub(crate) struct CacheSpill {
     writer: CacheWriter,
     /// How many rows each person has, by number as met.
     rows: Vec<u32>,
+    /// Bytes of rows that make a block.
+    block: usize,
 }
 
 impl CacheSpill {
     /// Takes the rows, if they are enough for a block or the last; whether it did.
     pub(crate) fn take(&mut self, table: &Table, last: bool) -> Result<bool, CacheError> {
-        let enough = CacheWriter::is_block(table.stored(), table.rows.columns());
-        if table.is_empty() || !(enough || last) {
+        if table.is_empty() || !(last || table.stored() >= self.block) {
             return Ok(false);
         }
         for &user in table.users.iter().flatten() {

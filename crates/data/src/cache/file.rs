@@ -88,9 +88,9 @@ impl CacheWriter {
         Ok(CacheWriter { file, at: 0, places: Vec::new(), bytes: Vec::new() })
     }
 
-    /// Whether so many bytes of rows are a block.
-    pub(crate) fn is_block(bytes: usize, columns: usize) -> bool {
-        bytes >= (FOR_EACH_COLUMN * columns).clamp(BLOCK, LARGEST)
+    /// Bytes of rows that make a block.
+    pub(super) fn block_bytes(columns: usize) -> usize {
+        (FOR_EACH_COLUMN * columns).clamp(BLOCK, LARGEST)
     }
 
     /// The file with the block of this number behind those that it has. Numbers may come in any

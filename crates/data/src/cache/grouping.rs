@@ -21,15 +21,16 @@ pub(super) fn group(
     file: &CacheFile,
     people: &CachedPeople,
     folder: &Path,
+    block: usize,
 ) -> Result<CacheFile, CacheError> {
-    group_in_parts(file, people, folder, PART)
+    group_in_parts(file, people, folder, (PART, block))
 }
 
 fn group_in_parts(
     file: &CacheFile,
     people: &CachedPeople,
     folder: &Path,
-    part: usize,
+    (part, block): (usize, usize),
 ) -> Result<CacheFile, CacheError> {
     let (mut bytes, mut table) = (Vec::new(), Table::default());
     let mut rows_of = vec![0; people.rows.len()];
@@ -66,7 +67,7 @@ fn group_in_parts(
         }
     }
     parts.iter_mut().try_for_each(|part| part.write(&mut dealt))?;
-    in_order(&dealt.finish(), &parts, folder)
+    in_order(&dealt.finish(), &parts, folder, block)
 }
 
 /// The rows of some persons.
@@ -95,6 +96,7 @@ fn in_order(
     dealt: &CacheFile,
     parts: &[DealtPart],
     folder: &Path,
+    enough: usize,
 ) -> Result<CacheFile, CacheError> {
     let mut writer = CacheWriter::new(folder)?;
     let (mut bytes, mut piece) = (Vec::new(), Table::default());
@@ -112,7 +114,7 @@ fn in_order(
         order.sort_by_key(|&i| places[i]);
         for i in order {
             if last != Some(places[i]) {
-                if CacheWriter::is_block(block.stored(), block.rows.columns()) {
+                if block.stored() >= enough {
                     writer.write(writer.blocks(), &block, persons as usize)?;
                     block.clear();
                     persons = 0;
@@ -172,14 +174,15 @@ mod tests {
             }
             let file = writer.finish();
             let wanted = sorted(&table, &places);
-            for part in [1, 2000, usize::MAX / 2] {
-                let grouped = group_in_parts(&file, &people, folder.path(), part).unwrap();
+            for (part, enough) in [(1, 500), (2000, 1), (usize::MAX / 2, 1 << 20)] {
+                let grouped = group_in_parts(&file, &people, folder.path(), (part, enough)).unwrap();
                 assert_eq!(grouped.units(), 40);
                 let (mut all, mut block, mut before) = (Table::default(), Table::default(), 0);
                 for number in 0..grouped.blocks() {
                     grouped.read(number, &mut Vec::new(), &mut block).unwrap();
                     let own = block.users.clone().unwrap();
                     (0..block.len()).for_each(|i| all.push_row(&block, i, Some(before + own[i])));
+                    assert_eq!(grouped.places()[number].units as u32, own.last().unwrap() + 1);
                     before += own.last().unwrap() + 1;
                 }
                 assert_eq!(all, wanted, "{part}");
