@@ -71,9 +71,12 @@ fn single(value: f64) -> Option<f32> {
     (f64::from(narrow).to_bits() == value.to_bits()).then_some(narrow)
 }
 
-/// Packs rows of `columns` numbers behind `out`.
+/// Packs rows of `columns` numbers behind `out`; no numbers are no bytes.
 pub(super) fn pack(values: &[f64], columns: usize, out: &mut Vec<u8>) {
-    let Some(rows) = values.len().checked_div(columns) else { return };
+    let rows = values.len().checked_div(columns).unwrap_or(0);
+    if rows == 0 {
+        return;
+    }
     let mut met = Met::new();
     let mut forms = Vec::with_capacity(columns);
     let mut codes = vec![0_u8; rows * columns];
@@ -95,7 +98,7 @@ pub(super) fn pack(values: &[f64], columns: usize, out: &mut Vec<u8>) {
         };
         out.push(form as u8);
         if matches!(form, NarrowForm::Constant | NarrowForm::Codes) {
-            out.push(met.numbers.len().saturating_sub(1) as u8);
+            out.push((met.numbers.len() - 1) as u8);
             met.numbers.iter().for_each(|bits| out.extend_from_slice(&bits.to_le_bytes()));
         }
         forms.push(form);
@@ -152,6 +155,10 @@ pub(super) fn unpack(
     columns: usize,
     out: &mut Vec<f64>,
 ) -> Option<()> {
+    if rows == 0 || columns == 0 {
+        out.clear();
+        return Some(());
+    }
     let mut runs: Vec<NarrowRun> = Vec::new();
     for _ in 0..columns {
         let form = *NarrowForm::ALL.get(usize::from(bytes.byte()?))?;
@@ -175,7 +182,7 @@ pub(super) fn unpack(
     let packed = bytes.take(rows.checked_mul(width)?)?;
     // Every number is written over.
     out.resize(rows.checked_mul(columns)?, 0.0);
-    for (row, out) in out.chunks_exact_mut(columns.max(1)).enumerate() {
+    for (row, out) in out.chunks_exact_mut(columns).enumerate() {
         let (mut packed, mut out) = (&packed[row * width..][..width], out);
         for run in &runs {
             let (own, behind) = packed.split_at(run.columns * run.form.width());
@@ -213,6 +220,7 @@ mod tests {
         assert!((rows..rows + 2100).contains(&bytes(of(&|i| (i % 256) as f64 / 3.0))));
         assert!((4 * rows..4 * rows + 20).contains(&bytes(of(&|i| i as f64))));
         assert!((8 * rows..8 * rows + 20).contains(&bytes(of(&|i| i as f64 / 3.0))));
+        assert!(packed(&[], 3).is_empty());
         let signs = of(&|i| if i % 2 == 0 { 0.0 } else { -0.0 });
         assert!(bytes(signs) < rows + 30, "and a zero keeps its sign");
     }

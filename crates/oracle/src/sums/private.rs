@@ -7,7 +7,7 @@ use reticent_problem::Shape;
 use reticent_problem::losses::{Loss, LossTarget};
 
 use super::grid::MAX_RECORDS;
-use super::images::{Images, MOST_BYTES, Made};
+use super::images::{Images, Made, most_bytes};
 use super::rows::{RowAccess, SeenRows, with_rows};
 
 /// A table together with what every pass needs: upper bounds of the row norms and the users'
@@ -119,7 +119,7 @@ impl Private {
     /// the unit vector `k`, the constant behind the intercept being the last coordinate. `None`
     /// gives the rows back. Norms are those of the numbers that are there, whatever the images.
     pub fn set_basis(&mut self, images: Option<&[f64]>) {
-        self.set_basis_within(images, MOST_BYTES);
+        self.set_basis_within(images, most_bytes());
     }
 
     fn set_basis_within(&mut self, images: Option<&[f64]>, most: usize) {
