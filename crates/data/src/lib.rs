@@ -41,6 +41,7 @@ mod people;
 mod person_id;
 mod schema;
 mod source;
+mod spare_memory;
 mod sparse;
 mod split;
 mod table;
@@ -70,6 +71,7 @@ pub use source::{
     load_and_compare, load_and_tell, load_features, parse_csv, parse_libsvm, skeleton, split_file,
     visit, visit_bytes,
 };
+pub use spare_memory::spare_memory;
 pub use sparse::Csr;
 pub use split::Skew;
 pub use table::{Rows, Table};

@@ -124,7 +124,7 @@ impl FileHolder {
             let units = private.units();
             CacheWriter::pack(&private.into_images(map), bytes);
             let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
-            writer.append((block.number << 24) + piece, bytes, units)?;
+            writer.write_packed((block.number << 24) + piece, bytes, units)?;
         }
         Ok(())
     }

@@ -101,12 +101,12 @@ impl CacheWriter {
     pub fn write(&mut self, number: usize, table: &Table, units: usize) -> Result<(), CacheError> {
         let mut bytes = std::mem::take(&mut self.bytes);
         Self::pack(table, &mut bytes);
-        let written = self.append(number, &bytes, units);
+        let written = self.write_packed(number, &bytes, units);
         self.bytes = bytes;
         written
     }
 
-    /// The bytes of a block, for [`CacheWriter::append`].
+    /// The bytes of a block, for [`CacheWriter::write_packed`].
     pub fn pack(table: &Table, bytes: &mut Vec<u8>) {
         bytes.clear();
         block::write(table, bytes);
@@ -116,7 +116,7 @@ impl CacheWriter {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn append(&mut self, number: usize, bytes: &[u8], units: usize) -> Result<(), CacheError> {
+    pub fn write_packed(&mut self, number: usize, bytes: &[u8], units: usize) -> Result<(), CacheError> {
         let Self { file, at, places, .. } = self;
         file.write_all(bytes).map_err(|error| CacheError::written(&error))?;
         let (len, checksum) = (bytes.len(), crc32fast::hash(bytes));

@@ -3,7 +3,7 @@
 //! much memory the machine has shows in an answer.
 
 use rayon::prelude::*;
-use reticent_data::{Dense, Rows};
+use reticent_data::{Dense, Rows, spare_memory};
 
 use super::pass::finite;
 use super::rows::{RowAccess, SeenRows, add_slice, dot_slices, with_rows};
@@ -14,19 +14,7 @@ const ALWAYS: usize = 512 << 20;
 /// The most that the images of a table may take: half of what the machine has to spare, or
 /// [`ALWAYS`].
 pub fn most_bytes() -> usize {
-    let read = |file| std::fs::read_to_string(file).unwrap_or_default();
-    let group = [read("/sys/fs/cgroup/memory.max"), read("/sys/fs/cgroup/memory.current")];
-    ALWAYS.max(spare_memory(&read("/proc/meminfo"), &group) / 2)
-}
-
-/// Bytes that can be had by what the system says, and within the limit and the use of a group of
-/// processes; 0 where it says nothing.
-fn spare_memory(system: &str, [limit, used]: &[String; 2]) -> usize {
-    let line = system.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kib = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok());
-    let number = |text: &str| text.trim().parse::<usize>().ok();
-    let left = number(limit).map(|limit| limit.saturating_sub(number(used).unwrap_or(limit)));
-    kib.unwrap_or(0).saturating_mul(1024).min(left.unwrap_or(usize::MAX))
+    ALWAYS.max(spare_memory() / 2)
 }
 
 /// What stands in for the rows.
@@ -138,21 +126,5 @@ impl RowAccess for Made<'_> {
 
     fn add(&self, i: usize, t: f64, sums: &mut [f64], map: impl Fn(f64) -> f64) {
         add_slice(&self.image(i), t, sums, map);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_least_of_what_system_and_group_have_to_spare_counts() {
-        let system = "MemTotal: 9 kB\nMemAvailable:    2048 kB\nCached: 1 kB\n";
-        let group = |limit: &str, used: &str| [limit.to_owned(), used.to_owned()];
-        assert_eq!(spare_memory(system, &group("", "")), 2 << 20);
-        assert_eq!(spare_memory(system, &group("max\n", "12\n")), 2 << 20);
-        assert_eq!(spare_memory(system, &group("1000\n", "900\n")), 100);
-        assert_eq!(spare_memory(system, &group("1000\n", "")), 0);
-        assert_eq!(spare_memory("", &group("max", "1")), 0);
     }
 }
