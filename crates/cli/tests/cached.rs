@@ -24,7 +24,11 @@ fn left_behind(folder: &Folder) -> usize {
 fn same(folder: &Folder, line: &str, file: &str) -> [Said; 2] {
     let plain = folder.reticent(&format!("{line} --out plain")).ok();
     let cached = folder.reticent(&format!("{line} --out cached --cache cache")).ok();
-    assert_eq!(folder.read(&format!("cached{file}")), folder.read(&format!("plain{file}")), "{line}");
+    assert_eq!(
+        folder.read(&format!("cached{file}")),
+        folder.read(&format!("plain{file}")),
+        "{line}"
+    );
     assert_eq!(left_behind(folder), 0);
     [plain, cached]
 }
@@ -35,7 +39,8 @@ fn a_cached_table_gives_the_files_of_the_table_in_memory() {
     let model = "/model.json";
     let [plain, cached] = same(&folder, &format!("fit t.csv {FIT}"), model);
     assert_eq!(cached.out.replace("cached/", "plain/"), plain.out);
-    let several = format!("fit t.csv t.csv {FIT} --algorithm dp-sgd --sampling poisson:0.2 --force");
+    let several =
+        format!("fit t.csv t.csv {FIT} --algorithm dp-sgd --sampling poisson:0.2 --force");
     same(&folder, &several, model);
     folder.write("visits.csv", visits(300, 40));
     folder.write("visits.toml", visits_schema());
@@ -72,7 +77,10 @@ fn what_a_cached_table_is_not_for_is_refused_before_anything_is_paid() {
         (format!("fit t.csv {fit} --algorithm objp --budget b.budget"), "asks for more than sums"),
         (format!("fit t.csv {fit} --algorithm exact"), "asks for more than sums"),
         (format!("simulate t.csv {fit} --split 3"), "on a table in memory"),
-        (format!("fit t.csv {}", fit.replace("--cache cache", "--cache none")), "cannot be written"),
+        (
+            format!("fit t.csv {}", fit.replace("--cache cache", "--cache none")),
+            "cannot be written",
+        ),
     ] {
         let refused = folder.reticent(&line);
         assert!(refused.code != 0 && refused.err.contains(said), "{line}: {refused:?}");
@@ -88,7 +96,8 @@ fn a_killed_fit_leaves_nothing_of_its_cache() {
     let folder = folder();
     folder.write("big.csv", csv(60_000));
     let start = || {
-        let line = format!("fit big.csv {FIT} --algorithm dp-sgd --iterations 5000 --out k --cache cache");
+        let line =
+            format!("fit big.csv {FIT} --algorithm dp-sgd --iterations 5000 --out k --cache cache");
         let mut command = Command::new(assert_cmd::cargo::cargo_bin("reticent"));
         command.args(line.split(' ')).current_dir(folder.path()).stderr(Stdio::null());
         command.stdout(Stdio::null()).spawn().unwrap()

@@ -7,7 +7,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use reticent_accountant::{Adjacency, Unit};
-use reticent_data::{CacheError, CachedRows, DataError, ReadOptions, Schema, SharedListener, Table};
+use reticent_data::{
+    CacheError, CachedRows, DataError, ReadOptions, Schema, SharedListener, Table,
+};
 use reticent_noise::Digest;
 
 use crate::fingerprint::ContentHasher;

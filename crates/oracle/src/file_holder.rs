@@ -67,10 +67,14 @@ impl FileHolder {
             Unit::User => cached.by_person()?.ok_or(TableError::NoUsers)?,
         };
         let holder = FileHolder { cached, rows, unit, intercept, images: None };
-        holder.rows.scan(&mut vec![(); holder.threads()], |_| true, |(), block| {
-            *block.table = table_of(holder.opened_for(loss, block.table)?);
-            Ok::<(), Refusal>(())
-        })?;
+        holder.rows.scan(
+            &mut vec![(); holder.threads()],
+            |_| true,
+            |(), block| {
+                *block.table = table_of(holder.opened_for(loss, block.table)?);
+                Ok::<(), Refusal>(())
+            },
+        )?;
         Ok(holder)
     }
 
@@ -182,9 +186,11 @@ impl Holder for FileHolder {
         let Some(map) = images else { return Ok(()) };
         let writer = Mutex::new(CacheWriter::new(self.cached.folder())?);
         let mut buffers = vec![Vec::new(); self.threads()];
-        self.rows.scan(&mut buffers, |_| true, |bytes, block| {
-            self.write_images(block, map, (&writer, bytes))
-        })?;
+        self.rows.scan(
+            &mut buffers,
+            |_| true,
+            |bytes, block| self.write_images(block, map, (&writer, bytes)),
+        )?;
         let writer = writer.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.images = Some(writer.finish());
         Ok(())

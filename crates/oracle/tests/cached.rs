@@ -69,9 +69,10 @@ const BLOCKS: [usize; 4] = [1, 150, 700, 1 << 30];
 
 #[test]
 fn a_table_in_a_file_answers_with_the_bits_of_the_table_in_memory() {
-    for (sparse, unit) in [false, true].into_iter().flat_map(|sparse| {
-        [Unit::Record, Unit::User].into_iter().map(move |unit| (sparse, unit))
-    }) {
+    for (sparse, unit) in [false, true]
+        .into_iter()
+        .flat_map(|sparse| [Unit::Record, Unit::User].into_iter().map(move |unit| (sparse, unit)))
+    {
         for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
             let (table, opening) = (table(sparse), opening(unit, adjacency));
             // `answers` draws 7 units without replacement.

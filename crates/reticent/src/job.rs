@@ -11,7 +11,9 @@ use std::sync::{Arc, OnceLock};
 
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, gdp_mu};
 use reticent_oracle::tables::Schema;
-use reticent_oracle::{CachedTable, Entropy, Gate, HeldRows, Oracle, PrivateTable, SharedPasses, Terms};
+use reticent_oracle::{
+    CachedTable, Entropy, Gate, HeldRows, Oracle, PrivateTable, SharedPasses, Terms,
+};
 
 use crate::budget::Budget;
 use crate::certificate::Certificate;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use reticent_oracle::{CachedTable, PrivateTable};
 use reticent_oracle::tables::{Dataset, ReadOptions, Schema};
+use reticent_oracle::{CachedTable, PrivateTable};
 
 use crate::cached::in_memory_alone;
 use crate::error::Error;

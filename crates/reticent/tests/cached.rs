@@ -147,7 +147,8 @@ fn auto_and_what_is_asked_beside_it_have_the_bits_of_the_fit_in_memory() {
     }
     let errors = assert_same(folder.path(), &format!("{DENSE}standard_errors = 0.3\n"));
     assert!(errors.standard_errors().is_some());
-    let best = "algorithm = 'dp-sgd'\niterations = 2\ntune = ['penalty=l2:[0.01,1]']\ntune_runs = 2\n";
+    let best =
+        "algorithm = 'dp-sgd'\niterations = 2\ntune = ['penalty=l2:[0.01,1]']\ntune_runs = 2\n";
     assert_same(folder.path(), &format!("{DENSE}{best}"));
 }
 
@@ -156,8 +157,10 @@ fn auto_and_what_is_asked_beside_it_have_the_bits_of_the_fit_in_memory() {
 fn a_cache_leaves_nothing_and_needs_a_folder() {
     let folder = folder();
     let names = || {
-        let mut names: Vec<_> =
-            std::fs::read_dir(folder.path()).unwrap().map(|found| found.unwrap().file_name()).collect();
+        let mut names: Vec<_> = std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|found| found.unwrap().file_name())
+            .collect();
         names.sort();
         names
     };

@@ -101,7 +101,8 @@ impl CachedRows {
             }
         }
         let places = || (0..table.user_count() as u32).collect();
-        let people = table.users.as_ref().map(|_| CachedPeople { places: places(), rows: spill.rows });
+        let people =
+            table.users.as_ref().map(|_| CachedPeople { places: places(), rows: spill.rows });
         Ok(CachedRows {
             rows: Arc::new(spill.writer.finish()),
             columns: table.rows.columns(),

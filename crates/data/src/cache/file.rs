@@ -37,7 +37,9 @@ impl CacheError {
     /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Write(_) => "give a folder that is there, may be written to and has room, as `cache`",
+            Self::Write(_) => {
+                "give a folder that is there, may be written to and has room, as `cache`"
+            }
             Self::Read(_) => "check the disk, or give a folder on another one as `cache`",
             Self::Changed => "run it again; nothing else may write to the file",
         }
@@ -116,7 +118,12 @@ impl CacheWriter {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn write_packed(&mut self, number: usize, bytes: &[u8], units: usize) -> Result<(), CacheError> {
+    pub fn write_packed(
+        &mut self,
+        number: usize,
+        bytes: &[u8],
+        units: usize,
+    ) -> Result<(), CacheError> {
         let Self { file, at, places, .. } = self;
         file.write_all(bytes).map_err(|error| CacheError::written(&error))?;
         let (len, checksum) = (bytes.len(), crc32fast::hash(bytes));
@@ -253,7 +260,10 @@ mod tests {
         #[cfg(unix)]
         {
             let found = file.file.lock().unwrap().metadata().unwrap();
-            assert_eq!(std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o777, 0o600);
+            assert_eq!(
+                std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o777,
+                0o600
+            );
         }
         let missing = CacheWriter::new(&folder.path().join("none"));
         assert!(matches!(missing, Err(CacheError::Write(_))));

@@ -163,7 +163,8 @@ mod tests {
         for rows in [Rows::Dense(dense), Rows::Sparse(sparse)] {
             let targets = (0..900).map(f64::from).collect();
             let weights = Some((0..900).map(|i| f64::from(i) / 900.0).collect());
-            let table = Table { rows, targets, users: Some(users.clone()), weights, names: Vec::new() };
+            let table =
+                Table { rows, targets, users: Some(users.clone()), weights, names: Vec::new() };
             let folder = tempfile::tempdir().unwrap();
             let mut writer = CacheWriter::new(folder.path()).unwrap();
             for number in 0..9 {
@@ -175,7 +176,8 @@ mod tests {
             let file = writer.finish();
             let wanted = sorted(&table, &places);
             for (part, enough) in [(1, 500), (2000, 1), (usize::MAX / 2, 1 << 20)] {
-                let grouped = group_in_parts(&file, &people, folder.path(), (part, enough)).unwrap();
+                let grouped =
+                    group_in_parts(&file, &people, folder.path(), (part, enough)).unwrap();
                 assert_eq!(grouped.units(), 40);
                 let (mut all, mut block, mut before) = (Table::default(), Table::default(), 0);
                 for number in 0..grouped.blocks() {

@@ -17,7 +17,7 @@ mod grouping;
 mod narrow;
 mod scan;
 
-pub use cached_rows::{CachedRows, cache, cache_and_tell};
 pub(crate) use cached_rows::CacheSpill;
+pub use cached_rows::{CachedRows, cache, cache_and_tell};
 pub use file::{CacheError, CacheFile, CacheWriter};
 pub use scan::CacheBlock;

@@ -1,7 +1,7 @@
 //! A matrix of doubles in as few bytes as its bits survive, column by column: nothing for a column
 //! that is one number, a byte for one that has at most 256, a single where every number is one, and
-//! a double otherwise. Rows lie one behind the other, so that a row is made from bytes that are
-//! together.
+//! a double otherwise. Rows lie one behind the other, and in a row the columns of each form, so that a
+//! row is made from bytes that are together, in loops without a choice.
 
 use super::bytes::Bytes;
 
@@ -22,11 +22,6 @@ enum NarrowForm {
 
 impl NarrowForm {
     const ALL: [Self; 4] = [Self::Constant, Self::Codes, Self::Single, Self::Double];
-
-    /// Bytes of a number.
-    fn width(self) -> usize {
-        [0, 1, 4, 8][self as usize]
-    }
 }
 
 /// The different numbers of a column, by their bits, in the order in which they were met.
@@ -103,47 +98,88 @@ pub(super) fn pack(values: &[f64], columns: usize, out: &mut Vec<u8>) {
         }
         forms.push(form);
     }
+    let of = |form: NarrowForm| -> Vec<usize> {
+        forms.iter().enumerate().filter(|(_, own)| **own == form).map(|(at, _)| at).collect()
+    };
+    let (listed, singles, doubles) =
+        (of(NarrowForm::Codes), of(NarrowForm::Single), of(NarrowForm::Double));
     for (values, codes) in values.chunks_exact(columns).zip(codes.chunks_exact(columns)) {
-        for ((value, code), form) in values.iter().zip(codes).zip(&forms) {
-            match form {
-                NarrowForm::Constant => {}
-                NarrowForm::Codes => out.push(*code),
-                NarrowForm::Single => out.extend_from_slice(&(*value as f32).to_le_bytes()),
-                NarrowForm::Double => out.extend_from_slice(&value.to_le_bytes()),
-            }
+        out.extend(listed.iter().map(|&at| codes[at]));
+        for &at in &singles {
+            out.extend_from_slice(&(values[at] as f32).to_le_bytes());
+        }
+        for &at in &doubles {
+            out.extend_from_slice(&values[at].to_le_bytes());
         }
     }
 }
 
-/// Columns of one form that stand together.
-struct NarrowRun {
-    form: NarrowForm,
-    columns: usize,
-    /// The numbers of the columns that are told by codes, [`CODES`] for each, or the constants.
+/// Where the numbers of a row go: the columns of each form, which lie together in its bytes.
+#[derive(Default)]
+struct NarrowRow {
+    constants: Vec<(usize, f64)>,
+    listed: Vec<usize>,
+    /// The numbers of the columns that are told by codes, [`CODES`] for each.
     numbers: Vec<f64>,
+    singles: Vec<usize>,
+    doubles: Vec<usize>,
 }
 
-impl NarrowRun {
+impl NarrowRow {
+    /// What is said of `columns` columns before their rows.
+    fn read(bytes: &mut Bytes<'_>, columns: usize) -> Option<Self> {
+        let mut row = NarrowRow::default();
+        for column in 0..columns {
+            let form = *NarrowForm::ALL.get(usize::from(bytes.byte()?))?;
+            match form {
+                NarrowForm::Single => row.singles.push(column),
+                NarrowForm::Double => row.doubles.push(column),
+                NarrowForm::Constant | NarrowForm::Codes => {
+                    let count = usize::from(bytes.byte()?) + 1;
+                    let numbers = bytes.take(8 * count)?.as_chunks::<8>().0;
+                    let mut numbers = numbers.iter().map(|bytes| f64::from_le_bytes(*bytes));
+                    if form == NarrowForm::Constant {
+                        row.constants.push((column, numbers.next()?));
+                        continue;
+                    }
+                    row.listed.push(column);
+                    row.numbers.extend(numbers);
+                    row.numbers.resize(row.listed.len() * CODES, 0.0);
+                }
+            }
+        }
+        Some(row)
+    }
+
+    /// Bytes of a row.
+    fn width(&self) -> usize {
+        self.listed.len() + 4 * self.singles.len() + 8 * self.doubles.len()
+    }
+
     #[inline]
     fn write(&self, bytes: &[u8], out: &mut [f64]) {
-        match self.form {
-            NarrowForm::Constant => out.copy_from_slice(&self.numbers),
-            NarrowForm::Codes => {
-                let numbers = self.numbers.chunks_exact(CODES);
-                for ((out, code), numbers) in out.iter_mut().zip(bytes).zip(numbers) {
-                    *out = numbers[usize::from(*code)];
-                }
+        let (codes, rest) = bytes.split_at(self.listed.len());
+        let (singles, doubles) = rest.split_at(4 * self.singles.len());
+        for &(at, number) in &self.constants {
+            out[at] = number;
+        }
+        let numbers = self.numbers.chunks_exact(CODES);
+        for ((&at, code), numbers) in self.listed.iter().zip(codes).zip(numbers) {
+            out[at] = numbers[usize::from(*code)];
+        }
+        for (&at, bytes) in self.singles.iter().zip(singles.as_chunks::<4>().0) {
+            out[at] = f32::from_le_bytes(*bytes).into();
+        }
+        let doubles = doubles.as_chunks::<8>().0;
+        // All of a row, which is most of the time: a copy.
+        if self.doubles.len() == out.len() {
+            for (out, bytes) in out.iter_mut().zip(doubles) {
+                *out = f64::from_le_bytes(*bytes);
             }
-            NarrowForm::Single => {
-                for (out, bytes) in out.iter_mut().zip(bytes.as_chunks::<4>().0) {
-                    *out = f32::from_le_bytes(*bytes).into();
-                }
-            }
-            NarrowForm::Double => {
-                for (out, bytes) in out.iter_mut().zip(bytes.as_chunks::<8>().0) {
-                    *out = f64::from_le_bytes(*bytes);
-                }
-            }
+            return;
+        }
+        for (&at, bytes) in self.doubles.iter().zip(doubles) {
+            out[at] = f64::from_le_bytes(*bytes);
         }
     }
 }
@@ -159,37 +195,13 @@ pub(super) fn unpack(
         out.clear();
         return Some(());
     }
-    let mut runs: Vec<NarrowRun> = Vec::new();
-    for _ in 0..columns {
-        let form = *NarrowForm::ALL.get(usize::from(bytes.byte()?))?;
-        if runs.last().is_none_or(|run| run.form != form) {
-            runs.push(NarrowRun { form, columns: 0, numbers: Vec::new() });
-        }
-        let run = runs.last_mut()?;
-        run.columns += 1;
-        if matches!(form, NarrowForm::Constant | NarrowForm::Codes) {
-            let count = usize::from(bytes.byte()?) + 1;
-            let numbers = bytes.take(8 * count)?.as_chunks::<8>().0;
-            run.numbers.extend(numbers.iter().map(|bytes| f64::from_le_bytes(*bytes)));
-        }
-        match form {
-            NarrowForm::Codes => run.numbers.resize(run.columns * CODES, 0.0),
-            NarrowForm::Constant if run.numbers.len() != run.columns => return None,
-            _ => {}
-        }
-    }
-    let width: usize = runs.iter().map(|run| run.columns * run.form.width()).sum();
+    let row = NarrowRow::read(bytes, columns)?;
+    let width = row.width();
     let packed = bytes.take(rows.checked_mul(width)?)?;
     // Every number is written over.
     out.resize(rows.checked_mul(columns)?, 0.0);
-    for (row, out) in out.chunks_exact_mut(columns).enumerate() {
-        let (mut packed, mut out) = (&packed[row * width..][..width], out);
-        for run in &runs {
-            let (own, behind) = packed.split_at(run.columns * run.form.width());
-            let (to, rest) = out.split_at_mut(run.columns);
-            run.write(own, to);
-            (packed, out) = (behind, rest);
-        }
+    for (i, out) in out.chunks_exact_mut(columns).enumerate() {
+        row.write(&packed[i * width..][..width], out);
     }
     Some(())
 }

@@ -50,7 +50,9 @@ impl CacheFile {
                 .iter_mut()
                 .map(|state| {
                     let (receive, give_back) = (Arc::clone(&receive), give_back.clone());
-                    scope.spawn(move || self.work(state, (&receive, &give_back), wants, work, failed))
+                    scope.spawn(move || {
+                        self.work(state, (&receive, &give_back), wants, work, failed)
+                    })
                 })
                 .collect();
             drop((receive, give_back));
@@ -99,9 +101,9 @@ impl CacheFile {
             let place = &self.places()[number];
             let units = place.first..place.first + place.units;
             if found.is_ok() && wants(&units) {
-                found = Self::unpacked(place, &bytes, &mut table).map_err(E::from).and_then(|()| {
-                    work(state, CacheBlock { number, units, table: &mut table })
-                });
+                found = Self::unpacked(place, &bytes, &mut table)
+                    .map_err(E::from)
+                    .and_then(|()| work(state, CacheBlock { number, units, table: &mut table }));
                 if found.is_err() {
                     failed.store(true, Ordering::Relaxed);
                 }

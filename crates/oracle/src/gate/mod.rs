@@ -1,6 +1,7 @@
 //! The gate: every answer is an event first and a number second.
 
 mod block;
+mod elsewhere;
 mod select;
 mod source;
 mod sum;
@@ -15,9 +16,7 @@ use reticent_problem::losses::Loss;
 use serde::Serialize;
 
 use crate::books::Books;
-use crate::cached_table::CachedTable;
 use crate::claim::{PaperClaim, booked};
-use crate::file_holder::FileHolder;
 use crate::holder::{Holder, TableHolder};
 use crate::inside::GateState;
 use crate::oracle::{Asked, Oracle};
@@ -30,6 +29,7 @@ use crate::table::PrivateTable;
 use crate::terms::Terms;
 use block::GateBlock;
 pub(crate) use block::unit;
+pub(crate) use elsewhere::fits_elsewhere;
 pub use select::{PrivateSelection, Selected};
 pub use source::{Keyed, NoiseSource, Stream};
 
@@ -129,20 +129,6 @@ impl Gate {
         let seeded = entropy.is_seeded() || rows.is_seeded();
         let drafted = rows.drafted_the_schema();
         Self::on(Box::new(rows), (loss, opening), (seeded, drafted), Stream::new(entropy))
-    }
-
-    /// The same on a table in a file: it answers what is a sum over records, with the same bits as on
-    /// the table in memory.
-    pub fn open_cached(
-        table: CachedTable,
-        loss: impl Into<Arc<dyn Loss>>,
-        opening: &PrivacyModel,
-        entropy: Entropy,
-    ) -> Result<Self, Refusal> {
-        let (loss, seeded) = (loss.into(), entropy.is_seeded());
-        let drafted = table.drafted_the_schema();
-        let holder = FileHolder::new(table.into_rows(), &*loss, opening)?;
-        Self::on(Box::new(holder), (loss, opening), (seeded, drafted), Stream::new(entropy))
     }
 
     /// For what leaves without noise: the data, and the multipliers of a split.
@@ -395,19 +381,6 @@ impl<S: NoiseSource> Oracle for Gate<S> {
             .unwrap_or_default();
         *lineage = *basis;
         Ok(())
-    }
-}
-
-/// Refuses what is asked of rows that are not in memory here and is no sum; a sample whose size would
-/// tell theirs, where they are `remote`.
-pub(crate) fn fits_elsewhere(
-    query: &dyn Erased,
-    terms: &Terms,
-    remote: bool,
-) -> Result<(), Refusal> {
-    match query.fits_held(terms) {
-        Err(Refusal::SampleTellsSizes) if !remote => Ok(()),
-        fits => fits,
     }
 }
 
