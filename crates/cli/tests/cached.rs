@@ -72,11 +72,16 @@ fn questions_about_a_cached_table_have_the_answers_of_the_table_in_memory() {
 fn what_a_cached_table_is_not_for_is_refused_before_anything_is_paid() {
     let folder = folder();
     folder.reticent("budget new b.budget --epsilon 9 --delta 1e-4").ok();
+    folder.write(
+        "job.toml",
+        "data = 't.csv'\nschema = 'schema.toml'\ntarget = 'ill'\nepsilon = 1\ndelta = 1e-5\ncache = 'cache'\n\
+         [parties]\nsplit = 3\n",
+    );
     let fit = "--schema schema.toml --target ill --epsilon 1 --delta 1e-5 --out m --cache cache";
     for (line, said) in [
         (format!("fit t.csv {fit} --algorithm objp --budget b.budget"), "asks for more than sums"),
         (format!("fit t.csv {fit} --algorithm exact"), "asks for more than sums"),
-        (format!("simulate t.csv {fit} --split 3"), "on a table in memory"),
+        ("simulate job.toml --out m".to_owned(), "on a table in memory"),
         (
             format!("fit t.csv {}", fit.replace("--cache cache", "--cache none")),
             "cannot be written",

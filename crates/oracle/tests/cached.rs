@@ -146,7 +146,7 @@ fn weights_of_records_and_errors_of_numbers_are_those_of_the_table_in_memory() {
     let mut memory = in_memory(&weighted, "logistic", &opening);
     let expected = (gradients(&mut memory), memory.ask(&bent).unwrap().into_inner());
     let numbers = Table { targets: (0..ROWS).map(|i| i as f64 / 60.0).collect(), ..table(false) };
-    let off = Errors { at: &[0.1; 4], counted: true, noise_multiplier: 0.7 };
+    let off = Errors { at: &[0.1; 4], noise_multiplier: 0.7 };
     let errors = in_memory(&numbers, "squared", &opening).ask(&off).unwrap().into_inner();
     for block in BLOCKS {
         let (_folder, mut gate) = cached(&weighted, block, "logistic", &opening);
