@@ -50,7 +50,7 @@ fn folder() -> TempDir {
         let (age, income) = (i * 7 % 101, 3.2 * uniform(i, 0.754_877_6));
         let town = ["a", "b", "c"][(i % 3) as usize];
         let ill = income + uniform(i, 0.123_456_7) > 1.7;
-        let (weight, who) = (2.0 * uniform(i, 0.328_721_3), i * i % 4001);
+        let (weight, who) = (2.0 * uniform(i, 0.328_721_3), i * 37 % 4001);
         let said = if ill { "yes" } else { "no" };
         writeln!(csv, "{age},{income:.6},{town},{said},{weight:.3},{who}").unwrap();
         let label = if ill { "+1" } else { "-1" };
