@@ -194,6 +194,7 @@ bench: build ## Measure what the project promises about speed and memory (data: 
 	python3 benches/fit.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 	python3 benches/sweep.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 	python3 benches/memory.py
+	python3 benches/cache.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent" --compare
 	python3 benches/predict.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 
 bench-python: build wheel ## Measure the Python package: import, size, small fits, a fit against the command line's

@@ -73,7 +73,11 @@ impl TraceFlags {
         let table = load(data)?;
         let public = looks_on(table.share())?;
         let public = match &self.test {
-            Some(path) => public.with_test(&Files { paths: vec![path.clone()], ..data.clone() })?,
+            Some(path) => public.with_test(&Files {
+                paths: vec![path.clone()],
+                reading: data.reading,
+                cache: None,
+            })?,
             None => public,
         };
         Ok(Some((table, public)))

@@ -9,6 +9,7 @@ mod bad_input;
 mod between;
 mod book;
 mod budget;
+mod cached;
 mod common;
 mod curves;
 mod drafts;

@@ -2,7 +2,7 @@
 //! allowed, and **never a value from the data**, not even an undeclared column name: where a header
 //! was forgotten, the "names" are the first record.
 
-use crate::SchemaError;
+use crate::{CacheError, SchemaError};
 use thiserror::Error;
 
 /// An enumeration of what can be wrong, each with what the user can do about it.
@@ -83,6 +83,9 @@ pub enum DataError {
     /// The schema, or how it is used.
     #[error(transparent)]
     Schema(#[from] SchemaError),
+    /// The file that the table is read into.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
 }
 
 with_hints! {
@@ -363,6 +366,7 @@ impl DataError {
             Self::Line { problem, .. } => problem.own_hint(),
             Self::Cell { problem, .. } => problem.own_hint(),
             Self::Schema(e) => e.hint(),
+            Self::Cache(e) => e.hint(),
         }
     }
 }

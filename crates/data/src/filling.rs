@@ -1,5 +1,6 @@
 //! A table that grows by records.
 
+use crate::cache::CacheSpill;
 use crate::error::FileProblem;
 use crate::schema::{Role, Schema};
 use crate::{Cell, Csr, DataError, Dense, EncodedRow, Encoder, Purpose, Rows, Table};
@@ -12,6 +13,8 @@ pub(crate) struct Filling<'s> {
     pub(crate) encoder: Encoder,
     row: EncodedRow,
     table: Table,
+    /// Where rows go that are not kept in memory.
+    spill: Option<CacheSpill>,
     /// Records are counted and not kept.
     checking: bool,
     records: u64,
@@ -40,6 +43,7 @@ impl<'s> Filling<'s> {
             encoder,
             row: EncodedRow::default(),
             table: Table { rows, targets: Vec::new(), users, weights, names: Vec::new() },
+            spill: None,
             checking: false,
             records: 0,
         }
@@ -52,6 +56,34 @@ impl<'s> Filling<'s> {
             self.encoder = self.encoder.counting(self.schema);
         }
         self
+    }
+
+    /// Keeps no more rows in memory than a block of a file has.
+    pub(crate) fn spilling(mut self, spill: CacheSpill) -> Self {
+        self.spill = Some(spill);
+        self
+    }
+
+    /// Writes the rows to the file, where there is one and they are enough.
+    pub(crate) fn settle(&mut self) -> Result<(), DataError> {
+        self.spill_rows(false)
+    }
+
+    fn spill_rows(&mut self, last: bool) -> Result<(), DataError> {
+        if let Some(spill) = &mut self.spill
+            && spill.take(&self.table, last)?
+        {
+            self.table.clear();
+        }
+        Ok(())
+    }
+
+    /// The file, now that all rows are in it, and the places of its owners by the numbers that they
+    /// have there.
+    pub(crate) fn finish_spilling(mut self) -> Result<(Option<CacheSpill>, Vec<u32>), DataError> {
+        self.spill_rows(true)?;
+        let places = self.encoder.places();
+        Ok((self.spill, places))
     }
 
     /// Makes room for so many records, and for so many values where rows are sparse and their number

@@ -25,6 +25,7 @@
 //! # Ok::<(), reticent_data::DataError>(())
 //! ```
 
+mod cache;
 mod counts;
 mod dataset;
 mod day;
@@ -40,11 +41,15 @@ mod people;
 mod person_id;
 mod schema;
 mod source;
+mod spare_memory;
 mod sparse;
 mod split;
 mod table;
 mod text;
 
+pub use cache::{
+    CacheBlock, CacheError, CacheFile, CacheWriter, CachedRows, cache, cache_and_tell,
+};
 pub use counts::{ColumnCounts, ReadCounts};
 pub use dataset::{Dataset, Indices, Owner, Owners, Targets, encode, visit_content, visit_dataset};
 pub use dense::Dense;
@@ -66,6 +71,7 @@ pub use source::{
     load, load_and_compare, load_and_tell, load_features, parse_csv, parse_libsvm, skeleton,
     split_file, visit, visit_bytes,
 };
+pub use spare_memory::spare_memory;
 pub use sparse::Csr;
 pub use split::Skew;
 pub use table::{Rows, Table};

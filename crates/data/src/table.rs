@@ -109,6 +109,14 @@ pub struct Table {
     pub names: Vec<String>,
 }
 
+/// Without rows and columns.
+impl Default for Table {
+    fn default() -> Self {
+        let rows = Rows::Dense(Dense::default());
+        Table { rows, targets: Vec::new(), users: None, weights: None, names: Vec::new() }
+    }
+}
+
 impl Table {
     /// Number of rows.
     pub fn len(&self) -> usize {
@@ -143,6 +151,69 @@ impl Table {
             weights.extend_from_slice(&more);
         }
         Ok(())
+    }
+
+    /// Bytes of what is stored.
+    pub(crate) fn stored(&self) -> usize {
+        let rows = match &self.rows {
+            Rows::Dense(m) => m.values.len() * size_of::<f64>(),
+            Rows::Sparse(m) => m.indptr.len() * size_of::<usize>() + 12 * m.indices.len(),
+        };
+        rows + self.targets.len() * size_of::<f64>()
+    }
+
+    /// Leaves no row, and the memory for others.
+    pub(crate) fn clear(&mut self) {
+        match &mut self.rows {
+            Rows::Dense(m) => {
+                m.rows = 0;
+                m.values.clear();
+            }
+            Rows::Sparse(m) => {
+                m.indptr.truncate(1);
+                m.indices.clear();
+                m.values.clear();
+            }
+        }
+        self.targets.clear();
+        self.users.iter_mut().for_each(Vec::clear);
+        self.weights.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Puts row `i` of another table behind these, with this owner or its own. An empty table becomes
+    /// like the other.
+    pub fn push_row(&mut self, from: &Self, i: usize, owner: Option<u32>) {
+        if self.is_empty() {
+            self.become_like(from, owner.is_some());
+        }
+        match (&mut self.rows, &from.rows) {
+            (Rows::Dense(m), Rows::Dense(from)) => {
+                m.values.extend_from_slice(from.row(i));
+                m.rows += 1;
+            }
+            (Rows::Sparse(m), Rows::Sparse(from)) => {
+                let (indices, values) = from.row(i);
+                m.push(indices, values);
+            }
+            _ => unreachable!("the schema alone says which of the two it is"),
+        }
+        self.targets.extend(from.targets.get(i));
+        let owner = owner.or_else(|| Some(from.users.as_ref()?[i]));
+        self.users.iter_mut().for_each(|users| users.extend(owner));
+        let weight = from.weights.as_ref().map(|weights| weights[i]);
+        self.weights.iter_mut().for_each(|weights| weights.extend(weight));
+    }
+
+    fn become_like(&mut self, from: &Self, owned: bool) {
+        match (&mut self.rows, &from.rows) {
+            (Rows::Dense(m), Rows::Dense(from)) => m.columns = from.columns,
+            (Rows::Sparse(m), Rows::Sparse(from)) => m.columns = from.columns,
+            (rows, Rows::Dense(from)) => *rows = Rows::Dense(Dense::empty(from.columns)),
+            (rows, Rows::Sparse(from)) => *rows = Rows::Sparse(Csr::empty(from.columns)),
+        }
+        let owned = owned || from.users.is_some();
+        self.users = owned.then(|| self.users.take().unwrap_or_default());
+        self.weights = from.weights.is_some().then(|| self.weights.take().unwrap_or_default());
     }
 
     /// Bytes that the arrays hold.

@@ -131,6 +131,6 @@ impl PartyFile {
     /// The files of the table.
     pub fn files(&self) -> Files {
         let paths = std::iter::once(&self.data).chain(&self.more_data).cloned().collect();
-        Files { paths, reading: Default::default() }
+        Files { paths, ..Files::default() }
     }
 }

@@ -102,7 +102,7 @@ impl World {
         );
         std::fs::write(self.at("simulate.toml"), text).unwrap();
         let file = JobFile::<SimulationSpec>::read(&self.at("simulate.toml")).unwrap();
-        let data = Files { paths: vec![self.at("pooled.csv")], reading: Default::default() };
+        let data = Files { paths: vec![self.at("pooled.csv")], ..Default::default() };
         let job = file.job.check().unwrap();
         job.run(&data, CheckpointOptions::default(), Run::default()).unwrap().model
     }
@@ -112,7 +112,7 @@ impl World {
         let text = format!("schema = \"schema.toml\"\n{}seed = {seed}\n", self.job);
         std::fs::write(self.at("fit.toml"), text).unwrap();
         let file = JobFile::<Spec>::read(&self.at("fit.toml")).unwrap();
-        let data = Files { paths: vec![self.at("pooled.csv")], reading: Default::default() };
+        let data = Files { paths: vec![self.at("pooled.csv")], ..Default::default() };
         file.job.check().unwrap().fit(&data).unwrap().model
     }
 
@@ -163,7 +163,7 @@ impl World {
     ) -> Result<PaidRun, HostError> {
         let RunFile { job, roster, .. } = self.run_file();
         let identity = self.identity(&format!("party-{party}"));
-        let files = Files { paths: vec![self.table(party)], reading: Default::default() };
+        let files = Files { paths: vec![self.table(party)], ..Default::default() };
         let own = RemoteParty {
             job: &job,
             roster: &roster,

@@ -44,12 +44,23 @@ pub trait Holder: Debug + Send {
     /// Something else is asked than others on the table may wait for.
     fn leave(&mut self) {}
 
-    /// The table, where it is here.
+    /// Whether what is asked travels to others: how long a message is may then not follow from the
+    /// rows.
+    fn is_remote(&self) -> bool {
+        self.table().is_none()
+    }
+
+    /// Whether some records count less than others.
+    fn is_weighted(&self) -> bool {
+        self.table().is_some_and(|table| table.private.weights().is_some())
+    }
+
+    /// The table, where it is in memory here.
     fn table(&self) -> Option<&TableHolder> {
         None
     }
 
-    /// The table, where it is here.
+    /// The table, where it is in memory here.
     fn table_mut(&mut self) -> Option<&mut TableHolder> {
         None
     }

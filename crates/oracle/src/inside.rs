@@ -51,7 +51,7 @@ impl GateState {
 
     /// Whether some records count less than others.
     pub fn is_weighted(&self) -> bool {
-        self.holder.table().is_some_and(|table| table.private.weights().is_some())
+        self.holder.is_weighted()
     }
 
     /// Refuses what is proven for records that count alike.

@@ -14,9 +14,11 @@ mod aggregator;
 mod books;
 #[cfg(reticent_seeded_bugs)]
 mod bug;
+mod cached_table;
 mod cipher;
 mod claim;
 mod drawn;
+mod file_holder;
 mod fingerprint;
 mod gate;
 mod holder;
@@ -41,6 +43,7 @@ pub use aggregator::TrustedAggregator;
 pub use books::Books;
 #[cfg(reticent_seeded_bugs)]
 pub use bug::Bug;
+pub use cached_table::CachedTable;
 pub use cipher::{AggregatorKey, EncryptedBlock};
 pub use claim::PaperClaim;
 pub use gate::{

@@ -1,4 +1,5 @@
 use reticent_accountant::EventError;
+use reticent_data::CacheError;
 use reticent_noise::entropy::EntropyError;
 use reticent_noise::grid::NoiseError;
 
@@ -59,10 +60,10 @@ pub enum Refusal {
     /// A step of consensus before its blocks were put anywhere.
     #[error("there are no blocks to move: open_consensus(start) must come before consensus(z, …)")]
     NoConsensus,
-    /// A question that needs the rows themselves, where others hold them.
+    /// A question that needs the rows themselves, where others hold them or they are in a file.
     #[error(
-        "this question is no sum over records, and rows that others hold are asked for sums alone: use an algorithm of \
-         gradients, such as auto"
+        "this question is no sum over records, and rows that others hold, or that are in a cache file, are asked for sums \
+         alone: use an algorithm of gradients, such as auto"
     )]
     NoSum,
     /// A question that is proven for records that count alike, on a table with weights.
@@ -95,6 +96,9 @@ pub enum Refusal {
     /// A table that cannot be summed over.
     #[error(transparent)]
     Table(#[from] TableError),
+    /// A table in a file that cannot be written or read.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
     /// An event that the books do not know.
     #[error(transparent)]
     Event(#[from] EventError),

@@ -5,6 +5,7 @@ use reticent_problem::Shape;
 
 use crate::books::Books;
 use crate::claim::{PaperClaim, booked};
+use crate::gate::fits_elsewhere;
 use crate::noisy::{DraftedPlan, PlannedStep, SumLaw, SumPlan};
 use crate::oracle::{Asked, Oracle};
 use crate::queries::{AskedSum, Erased, Query, check_basis, check_point};
@@ -25,6 +26,8 @@ pub struct Rehearsal {
     consensus: bool,
     /// Whether the rows are others', who are asked for sums alone.
     held: bool,
+    /// Whether these are in a file here, and no others'.
+    cached: bool,
     /// Whether records have weights.
     weighted: bool,
     /// What parties are asked that add the noise themselves.
@@ -44,6 +47,7 @@ impl Rehearsal {
             state: 0,
             consensus: false,
             held: false,
+            cached: false,
             weighted: false,
             between: None,
             claim: None,
@@ -53,6 +57,11 @@ impl Rehearsal {
     /// A rehearsal of what would be asked of rows that others hold: what is no sum is refused.
     pub fn of_sums(shape: Shape, terms: Terms) -> Self {
         Rehearsal { held: true, ..Rehearsal::new(shape, terms) }
+    }
+
+    /// The same of rows in a file, to which nothing travels.
+    pub fn of_cached_sums(shape: Shape, terms: Terms) -> Self {
+        Rehearsal { cached: true, ..Rehearsal::of_sums(shape, terms) }
     }
 
     /// The same where records have weights or not: with them, what is proven for records that count
@@ -107,7 +116,7 @@ impl Asked for Rehearsal {
         let claim = self.claim.take();
         query.check(self.shape, &self.terms)?;
         if self.held {
-            query.fits_held(&self.terms)?;
+            fits_elsewhere(query, &self.terms, !self.cached)?;
         }
         if self.weighted {
             query.fits_weights()?;

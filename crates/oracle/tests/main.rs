@@ -1,5 +1,6 @@
 //! One program of all test files of this crate: each would be linked by itself.
 
+mod cached;
 mod compile_fail;
 mod exact;
 mod gate;

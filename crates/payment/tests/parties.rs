@@ -353,7 +353,7 @@ fn what_is_no_guarantee_or_names_nobody_is_reserved_by_nobody() {
     let (job, keep) = (job("federated", View::Local, 3), CheckpointOptions::default());
     let open = |absent: &BTreeSet<u32>, run: &mut Run<'_>| {
         let files: reticent::Source<'_> =
-            reticent::Files { paths: twice.to_vec(), reading: Default::default() }.into();
+            reticent::Files { paths: twice.to_vec(), ..Default::default() }.into();
         job.open_without(files, keep, absent, run)
     };
     let twice = pay_each(stores, &bill, Paid::Files(&twice), open, Run::default()).unwrap_err();

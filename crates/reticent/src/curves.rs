@@ -5,7 +5,7 @@
 //! s = n̂/z₁ is the signal               C  columns that can be bent      p(K) parameters with K knots for each
 //!
 //! auto:  the largest K of 0 … 8 with  s ≥ 6·p(K),  s ≥ 30·C·K·outputs,  C·K ≤ 70 hats,
-//!        at most 1000 encoded columns, and 8·n̂·(columns + 1) bytes at most 512 MiB
+//!        at most 1000 encoded columns
 //! ```
 //!
 //! So knots never push a job out of `auto`'s own coordinates, and little signal gives the line. All of
@@ -37,7 +37,6 @@ const MOST_KNOTS: usize = 8;
 
 /// What `auto` takes steps in coordinates of its own for.
 const MOST_COLUMNS: usize = 1000;
-const MOST_BYTES: f64 = (512 << 20) as f64;
 
 /// What a job says of the curves of its numeric columns; what a column of the schema says itself goes
 /// before it, but for `off`.
@@ -136,7 +135,7 @@ impl Curves {
                     todo: "`curves = auto` goes by it: give `public_n = N`, or public_n in the schema, or a number \
                            of knots in place of auto",
                 })?;
-                knots_for(&schema, count, signal(&schema, guarantee, count)?, intercept)
+                knots_for(&schema, signal(&schema, guarantee, count)?, intercept)
             }
         };
         Ok(schema.with_curves(knots)?)
@@ -159,7 +158,7 @@ fn signal(schema: &Schema, guarantee: &Guarantee, count: u64) -> Result<f64, Err
 }
 
 /// The rule.
-fn knots_for(schema: &Schema, count: u64, signal: f64, intercept: bool) -> usize {
+fn knots_for(schema: &Schema, signal: f64, intercept: bool) -> usize {
     let outputs = match schema.target().map(|(_, target)| target.kind()) {
         Some(TargetKind::Classes(labels)) if labels.len() > 2 => labels.len(),
         _ => 1,
@@ -169,7 +168,6 @@ fn knots_for(schema: &Schema, count: u64, signal: f64, intercept: bool) -> usize
         let columns = width + open * knots + usize::from(intercept);
         open * knots <= MOST_HATS
             && columns <= MOST_COLUMNS
-            && 8.0 * count as f64 * columns as f64 <= MOST_BYTES
             && signal >= CLEAR * (columns * outputs) as f64
             && signal >= EACH * (open * knots * outputs) as f64
     };
@@ -208,7 +206,6 @@ mod tests {
             format!("C·K ≤ {MOST_HATS}"),
             format!("0 to {MOST_KNOTS}"),
             format!("{MOST_COLUMNS} encoded columns"),
-            format!("{} MiB", MOST_BYTES / f64::from(1 << 20)),
         ] {
             assert!(DOCUMENT.contains(&words), "docs/curves.md lacks {words}");
         }
@@ -232,8 +229,7 @@ mod tests {
         {
             let knots = chosen(columns, 4.0, count);
             let width = columns * (1 + knots) + 1;
-            let fits = width <= MOST_COLUMNS && 8.0 * (count * width as u64) as f64 <= MOST_BYTES;
-            assert!(fits || knots == 0, "{columns} {count}: {knots}");
+            assert!(width <= MOST_COLUMNS || knots == 0, "{columns} {count}: {knots}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reticent_accountant::{Adjacency, Ledger, Unit, View};
 use reticent_oracle::tables::Schema;
 use reticent_oracle::{
-    Entropy, Gate, HeldRows, NoiseKey, PrivacyModel, PrivateTable, Refusal, Terms,
+    CachedTable, Entropy, Gate, HeldRows, NoiseKey, PrivacyModel, PrivateTable, Refusal, Terms,
 };
 use reticent_problem::Loss;
 use serde::{Deserialize, Serialize};
@@ -225,9 +225,23 @@ impl Protection {
         Ok(Gate::open(table, loss, &self.opening, self.entropy(number)?)?)
     }
 
+    /// The same on a table in a file.
+    pub(crate) fn open_cached(
+        &self,
+        table: CachedTable,
+        loss: Arc<dyn Loss>,
+    ) -> Result<Gate, Error> {
+        self.check_owned(table.has_owners())?;
+        Ok(Gate::open_cached(table, loss, &self.opening, self.entropy(0)?)?)
+    }
+
     /// Refuses a table that says whose each row is where nobody said what is protected.
     pub(crate) fn check_owners(&self, table: &PrivateTable) -> Result<(), Error> {
-        if table.has_owners() && self.opening.unit == Unit::Record && !self.unit_given {
+        self.check_owned(table.has_owners())
+    }
+
+    fn check_owned(&self, owned: bool) -> Result<(), Error> {
+        if owned && self.opening.unit == Unit::Record && !self.unit_given {
             let why = "the table says whose each row is: choose user, to protect persons with all their rows, or \
                        choose record";
             return Err(Error::value("unit", Unit::Record, why));

@@ -11,7 +11,9 @@ use std::sync::{Arc, OnceLock};
 
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, gdp_mu};
 use reticent_oracle::tables::Schema;
-use reticent_oracle::{Entropy, Gate, HeldRows, Oracle, PrivateTable, SharedPasses, Terms};
+use reticent_oracle::{
+    CachedTable, Entropy, Gate, HeldRows, Oracle, PrivateTable, SharedPasses, Terms,
+};
 
 use crate::budget::Budget;
 use crate::certificate::Certificate;
@@ -22,7 +24,7 @@ use crate::procedure::{
     Concluded, EndedRun, Ground, Hearers, PlannedNoise, Procedure, RunFindings,
 };
 use crate::simulate::PartyBooks;
-use crate::source::Source;
+use crate::source::{LoadedTable, Source};
 use crate::stage::{Run, Stage};
 use crate::trace::Recorder;
 use crate::training::Training;
@@ -171,11 +173,20 @@ impl<P: Procedure> Job<P> {
         source: impl Into<Source<'a>>,
         run: &mut Run<'_>,
     ) -> Result<Ready<'_, P>, Error> {
+        let source = source.into();
+        if source.is_cached() {
+            self.procedure.check_cached()?;
+        }
         run.enter(Stage::Reading)?;
-        let table = run.load(source.into(), self.schema())?;
         let opening = self.procedure.ground().protection.opening;
-        let records = table.public_count(opening.unit, opening.adjacency);
-        let gate = self.gate(table, 0)?;
+        let (records, gate) = match run.load_anywhere(source, self.schema())? {
+            LoadedTable::Memory(table) => {
+                (table.public_count(opening.unit, opening.adjacency), self.gate(table, 0)?)
+            }
+            LoadedTable::Cached(table) => {
+                (table.public_count(opening.unit, opening.adjacency), self.cached_gate(table)?)
+            }
+        };
         run.enter(Stage::Calibrating)?;
         let planned = self.planned(*gate.terms())?;
         Ok(Ready { job: self, gate, planned, records, held: None })
@@ -203,6 +214,14 @@ impl<P: Procedure> Job<P> {
     pub(crate) fn gate(&self, table: PrivateTable, number: u64) -> Result<Gate, Error> {
         let Ground { loss, protection, .. } = self.procedure.ground();
         let mut gate = protection.open(table, Arc::clone(loss), number)?;
+        self.procedure.taints().into_iter().for_each(|taint| gate.taint(taint));
+        Ok(gate)
+    }
+
+    /// The same on a table in a file.
+    fn cached_gate(&self, table: CachedTable) -> Result<Gate, Error> {
+        let Ground { loss, protection, .. } = self.procedure.ground();
+        let mut gate = protection.open_cached(table, Arc::clone(loss))?;
         self.procedure.taints().into_iter().for_each(|taint| gate.taint(taint));
         Ok(gate)
     }

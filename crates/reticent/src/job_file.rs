@@ -30,10 +30,11 @@ pub(crate) struct FileKeys {
     more_data: Option<Vec<PathBuf>>,
     format: Option<Format>,
     max_line: Option<u64>,
+    cache: Option<PathBuf>,
     out: Option<PathBuf>,
 }
 
-const FILE_KEYS: [&str; 5] = ["data", "more_data", "format", "max_line", "out"];
+const FILE_KEYS: [&str; 6] = ["data", "more_data", "format", "max_line", "cache", "out"];
 
 impl JobFile<Spec> {
     /// Reads a job file. Paths in it are relative to the file.
@@ -99,7 +100,8 @@ impl<J> JobFile<J> {
             max_line: above.reading.max_line.or(below.reading.max_line),
         };
         let paths = if above.paths.is_empty() { below.paths } else { above.paths };
-        ((self.job, over.job), Files { paths, reading }, over.out.or(self.out))
+        let files = Files { paths, reading, cache: above.cache.or(below.cache) };
+        ((self.job, over.job), files, over.out.or(self.out))
     }
 }
 
@@ -113,7 +115,7 @@ pub(crate) fn split(path: &Path) -> Result<(FileKeys, toml::Table), Error> {
 
 impl FileKeys {
     pub(crate) fn beside<J>(self, job: J, path: &Path) -> JobFile<J> {
-        let FileKeys { data, more_data, format, max_line, out } = self;
+        let FileKeys { data, more_data, format, max_line, cache, out } = self;
         let base = path.parent().unwrap_or(Path::new(""));
         let paths = data.into_iter().chain(more_data.into_iter().flatten());
         let paths = paths.map(|file| match file.as_os_str() == "-" {
@@ -122,7 +124,11 @@ impl FileKeys {
         });
         JobFile {
             job,
-            data: Files { paths: paths.collect(), reading: ReadOptions { format, max_line } },
+            data: Files {
+                paths: paths.collect(),
+                reading: ReadOptions { format, max_line },
+                cache: cache.map(|folder| beside(base, &folder)),
+            },
             out: out.map(|out| beside(base, &out)),
         }
     }

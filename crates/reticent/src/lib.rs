@@ -93,6 +93,7 @@
 
 mod axis;
 mod budget;
+mod cached;
 mod canonical;
 pub mod certificate;
 mod class_weights;
@@ -174,7 +175,7 @@ pub use ranking::RocCurves;
 pub use recalibration::Recalibration;
 pub use reticent_accountant::{Adjacency, Unit, View};
 pub use reticent_admm::{Progress, Settings};
-pub use reticent_oracle::{PrivateTable, Sampling};
+pub use reticent_oracle::{CachedTable, PrivateTable, Sampling};
 pub use reticent_problem::{Constraint, Graph};
 pub use settings::read_settings;
 pub use solver::Solver;

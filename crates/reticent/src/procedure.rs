@@ -14,6 +14,7 @@ use reticent_oracle::tables::Schema;
 use reticent_oracle::{Gate, Oracle, Refusal, Rehearsal, Terms};
 use reticent_problem::{Loss, Shape};
 
+use crate::cached::check_question;
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::guarantee::Protection;
@@ -134,6 +135,12 @@ pub trait Procedure: std::fmt::Debug {
     /// # Errors
     /// If no noise is enough, or something cannot be asked.
     fn calibrate(&self, terms: Terms) -> Result<PlannedNoise<Self::Noise>, Error>;
+
+    /// Refuses what cannot be asked of a table in a cache file, before there is one.
+    ///
+    /// # Errors
+    /// If something is asked that is no sum over records.
+    fn check_cached(&self) -> Result<(), Error>;
 
     /// Whether the plan on these terms is the plan on those of any table, where units are not
     /// counted, or costs the same.
@@ -333,6 +340,10 @@ impl<Q: Question> Procedure for Q {
         let noise = asking(found.noise_multiplier);
         let plan = Some(rehearse(self, terms, &noise)?);
         Ok(PlannedNoise { noise, plan })
+    }
+
+    fn check_cached(&self) -> Result<(), Error> {
+        check_question(self)
     }
 
     fn plan_at(&self, terms: Terms, noise: &Self::Noise, scale: f64) -> Result<Ledger, Error> {

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use reticent_oracle::PrivateTable;
 use reticent_oracle::tables::{Dataset, ReadOptions, Schema};
+use reticent_oracle::{CachedTable, PrivateTable};
 
+use crate::cached::in_memory_alone;
 use crate::error::Error;
 
 /// The files of one table, in order, and how they are read.
@@ -14,12 +15,14 @@ pub struct Files {
     pub paths: Vec<PathBuf>,
     /// How they are read.
     pub reading: ReadOptions,
+    /// The folder of a cache file that the table is read into, in place of memory.
+    pub cache: Option<PathBuf>,
 }
 
 impl Files {
     /// One file, whose format is told by its name.
     pub fn one(path: impl Into<PathBuf>) -> Self {
-        Files { paths: vec![path.into()], reading: ReadOptions::default() }
+        Files { paths: vec![path.into()], ..Files::default() }
     }
 }
 
@@ -34,27 +37,67 @@ pub enum Source<'a> {
     Memory(&'a Dataset<'a>),
     /// A table that is already behind the gate's door, encoded under the schema of the job.
     Table(PrivateTable),
+    /// The same in a cache file.
+    Cached(CachedTable),
+}
+
+/// A table, wherever it is.
+#[derive(Debug)]
+pub(crate) enum LoadedTable {
+    /// In memory.
+    Memory(PrivateTable),
+    /// In a cache file.
+    Cached(CachedTable),
 }
 
 impl Source<'_> {
+    /// Whether the table is, or will be, in a cache file.
+    pub(crate) fn is_cached(&self) -> bool {
+        match self {
+            Source::Files(files) => files.cache.is_some(),
+            Source::Cached(_) => true,
+            Source::Memory(_) | Source::Table(_) => false,
+        }
+    }
+
+    /// The table in memory.
     pub(crate) fn load(self, schema: &Schema) -> Result<PrivateTable, Error> {
         match self {
-            Source::Files(Files { paths, .. }) if paths.is_empty() => Err(Error::Missing {
-                what: "the table",
-                todo: "give a CSV, LIBSVM or Parquet file, with `data` in a job file or by its name",
-            }),
-            Source::Files(Files { paths, reading }) => {
+            Source::Files(Files { paths, .. }) if paths.is_empty() => Err(no_table()),
+            Source::Files(Files { cache: Some(folder), .. }) => Err(in_memory_alone(&folder)),
+            Source::Files(Files { paths, reading, cache: None }) => {
                 Ok(PrivateTable::load_all(&paths, reading, schema)?)
             }
             Source::Memory(dataset) => Ok(PrivateTable::encode(dataset, schema)?),
             Source::Table(table) if table.is_under(schema) => Ok(table),
-            Source::Table(_) => Err(Error::value(
-                "data",
-                "a table that was encoded before",
-                "it is not encoded under the schema of the job; encode it with that one",
-            )),
+            Source::Cached(_) => Err(in_memory_alone(Path::new("a cached table"))),
+            Source::Table(_) => Err(other_schema()),
         }
     }
+
+    /// The table, wherever it is to be.
+    pub(crate) fn load_anywhere(self, schema: &Schema) -> Result<LoadedTable, Error> {
+        match self {
+            Source::Files(Files { paths, reading, cache: Some(folder) }) if !paths.is_empty() => {
+                Ok(LoadedTable::Cached(CachedTable::load(&paths, reading, schema, &folder)?))
+            }
+            Source::Cached(table) if table.is_under(schema) => Ok(LoadedTable::Cached(table)),
+            Source::Cached(_) => Err(other_schema()),
+            source => source.load(schema).map(LoadedTable::Memory),
+        }
+    }
+}
+
+fn no_table() -> Error {
+    Error::Missing {
+        what: "the table",
+        todo: "give a CSV, LIBSVM or Parquet file, with `data` in a job file or by its name",
+    }
+}
+
+fn other_schema() -> Error {
+    let why = "it is not encoded under the schema of the job; encode it with that one";
+    Error::value("data", "a table that was encoded before", why)
 }
 
 impl From<Files> for Source<'_> {
@@ -84,5 +127,11 @@ impl<'a> From<&'a Dataset<'a>> for Source<'a> {
 impl From<PrivateTable> for Source<'_> {
     fn from(table: PrivateTable) -> Self {
         Source::Table(table)
+    }
+}
+
+impl From<CachedTable> for Source<'_> {
+    fn from(table: CachedTable) -> Self {
+        Source::Cached(table)
     }
 }

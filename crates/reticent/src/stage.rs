@@ -7,10 +7,10 @@ use std::rc::Rc;
 
 use reticent_admm::Progress;
 use reticent_oracle::tables::Schema;
-use reticent_oracle::{Digest, PrivateTable, Refusal};
+use reticent_oracle::{CachedTable, Digest, PrivateTable, Refusal};
 
 use crate::error::Error;
-use crate::source::{Files, Source};
+use crate::source::{Files, LoadedTable, Source};
 use crate::trace::Tracing;
 
 /// The part of a job that is at work. Nothing in it is computed from the data.
@@ -114,13 +114,36 @@ impl<'r> Run<'r> {
     /// Reads the table of a job.
     pub(crate) fn load(&self, source: Source<'_>, schema: &Schema) -> Result<PrivateTable, Error> {
         let Some(contents) = &self.contents else { return source.load(schema) };
-        let Source::Files(Files { paths, reading }) = source else { return source.load(schema) };
-        if paths.is_empty() {
-            return Source::from(Files { paths, reading }).load(schema);
+        match source {
+            Source::Files(Files { paths, reading, cache: None }) if !paths.is_empty() => {
+                let (table, digests) =
+                    PrivateTable::load_known(&paths, reading, schema, &contents.key)?;
+                *contents.found.borrow_mut() = Some((paths, digests));
+                Ok(table)
+            }
+            source => source.load(schema),
         }
-        let (table, digests) = PrivateTable::load_known(&paths, reading, schema, &contents.key)?;
-        *contents.found.borrow_mut() = Some((paths, digests));
-        Ok(table)
+    }
+
+    /// The same, wherever the table is to be.
+    pub(crate) fn load_anywhere(
+        &self,
+        source: Source<'_>,
+        schema: &Schema,
+    ) -> Result<LoadedTable, Error> {
+        match (source, &self.contents) {
+            (Source::Files(Files { paths, reading, cache: Some(folder) }), Some(contents))
+                if !paths.is_empty() =>
+            {
+                let known =
+                    CachedTable::load_known(&paths, reading, schema, &folder, &contents.key)?;
+                let (table, digests) = known;
+                *contents.found.borrow_mut() = Some((paths, digests));
+                Ok(LoadedTable::Cached(table))
+            }
+            (source, _) if source.is_cached() => source.load_anywhere(schema),
+            (source, _) => self.load(source, schema).map(LoadedTable::Memory),
+        }
     }
 
     /// Tells of a stage, and gives back whether to go on.

@@ -5,6 +5,7 @@ use reticent_admm::ProblemFacts;
 use reticent_admm::exact::{ExactSettings, ExactSolution, SolverStatus, solve};
 use reticent_oracle::{Gate, PrivateSelection, Terms};
 
+use crate::cached::check_task;
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::job::{Job, Ready};
@@ -141,6 +142,10 @@ impl Procedure for Training {
         };
         let noise = Noises { points: vec![(public, noise)], selection: None };
         Ok(PlannedNoise { noise, plan: Some(plan) })
+    }
+
+    fn check_cached(&self) -> Result<(), Error> {
+        self.points.iter().try_for_each(check_task)
     }
 
     fn is_known_beforehand(&self, terms: Terms) -> bool {

@@ -5,8 +5,8 @@
 //! p  parameters                      z₁ the noise, in clips, with which one answer spends the whole budget
 //! s = n̂/z₁ is the signal
 //!
-//! dp-sgd in coordinates of its own, where s ≥ 1.2p, there are no more than 1000 columns, a copy of
-//! the table has no more than 512 MiB, and the penalty is convex:
+//! dp-sgd in coordinates of its own, where s ≥ 1.2p, there are no more than 1000 columns, and the
+//! penalty is convex:
 //!   a tenth of the budget for the second moment of the rows, 96 steps, the late average;
 //!   clip and step follow from what is released (see precondition.rs)
 //!
@@ -64,9 +64,9 @@ const SHARE: f64 = 0.1;
 /// The least signal for each parameter with which a second moment is worth its price.
 const WORTH: f64 = 1.2;
 
-/// More columns, or a larger copy of the table, are more time and memory than the gain is worth.
+/// More columns are more time than the gain is worth. How large the table is does not count: where
+/// its images are kept changes no bit of them.
 const MOST_COLUMNS: usize = 1000;
-const MOST_BYTES: f64 = (512 << 20) as f64;
 
 /// Iterations for each √s at a clip of [`CLIP`], and for each s/√p.
 const PACE: f64 = 3.0;
@@ -148,7 +148,6 @@ fn is_whitened(recipe: &Recipe<'_>) -> bool {
         return share != 0.0;
     }
     let columns = public.shape.features + usize::from(public.shape.intercept);
-    let bytes = 8.0 * public.population as f64 * columns as f64;
     // A clip or a step that is given is in the coordinates of the table.
     settings.clip.is_none()
         && settings.step.is_none()
@@ -156,7 +155,6 @@ fn is_whitened(recipe: &Recipe<'_>) -> bool {
         && public.signal() >= WORTH * public.shape.len() as f64
         && columns <= MOST_COLUMNS
         && recipe.no_moment().is_none()
-        && bytes <= MOST_BYTES
 }
 
 /// In coordinates of its own; clip and step follow from what is released.

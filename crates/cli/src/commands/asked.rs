@@ -38,6 +38,11 @@ pub struct AskedTable {
     #[arg(long, value_parser = format())]
     format: Option<Format>,
 
+    /// Read the table into a file without a name in this folder, in place of memory: for a table that
+    /// is larger than the memory (docs/scale.md)
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+
     /// Write the certificate to this file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -82,7 +87,7 @@ impl AskedTable {
             check_new(out, false)?;
         }
         let reading = ReadOptions { format: self.format, max_line: None };
-        let data = Files { paths: self.data, reading };
+        let data = Files { paths: self.data, reading, cache: self.cache };
         let name = JobName::kept(&label, &asked, &data, std::slice::from_ref(&self.schema));
         let purse = self.purse.open(&self.guarantee, &data, name, || job.plan_beforehand())?;
         let mut bar = JobBar::new("question");

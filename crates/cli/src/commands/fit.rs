@@ -87,6 +87,11 @@ pub struct JobFlags {
     #[arg(long, value_name = "BYTES", value_parser = number::whole::<u64>, allow_negative_numbers = true, help_heading = TABLE)]
     max_line: Option<u64>,
 
+    /// Read the table into a file without a name in this folder, in place of memory: for a table that
+    /// is larger than the memory (docs/scale.md)
+    #[arg(long, value_name = "DIR", help_heading = TABLE)]
+    cache: Option<PathBuf>,
+
     #[command(flatten)]
     spec: Spec,
 
@@ -200,7 +205,7 @@ impl JobFlags {
         job.settings = self.settings.settings()?;
         job.intercept = self.no_intercept.then_some(false);
         let out = self.out;
-        Ok(JobFile { job, data: Files { paths, reading }, out })
+        Ok(JobFile { job, data: Files { paths, reading, cache: self.cache }, out })
     }
 
     /// The key to sign with, read before any work is done.

@@ -155,14 +155,26 @@ fn load_heard(
     listener: Option<&SharedListener>,
 ) -> Result<(Table, bool), DataError> {
     let mut filling = Filling::new(schema, Purpose::Fit);
+    let drafted_from = read_files(paths, reading, &mut filling, listener)?;
+    Ok((filling.finish(), drafted_from))
+}
+
+/// Reads files one behind the other; whether one of them is the very file that the schema was drafted
+/// from, and not public.
+pub(crate) fn read_files(
+    paths: &[PathBuf],
+    reading: ReadOptions,
+    filling: &mut Filling<'_>,
+    listener: Option<&SharedListener>,
+) -> Result<bool, DataError> {
     let mut drafted_from = false;
     for path in paths {
-        let drafted = schema.drafted().filter(|drafted| !drafted.public());
+        let drafted = filling.schema.drafted().filter(|drafted| !drafted.public());
         let watch = Watch::new(drafted, listener);
-        read_into(path, reading, &mut filling, Depth::Values, watch.as_ref())?;
+        read_into(path, reading, filling, Depth::Values, watch.as_ref())?;
         drafted_from |= watch.is_some_and(Watch::end);
     }
-    Ok((filling.finish(), drafted_from))
+    Ok(drafted_from)
 }
 
 /// Reads a file for predicting: features alone, encoded as [`load`] encodes them under the same

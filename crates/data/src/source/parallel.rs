@@ -19,6 +19,7 @@ pub(super) fn encode<'s, B: Send>(
     if cores == 1 || !filling.has_parts() {
         while let Some(block) = next()? {
             records(block, filling)?;
+            filling.settle()?;
         }
         return Ok(());
     }
@@ -48,7 +49,10 @@ pub(super) fn encode<'s, B: Send>(
                     }
                 });
             }
-            appended = done.drain(..).try_for_each(|part| filling.append(part?, file));
+            appended = done.drain(..).try_for_each(|part| {
+                filling.append(part?, file)?;
+                filling.settle()
+            });
             if end.is_none() && appended.is_ok() {
                 (blocks, end) = read();
             }

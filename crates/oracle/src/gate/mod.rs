@@ -1,6 +1,7 @@
 //! The gate: every answer is an event first and a number second.
 
 mod block;
+mod elsewhere;
 mod select;
 mod source;
 mod sum;
@@ -28,6 +29,7 @@ use crate::table::PrivateTable;
 use crate::terms::Terms;
 use block::GateBlock;
 pub(crate) use block::unit;
+pub(crate) use elsewhere::fits_elsewhere;
 pub use select::{PrivateSelection, Selected};
 pub use source::{Keyed, NoiseSource, Stream};
 
@@ -314,7 +316,7 @@ impl<S: NoiseSource> Asked for Gate<S> {
         query.check(shape, &terms)?;
         query.fits(inside)?;
         if inside.holder.table().is_none() {
-            query.fits_held(&terms)?;
+            fits_elsewhere(query, &terms, inside.holder.is_remote())?;
         }
         if inside.is_weighted() {
             query.fits_weights()?;

@@ -1,15 +1,21 @@
 //! Rows under a linear map: kept where they fit in memory, and otherwise made anew whenever they are
-//! looked at. Both are the same numbers to the bit, so that how many records there are shows in no
-//! answer; and no table has a copy that is larger than [`MOST_BYTES`].
+//! looked at. Both are the same numbers to the bit, so that neither how many records there are nor how
+//! much memory the machine has shows in an answer.
 
 use rayon::prelude::*;
-use reticent_data::{Dense, Rows};
+use reticent_data::{Dense, Rows, spare_memory};
 
 use super::pass::finite;
 use super::rows::{RowAccess, SeenRows, add_slice, dot_slices, with_rows};
 
-/// The most that the images of a table may take.
-pub const MOST_BYTES: usize = 512 << 20;
+/// What the images of a table may always take.
+const ALWAYS: usize = 512 << 20;
+
+/// The most that the images of a table may take: half of what the machine has to spare, or
+/// [`ALWAYS`].
+pub fn most_bytes() -> usize {
+    ALWAYS.max(spare_memory() / 2)
+}
 
 /// What stands in for the rows.
 #[derive(Debug)]
@@ -38,12 +44,7 @@ impl Images {
         if count.saturating_mul(width).saturating_mul(8) > most {
             return Images::Made(map.to_vec());
         }
-        let mut values = vec![0.0; count * width];
-        values
-            .par_chunks_exact_mut(width.max(1))
-            .enumerate()
-            .for_each(|(i, out)| made.write(i, out));
-        Images::Kept(Dense { rows: count, columns: width, values })
+        Images::Kept(made.all())
     }
 
     /// What is seen in place of `rows`.
@@ -59,6 +60,21 @@ impl<'a> Made<'a> {
     fn new(rows: &'a Rows, map: &'a [f64], intercept: f64) -> Self {
         let width = rows.columns() + usize::from(intercept != 0.0);
         Made { rows, map, width, intercept }
+    }
+
+    /// Images that are not kept.
+    pub fn all_of(rows: &'a Rows, map: &'a [f64], intercept: f64) -> Dense {
+        Made::new(rows, map, intercept).all()
+    }
+
+    fn all(&self) -> Dense {
+        let (rows, width) = (self.rows.len(), self.width);
+        let mut values = vec![0.0; rows * width];
+        values
+            .par_chunks_exact_mut(width.max(1))
+            .enumerate()
+            .for_each(|(i, out)| self.write(i, out));
+        Dense { rows, columns: width, values }
     }
 
     /// How many coordinates an image has.

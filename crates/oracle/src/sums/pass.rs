@@ -18,6 +18,8 @@ const BLOCK_BYTES: usize = 16 << 10;
 #[derive(Debug, Default)]
 pub struct Pass {
     parts: Vec<PassPart>,
+    /// Whether it is one of several threads' own, and takes no others.
+    alone: bool,
 }
 
 /// What one thread adds up.
@@ -143,6 +145,11 @@ pub struct Vectors<'a> {
 }
 
 impl Pass {
+    /// A pass in the thread that makes it.
+    pub fn alone() -> Self {
+        Pass { alone: true, ..Pass::default() }
+    }
+
     /// The sum of the clipped contributions, in steps of the grid, into `out`.
     pub fn clipped_sum(&mut self, ask: &Ask<'_>, out: &mut [i64]) {
         with_rows!(ask.private.rows(), rows => self.sum_over(ask, rows, out))
@@ -247,7 +254,7 @@ impl Pass {
     ) {
         let count = chosen.map_or(units, <[u32]>::len);
         let len = out.len();
-        let threads = threads::for_pass(count, len);
+        let threads = if self.alone { 1 } else { threads::for_pass(count, len) };
         self.parts.resize_with(threads, PassPart::default);
         threads::for_each(&mut self.parts, |t, part| {
             part.reset(len);

@@ -7,7 +7,7 @@ use reticent_problem::Shape;
 use reticent_problem::losses::{Loss, LossTarget};
 
 use super::grid::MAX_RECORDS;
-use super::images::{Images, MOST_BYTES};
+use super::images::{Images, Made, most_bytes};
 use super::rows::{RowAccess, SeenRows, with_rows};
 
 /// A table together with what every pass needs: upper bounds of the row norms and the users'
@@ -119,7 +119,7 @@ impl Private {
     /// the unit vector `k`, the constant behind the intercept being the last coordinate. `None`
     /// gives the rows back. Norms are those of the numbers that are there, whatever the images.
     pub fn set_basis(&mut self, images: Option<&[f64]>) {
-        self.set_basis_within(images, MOST_BYTES);
+        self.set_basis_within(images, most_bytes());
     }
 
     fn set_basis_within(&mut self, images: Option<&[f64]>, most: usize) {
@@ -133,6 +133,18 @@ impl Private {
         let norms = norms_above(&seen, self.records(), 0.0);
         let norms = std::mem::replace(&mut self.norms, norms);
         self.images = Some((images, norms, intercept));
+    }
+
+    /// The table, for its memory to be used again; `None` while others have it too.
+    pub fn into_table(self) -> Option<Table> {
+        Arc::into_inner(self.table)
+    }
+
+    /// A table of the images of the rows, with the targets, weights and users of these: what
+    /// [`Private::set_basis`] has stand in for the rows, to the bit. It has no constant behind it.
+    pub fn into_images(self, map: &[f64]) -> Table {
+        let images = Made::all_of(&self.table.rows, map, self.intercept);
+        Table { rows: Rows::Dense(images), ..Arc::unwrap_or_clone(self.table) }
     }
 
     /// How many coordinates a row has as it came, the constant behind the intercept included.

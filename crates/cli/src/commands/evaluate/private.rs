@@ -61,6 +61,10 @@ pub struct PrivateFlags {
     #[arg(long, value_name = "FILE", requires = "epsilon")]
     schema: Option<PathBuf>,
 
+    /// Read the table into a file without a name in this folder, in place of memory
+    #[arg(long, value_name = "DIR", requires = "epsilon")]
+    cache: Option<PathBuf>,
+
     /// Write the figures, with their certificate, to this file (JSON)
     #[arg(long, value_name = "FILE", requires = "epsilon")]
     out: Option<PathBuf>,
@@ -102,7 +106,7 @@ impl PrivateFlags {
             check_new(out, force)?;
         }
         let reading = ReadOptions { format: what.format, max_line: what.max_line };
-        let files = Files { paths: vec![what.data.clone()], reading };
+        let files = Files { paths: vec![what.data.clone()], reading, cache: self.cache.clone() };
         let label = format!("evaluation of {}", what.model.display());
         let mut asked = json!({
             "evaluation": self.guarantee, "threshold": threshold, "bins": self.bins,

@@ -1,0 +1,43 @@
+//! Gates on rows that are not in memory: a table in a file, and what may be asked of rows elsewhere, which
+//! is sums alone. Proof: proofs/holders.md.
+
+use std::sync::Arc;
+
+use reticent_noise::Entropy;
+use reticent_problem::losses::Loss;
+
+use super::{Gate, PrivacyModel, Stream};
+use crate::cached_table::CachedTable;
+use crate::file_holder::FileHolder;
+use crate::queries::Erased;
+use crate::refusal::Refusal;
+use crate::terms::Terms;
+
+impl Gate {
+    /// A gate on a table in a file: it answers what is a sum over records, with the same bits as on
+    /// the table in memory.
+    pub fn open_cached(
+        table: CachedTable,
+        loss: impl Into<Arc<dyn Loss>>,
+        opening: &PrivacyModel,
+        entropy: Entropy,
+    ) -> Result<Self, Refusal> {
+        let (loss, seeded) = (loss.into(), entropy.is_seeded());
+        let drafted = table.drafted_the_schema();
+        let holder = FileHolder::new(table.into_rows(), &*loss, opening)?;
+        Self::on(Box::new(holder), (loss, opening), (seeded, drafted), Stream::new(entropy))
+    }
+}
+
+/// Refuses what is asked of rows that are not in memory here and is no sum; a sample whose size would
+/// tell theirs, where they are `remote`.
+pub(crate) fn fits_elsewhere(
+    query: &dyn Erased,
+    terms: &Terms,
+    remote: bool,
+) -> Result<(), Refusal> {
+    match query.fits_held(terms) {
+        Err(Refusal::SampleTellsSizes) if !remote => Ok(()),
+        fits => fits,
+    }
+}
