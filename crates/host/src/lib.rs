@@ -8,10 +8,11 @@
 //!   the disk**.
 //! * [`Lead`] and [`RemoteParty`]: the two roles.
 //!
-//! The one function that a reviewer of a party reads is `Serving::answer` in `party.rs`. Proof:
+//! The one function that a reviewer of a party reads is `Serving::answer` in `serving.rs`. Proof:
 //! proofs/network.md.
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
+mod agreeing;
 mod agreement;
 mod carrier;
 mod error;
@@ -27,6 +28,8 @@ mod options;
 mod paid;
 mod party;
 mod roster;
+mod seat;
+mod serving;
 mod status;
 
 #[doc(hidden)]

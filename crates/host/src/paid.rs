@@ -11,9 +11,11 @@ use reticent::{Error, Run};
 use reticent_budget::{Relation, Store};
 use reticent_payment::{Bill, Paid, PaymentError, pay};
 
+use crate::agreeing::Joining;
 use crate::error::HostError;
 use crate::journal::RunJournal;
-use crate::party::{Joined, Joining, RemoteParty, Serving, paths};
+use crate::party::{Joined, RemoteParty, paths};
+use crate::serving::Serving;
 
 /// What pays for a run.
 #[derive(Clone, Copy, Debug)]
