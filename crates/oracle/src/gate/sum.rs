@@ -47,13 +47,15 @@ impl Gate<Keyed> {
     }
 
     /// A sum over all units with this party's share of the noise, as a member of a masked sum;
-    /// entered as what the sum costs. A member is good for one round of masks.
+    /// entered as what the sum costs. A member is good for one round of masks. Its masks are from
+    /// `key`, or from the noise's own words; with a key the same is made again for who goes on with
+    /// what it was, in the same bytes.
     pub(crate) fn mask_sum(
         &mut self,
         what: &RecordSum<'_>,
         share: &NoiseShare,
         masks: &MaskTerms,
-        id: MemberId,
+        (id, key): (MemberId, Option<&[u8; 32]>),
     ) -> Result<Member, Refusal> {
         let (shape, terms) = (self.inside.shape(), self.inside.terms);
         what.check(shape)?;
@@ -65,7 +67,7 @@ impl Gate<Keyed> {
         let mut hasher = self.source.hasher("masked sum", &self.books, &self.inside.lineage);
         let asked = (what, share, masks.run(), masks.round(), id);
         let context = hasher.canonical(&asked)?.finish();
-        if self.books.knows(&context) {
+        if key.is_none() && self.books.knows(&context) {
             return Err(Refusal::RoundReleased(masks.round()));
         }
         let masked = |error: &dyn std::fmt::Display| Refusal::BadQuery(error.to_string());
@@ -78,8 +80,9 @@ impl Gate<Keyed> {
                 let mut sum = vec![0; what.len(shape)];
                 inside.holder.sum(what, &*inside.loss, None, &mut sum)?;
                 let values = share.perturb(entropy, &sum)?;
-                let key = entropy.key()?;
-                Member::new(masks.clone(), id, &key, values).map_err(|error| masked(&error))
+                let drawn = entropy.key()?;
+                Member::new(masks.clone(), id, key.unwrap_or(&drawn), values)
+                    .map_err(|error| masked(&error))
             })
         };
         Ok(books.release_once(masks.round(), context, vec![event], member)?.into_inner())
