@@ -9,6 +9,7 @@ mod held;
 mod nodes;
 mod noisy;
 mod remote;
+mod remote_sums;
 mod run;
 mod seating;
 mod simulation;
@@ -22,6 +23,7 @@ pub use nodes::NodeModels;
 #[doc(hidden)]
 pub use noisy::CalibratedSums;
 pub use remote::{RemoteJob, RemoteRun};
+pub use remote_sums::RemoteSums;
 pub use reticent_oracle::Skew;
 pub use reticent_runtime::{Failures, Traffic};
 pub use run::{CheckpointOptions, ReadySimulation, Simulated};

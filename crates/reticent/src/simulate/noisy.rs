@@ -60,11 +60,11 @@ pub(super) struct NoisyJob {
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct CalibratedSums {
-    task: Task,
-    terms: Terms,
-    public: ProblemFacts,
-    noise: Noise,
-    plan: Arc<SumPlan>,
+    pub(super) task: Task,
+    pub(super) terms: Terms,
+    pub(super) public: ProblemFacts,
+    pub(super) noise: Noise,
+    pub(super) plan: Arc<SumPlan>,
 }
 
 /// The same with its tables, ready to begin.
@@ -199,10 +199,14 @@ impl NoisyJob {
         }
     }
 
+    /// Who adds which noise between so many parties.
+    pub(super) fn law_of(&self, parties: u32) -> Result<SumLaw, Error> {
+        law(self.task.protection.opening.view, parties, self.honest)
+    }
+
     /// The fit between so many parties.
     fn task_of(&self, parties: u32) -> Result<Task, Error> {
-        let law = law(self.task.protection.opening.view, parties, self.honest)?;
-        Ok(Task { between: Some(law), ..self.task.clone() })
+        Ok(Task { between: Some(self.law_of(parties)?), ..self.task.clone() })
     }
 
     /// The fit, with fewer steps where each is as good as several.
@@ -221,7 +225,7 @@ impl NoisyJob {
         Ok(task)
     }
 
-    fn calibrate(&self, parties: u32, population: u64) -> Result<CalibratedSums, Error> {
+    pub(super) fn calibrate(&self, parties: u32, population: u64) -> Result<CalibratedSums, Error> {
         let task = self.with_rounds(parties, population)?;
         let terms = task.protection.terms(population)?;
         let Calibrated { public, noise, .. } = match (task.noise, task.protection.budget) {
@@ -268,8 +272,9 @@ impl SimulationJob {
         Some(noisy.calibrate(like.len() as u32, self.population(like)))
     }
 
-    /// What the guarantee of each party takes as given.
-    fn assumed(&self, law: &SumLaw, sampled: bool) -> Vec<String> {
+    /// What the guarantee of each party takes as given; `signed` where members know each other's keys
+    /// by signatures and sum everybody or nobody, so that nothing rests on the server.
+    pub(super) fn assumed(&self, law: &SumLaw, sampled: bool, signed: bool) -> Vec<String> {
         let mut assumed = match law {
             SumLaw::Local { .. } => vec![
                 "the server, and whoever it tells, sees every answer of each party; what covers a record there is its own party's \
@@ -277,15 +282,24 @@ impl SimulationJob {
                     .to_owned(),
             ],
             SumLaw::Masked(members) => {
-                let mut masked = vec![
-                    format!(
-                        "the server follows the protocol of the masked sums, and of {} parties no more than {} do not, or tell \
-                         others their noise; who they are was settled before",
-                        members.members(),
-                        members.corrupt()
+                let (all, few) = (members.members(), members.corrupt());
+                let server = match signed {
+                    false => format!(
+                        "the server follows the protocol of the masked sums, and of {all} parties no more than {few} do not, or \
+                         tell others their noise; who they are was settled before"
                     ),
-                    "X25519, HKDF-SHA256, ChaCha20 and Poly1305 are as hard to break as they are believed to be"
-                        .to_owned(),
+                    true => format!(
+                        "of {all} parties no more than {few} do not follow the protocol of the masked sums, or tell the server or \
+                         others their noise; who they are was settled before; the server may do as it likes"
+                    ),
+                };
+                let ciphers = match signed {
+                    false => "X25519, HKDF-SHA256, ChaCha20 and Poly1305",
+                    true => "Ed25519, X25519, HKDF-SHA256, ChaCha20 and Poly1305",
+                };
+                let mut masked = vec![
+                    server,
+                    format!("{ciphers} are as hard to break as they are believed to be"),
                 ];
                 if !members.is_complete() {
                     masked.push(
@@ -422,7 +436,7 @@ impl NoisyRun {
         let outcome = task.perform(server, public, noise, &mut tell)?;
         server.finish()?;
         let sampled = plan_is_sampled(plan);
-        let (assumed, reports) = (job.assumed(plan.law(), sampled), self.reports());
+        let (assumed, reports) = (job.assumed(plan.law(), sampled, false), self.reports());
         let (name, delta) = (job.entry.name, job.certificate_delta());
         let parties = PartyBooks::new(name, delta, &assumed, &reports)?;
         let certificate = Certificate { choice: outcome.choice, ..parties.run()? };
@@ -443,7 +457,7 @@ impl NoisyRun {
 }
 
 /// Whether parties draw samples.
-fn plan_is_sampled(plan: &SumPlan) -> bool {
+pub(super) fn plan_is_sampled(plan: &SumPlan) -> bool {
     use reticent_accountant::Mechanism;
     let drawn = |entry: &reticent_accountant::LedgerEntry| {
         matches!(entry.event().mechanism(), Mechanism::PoissonGaussian(_))
