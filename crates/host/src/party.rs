@@ -94,7 +94,11 @@ impl<'a> RemoteParty<'a> {
     }
 
     /// Refuses the journal of another run.
-    pub(crate) fn is_mine(&self, journal: &RunJournal, kept: (&Digest, &Digest)) -> Result<(), HostError> {
+    pub(crate) fn is_mine(
+        &self,
+        journal: &RunJournal,
+        kept: (&Digest, &Digest),
+    ) -> Result<(), HostError> {
         if kept == (self.job.digest(), &self.roster.digest()) {
             return Ok(());
         }

@@ -5,18 +5,19 @@ use std::time::Instant;
 use reticent::accountant::Ledger;
 use reticent::{Model, PublicKey};
 use reticent_core::hex;
-use reticent_noise::{Digest, NoiseKey};
-use reticent_oracle::EntrustKey;
-use reticent_runtime::{EntrustedParty, PartyId, Rejected, SERVER, wire};
+use reticent_noise::Digest;
+use reticent_runtime::{Rejected, SERVER, wire};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::agreeing::SignedRun;
 use crate::error::HostError;
 use crate::links::{Link, LinkError};
+use crate::mask_keys::RosterKeys;
 use crate::message::{HostMessage, LONGEST_MODEL, Rejection};
+use crate::node::PartyNode;
 use crate::options::{Moment, Notice};
-use crate::party::{Joined, Kept};
+use crate::party::{Joined, Kept, RemoteParty};
 use crate::seat::{IDLE, PAUSE, Seat};
 
 /// A run that the party has joined.
@@ -39,7 +40,7 @@ pub(crate) struct Serving<'a> {
     seat: Seat<'a>,
     joined: JoinedRun,
     plan: Ledger,
-    node: EntrustedParty,
+    node: PartyNode,
     greeting: Vec<u8>,
     limit: usize,
 }
@@ -59,13 +60,8 @@ impl<'a> Serving<'a> {
     }
 
     pub fn new(mut seat: Seat<'a>, joined: JoinedRun, plan: Ledger) -> Result<Self, HostError> {
-        let SignedRun { run, aggregator, terms } = &joined.signed;
-        let wrong = || HostError::disagreed("the journal", "it has no key of the lead");
-        let to = postcard::from_bytes::<EntrustKey>(aggregator).map_err(|_| wrong())?;
-        let key = NoiseKey::recall(joined.key.clone(), false);
-        let table = seat.table.take().ok_or_else(wrong)?;
-        let (table, greeting) = seat.party.job.entrust(table, (&key, seat.number), &to)?;
-        let (mut node, said) = EntrustedParty::new(run, PartyId(seat.number), table, greeting);
+        let SignedRun { run, terms, .. } = &joined.signed;
+        let (mut node, said) = PartyNode::new(&mut seat, &joined)?;
         if let Some(snapshot) = seat.journal.get::<Vec<u8>>("node")? {
             node.restore(&snapshot)?;
         }
@@ -163,7 +159,8 @@ impl<'a> Serving<'a> {
             if !proven || envelope.from != SERVER {
                 return Err(Rejected::UnknownSender(envelope.from));
             }
-            self.node.on_message(&envelope)
+            let RemoteParty { identity, roster, .. } = self.seat.party;
+            self.node.on_message(&envelope, &RosterKeys { identity, roster })
         });
         let said = match said {
             Ok(said) => said,
@@ -175,6 +172,7 @@ impl<'a> Serving<'a> {
                     Rejected::Conflicting => {
                         Err(self.end("the lead has asked two things in one round".to_owned()))
                     }
+                    Rejected::Forged(_) => Err(self.end(why.to_string())),
                     _ => Ok(()),
                 };
             }
@@ -192,8 +190,8 @@ impl<'a> Serving<'a> {
 
     /// Takes the model, if it is one that was paid for.
     fn finish(&mut self, link: &mut dyn Link, text: String) -> Result<Joined, HostError> {
-        let model = match self.check_model(&text) {
-            Ok(model) => model,
+        let (model, text) = match self.check_model(&text).and_then(|model| self.own(model, text)) {
+            Ok(own) => own,
             Err(why) => return Err(self.end(format!("the model of the lead: {why}"))),
         };
         let (run, reservation) = (self.joined.signed.run, self.joined.reservation.clone());
@@ -211,6 +209,20 @@ impl<'a> Serving<'a> {
         let _ = self.seat.say(link, &HostMessage::Received);
         self.seat.options().tell(Notice::Delivered(self.seat.party.roster.name(self.seat.number)));
         Ok(Joined { model, run: hex(&run), reservation })
+    }
+
+    /// The model that the party keeps: with its own certificate, signed by itself, where its noise is
+    /// its own; that of the lead where the lead adds the noise.
+    fn own(&self, model: Model, text: String) -> Result<(Model, String), String> {
+        let Some(report) = self.node.report() else { return Ok((model, text)) };
+        let (party, units) = (self.seat.party, &self.joined.signed.terms.units);
+        let own = || {
+            let mut own = party.job.own_model(model, report, units)?;
+            own.sign(party.identity)?;
+            let text = own.to_json()?;
+            Ok((own, text))
+        };
+        own().map_err(|why: reticent::Error| why.to_string())
     }
 
     /// The model, if its certificate is the lead's and counts just what was planned.

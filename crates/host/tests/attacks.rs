@@ -326,10 +326,12 @@ fn what_is_not_run_on_a_network_is_refused_by_name() {
         reticent_host::RunFile::read(&world.at("other.toml")).unwrap_err().to_string()
     };
     let network = "[network]\nroster = \"roster.toml\"\n";
+    let why = refused_text(&format!("schema = \"schema.toml\"\n{AUTO}{network}"));
+    assert!(why.contains("what the lead is trusted with"), "{why}");
     let why = refused_text(&format!(
-        "schema = \"schema.toml\"\n{AUTO}[parties]\ntrust = \"local\"\n{network}"
+        "schema = \"schema.toml\"\n{AUTO}[parties]\ntrust = \"network\"\n{network}"
     ));
-    assert!(why.contains("trusted with sums"), "{why}");
+    assert!(why.contains("asks a server"), "{why}");
     let why = refused_text(&format!(
         "schema = \"schema.toml\"\n{AUTO}[parties]\ntrust = \"central\"\nsplit = 2\n{network}"
     ));

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use reticent::simulate::{CheckpointOptions, SimulationSpec};
+use reticent::simulate::{CheckpointOptions, Simulated, SimulationSpec};
 use reticent::{Files, Identity, JobFile, Model, Run, Spec};
 use reticent_host::links::memory::MemoryNet;
 use reticent_host::links::tls::{TlsDialer, TlsListener};
@@ -26,12 +26,18 @@ pub struct World {
     pub folder: PathBuf,
     pub parties: u32,
     job: String,
+    trust: String,
 }
 
 impl World {
     /// Makes keys, tables and a roster that all have signed, in `folder`.
     pub fn new(folder: &Path, parties: u32, job: &str) -> Self {
-        let world = World { folder: folder.to_owned(), parties, job: job.to_owned() };
+        World::trusting(folder, parties, job, "central")
+    }
+
+    /// The same with another trust.
+    pub fn trusting(folder: &Path, parties: u32, job: &str, trust: &str) -> Self {
+        let world = World::found(folder, parties, job, trust);
         std::fs::write(world.at("schema.toml"), SCHEMA).unwrap();
         let mut pooled = "a,b,y\n".to_owned();
         for party in 0..parties {
@@ -58,14 +64,31 @@ impl World {
 
     pub fn write_run(&self, name: &str, job: &str) {
         let text = format!(
-            "schema = \"schema.toml\"\n{job}[parties]\ntrust = \"central\"\n[network]\nroster = \"roster.toml\"\n"
+            "schema = \"schema.toml\"\n{job}[parties]\ntrust = \"{}\"\n[network]\nroster = \"roster.toml\"\n",
+            self.trust
         );
         std::fs::write(self.at(name), text).unwrap();
     }
 
     /// The world that is in the folder already.
-    pub fn found(folder: &Path, parties: u32, job: &str) -> Self {
-        World { folder: folder.to_owned(), parties, job: job.to_owned() }
+    pub fn found(folder: &Path, parties: u32, job: &str, trust: &str) -> Self {
+        let (job, trust) = (job.to_owned(), trust.to_owned());
+        World { folder: folder.to_owned(), parties, job, trust }
+    }
+
+    pub fn is_central(&self) -> bool {
+        self.trust == "central"
+    }
+
+    /// The run on noisy sums that one process comes to, on the parties' own tables.
+    pub fn in_one_process(&self) -> Simulated {
+        let job = self.run_file().job;
+        let load = |party: u32| {
+            let files = Files { paths: vec![self.table(party)], reading: Default::default() };
+            job.load(&files, &mut Run::default()).unwrap()
+        };
+        let tables = (0..self.parties).map(load).collect();
+        job.in_one_process(tables, SEED, Run::default()).unwrap()
     }
 
     pub fn at(&self, name: &str) -> PathBuf {
@@ -96,6 +119,9 @@ impl World {
 
     /// The model that one process comes to, with the same seed.
     pub fn simulated(&self) -> Model {
+        if !self.is_central() {
+            return self.in_one_process().model;
+        }
         let text = format!(
             "schema = \"schema.toml\"\n{}seed = {SEED}\n[parties]\ntrust = \"central\"\nsplit = {}\n",
             self.job, self.parties
@@ -233,6 +259,17 @@ fn rows(party: u32) -> String {
 pub fn bits(model: &Model) -> Vec<u64> {
     let weights = model.coefficients().iter().flat_map(|weight| &weight.values);
     weights.chain(model.intercept()).map(|value| value.to_bits()).collect()
+}
+
+/// The same numbers and the same ledger: what else a certificate says is its owner's.
+pub fn assert_alike(model: &Model, simulated: &Model) {
+    assert_eq!(bits(model), bits(simulated));
+    let (own, other) = (model.certificate(), simulated.certificate());
+    assert_eq!(own.ledger, other.ledger);
+    assert_eq!(own.epsilon.to_bits(), other.epsilon.to_bits());
+    assert_eq!((own.delta, own.population, own.view), (other.delta, other.population, other.view));
+    assert_eq!(own.choice, other.choice);
+    assert!(bits(model).iter().any(|bits| *bits != 0));
 }
 
 /// The same model: its bits, its ledger, and what its certificate says, signature aside.

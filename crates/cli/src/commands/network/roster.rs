@@ -15,7 +15,7 @@ use crate::layout::{columns, wrapped};
 
 #[derive(Debug, Subcommand)]
 pub enum RosterCommand {
-    /// Make a roster with its lead, whom all parties trust with sums over their records
+    /// Make a roster with its lead, who runs the algorithm and whom all parties dial
     New(RosterNewArgs),
     /// Add a party; signatures are of the roster as it was, and go
     Add(RosterAddArgs),
