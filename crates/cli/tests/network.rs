@@ -17,8 +17,13 @@ fn port() -> u16 {
 }
 
 fn prepared() -> Folder {
+    trusting("central")
+}
+
+/// The same with a lead that is trusted with this.
+fn trusting(trust: &str) -> Folder {
     let folder = Folder::new();
-    let said = folder.shell(&format!("sh {}/prepare.sh h {}", examples(), port()));
+    let said = folder.shell(&format!("sh {}/prepare.sh h {} {trust}", examples(), port()));
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     folder
 }
@@ -45,6 +50,34 @@ fn three_hospitals_and_a_lead_come_to_one_model_and_each_pays_once() {
     let said = folder.shell(again);
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     assert!(said.out.contains("\"job\":") && !said.out.contains("\"job\":null"), "{}", said.out);
+}
+
+/// A lead that is not trusted: everybody has the same numbers, and each hospital a certificate of its own.
+#[test]
+fn three_hospitals_that_do_not_trust_the_lead_each_certify_their_own_noise() {
+    for trust in ["local", "secure-aggregation"] {
+        let folder = trusting(trust);
+        let said = folder.shell(&format!("sh {}/start.sh h", examples()));
+        assert_eq!(said.code, 0, "{trust}: {}{}", said.out, said.err);
+        let model = |member: &str| -> serde_json::Value {
+            serde_json::from_str(&folder.read(&format!("h/{member}/model/model.json"))).unwrap()
+        };
+        let lead = model("lead");
+        for member in ["north", "east", "south"] {
+            let own = model(member);
+            assert_eq!(own["coefficients"], lead["coefficients"], "{trust}: {member}");
+            assert_eq!(own["certificate"]["certified"], true);
+            assert_eq!(own["certificate"]["ledger"], lead["certificate"]["ledger"]);
+            assert_ne!(own["certificate"]["signature"], lead["certificate"]["signature"]);
+            let model = format!("h/{member}/model/model.json");
+            let said = folder.shell(&format!("reticent verify {model} --key h/{member}/key.pub"));
+            assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+            let said = folder.shell(&format!("reticent verify {model} --key h/lead/key.pub"));
+            assert_ne!(said.code, 0, "the lead vouches for no party's noise");
+            let said = folder.shell(&format!("reticent --json budget show h/{member}/budget"));
+            assert_eq!(said.out.matches("\"settled\"").count(), 1, "{}", said.out);
+        }
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use reticent::accountant::{Ledger, View};
+use reticent_core::hex;
 use reticent_noise::Digest;
 use reticent_oracle::EntrustKey;
 use serde::{Deserialize, Serialize};
@@ -174,6 +175,21 @@ impl<'a> Seat<'a> {
 }
 
 impl<'a> Joining<'a> {
+    /// The run, in hexadecimal digits.
+    pub fn run(&self) -> String {
+        hex(&self.signed.run)
+    }
+
+    /// The algorithm.
+    pub fn algorithm(&self) -> &'static str {
+        self.seat.party.job.algorithm()
+    }
+
+    /// What is studied.
+    pub fn study(&self) -> &str {
+        self.seat.party.roster.study()
+    }
+
     /// What the party's budget is to reserve.
     pub fn plan(&self) -> &Ledger {
         &self.plan

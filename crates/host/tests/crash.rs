@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use reticent::Model;
-use reticent_host::{HostError, HostOptions, Moment, RunJournal};
+use reticent_budget::{Promise, Relation, Store};
+use reticent_host::{HostError, HostOptions, Moment, PartyBudget, RunJournal};
 
 use super::world::{AUTO, World, assert_alike, assert_same, options};
 
@@ -34,7 +35,10 @@ fn child() {
     match role.strip_prefix("party-") {
         Some(party) => {
             let party = party.parse().unwrap();
-            let done = world.join(party, options, &world.tls_dialer(&role));
+            let budget = world.at(&format!("{role}.budget"));
+            let paid = PartyBudget { file: &budget, relation: Relation::Same };
+            let paid = budget.exists().then_some(paid);
+            let done = world.join_paid(party, options, &world.tls_dialer(&role), paid);
             std::fs::write(world.at(&format!("{role}.end")), said(done.map(drop))).unwrap();
         }
         None => {
@@ -143,6 +147,31 @@ fn cut(trust: &str, role: &str, ends: (usize, u32)) {
 fn a_party_that_is_killed_goes_on_with_the_same_bits() {
     for (moment, count) in [(0, 3), (1, 3), (2, 5), (3, 2), (3, 5)] {
         cut("central", "party-0", (moment, count));
+    }
+}
+
+/// A party that is killed when its plan is reserved and its run not joined, or joined and not noted in
+/// the budget, pays once.
+#[test]
+fn a_party_that_is_killed_between_reserving_and_joining_pays_once() {
+    for (ends, states) in [((0, 1), &["released", "settled"][..]), ((1, 1), &["settled"])] {
+        let folder = tempfile::tempdir().unwrap();
+        let world = World::trusting(folder.path(), PARTIES, AUTO, "local");
+        let file = world.at("party-0.budget");
+        Store::create(&file, Promise::new("clinic", 3.0, 1e-5).unwrap()).unwrap();
+        let mut members = Members { world: &world, children: Vec::new() };
+        members.start("lead", None);
+        members.start("party-1", None);
+        members.start("party-0", Some(ends));
+        assert!(!members.wait("party-0"));
+        members.start("party-0", None);
+        for role in ["lead", "party-0", "party-1"] {
+            assert!(members.wait(role));
+            assert_eq!(members.end(role), "done");
+        }
+        let jobs = Store::open(&file).unwrap().summary().unwrap().jobs;
+        let found: Vec<_> = jobs.iter().map(|job| job.status.name()).collect();
+        assert_eq!(found, states, "{ends:?}");
     }
 }
 

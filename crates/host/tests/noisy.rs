@@ -35,6 +35,8 @@ fn noise_of_the_parties_has_the_bits_of_one_process() {
         assert_alike(&model, &simulated.model);
         assert_eq!(model.certificate().parties, simulated.model.certificate().parties);
         assert_eq!(led.moved.unwrap().0, simulated.rounds, "{trust}");
+        let said = model.certificate().assumptions.join("\n");
+        assert_eq!(said.contains("are in its sample"), job == SAMPLED, "{said}");
         assert!(led.without.is_empty() && led.rejections.is_empty(), "{led:?}");
         for own in joined {
             assert_alike(&own.joined.model, &simulated.model);

@@ -28,6 +28,9 @@ use crate::stage::{Run, Stage};
 const ON_A_NETWORK: &str = "no party's journal is put back from an older copy while its run is on: a party that has forgotten an answer \
      could be asked for another one in its round";
 
+/// The same where parties draw samples.
+const SAMPLED_IN_TIME: &str = "how long a party takes to answer tells nobody how many of its records are in its sample";
+
 /// The lead's run on noisy sums, before anything was asked.
 #[derive(Debug)]
 pub struct RemoteSums<'j> {
@@ -120,8 +123,10 @@ impl RemoteJob {
 
     /// What the guarantee of each party takes as given.
     fn assumed(&self, plan: &SumPlan) -> Vec<String> {
-        let mut assumed = self.job.assumed(plan.law(), plan_is_sampled(plan), true);
+        let sampled = plan_is_sampled(plan);
+        let mut assumed = self.job.assumed(plan.law(), sampled, true);
         assumed.push(ON_A_NETWORK.to_owned());
+        assumed.extend(sampled.then(|| SAMPLED_IN_TIME.to_owned()));
         assumed
     }
 
