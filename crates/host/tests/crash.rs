@@ -11,7 +11,7 @@ use reticent::Model;
 use reticent_budget::{Promise, Relation, Store};
 use reticent_host::{HostError, HostOptions, Moment, PartyBudget, RunJournal};
 
-use super::world::{AUTO, World, assert_alike, assert_same, options};
+use super::world::{AUTO, Tapped, World, assert_alike, assert_same, options};
 
 const PARTIES: u32 = 2;
 
@@ -38,7 +38,9 @@ fn child() {
             let budget = world.at(&format!("{role}.budget"));
             let paid = PartyBudget { file: &budget, relation: Relation::Same };
             let paid = budget.exists().then_some(paid);
-            let done = world.join_paid(party, options, &world.tls_dialer(&role), paid);
+            let dialer = world.tls_dialer(&role);
+            let dialer = Tapped { dialer, file: world.at(&format!("{role}.wire")) };
+            let done = world.join_paid(party, options, &dialer, paid);
             std::fs::write(world.at(&format!("{role}.end")), said(done.map(drop))).unwrap();
         }
         None => {
@@ -133,6 +135,13 @@ fn cut(trust: &str, role: &str, ends: (usize, u32)) {
     match world.is_central() {
         true => assert_same(&model, &simulated),
         false => assert_alike(&model, &simulated),
+    }
+    // Whoever was killed, each step of each round was answered with one thing.
+    for party in ["party-0", "party-1"] {
+        let said = world.said_by(party);
+        assert!(said.len() > 20, "{trust}: {}", said.len());
+        let twice: Vec<_> = said.iter().filter(|(_, said)| said.len() > 1).collect();
+        assert!(twice.is_empty(), "{trust}, {role} cut at {ends:?}: {twice:?}");
     }
     // Nothing is left of what the noise could be taken away with.
     let journal = RunJournal::open(&world.at("lead.journal")).unwrap();

@@ -1,14 +1,18 @@
 //! A lead and parties, each in a folder of its own.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use reticent::internal::runtime::wire;
 use reticent::simulate::{CheckpointOptions, Simulated, SimulationSpec};
 use reticent::{Files, Identity, JobFile, Model, Run, Spec};
 use reticent_host::links::memory::MemoryNet;
 use reticent_host::links::tls::{TlsDialer, TlsListener};
-use reticent_host::links::{Dial, Listen};
+use reticent_host::links::{Dial, Link, LinkError, Listen};
+use reticent_host::message::HostMessage;
 use reticent_host::{
     HostError, HostOptions, Lead, Led, Member, PaidRun, PartyBudget, RemoteParty, Roster, RunFile,
     RunJournal,
@@ -74,6 +78,16 @@ impl World {
     pub fn found(folder: &Path, parties: u32, job: &str, trust: &str) -> Self {
         let (job, trust) = (job.to_owned(), trust.to_owned());
         World { folder: folder.to_owned(), parties, job, trust }
+    }
+
+    /// All that a party has said in each round, in all of its lives.
+    pub fn said_by(&self, role: &str) -> BTreeMap<u32, BTreeSet<String>> {
+        let mut said: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
+        for line in std::fs::read_to_string(self.at(&format!("{role}.wire"))).unwrap().lines() {
+            let (round, digest) = line.split_once(' ').unwrap();
+            said.entry(round.parse().unwrap()).or_default().insert(digest.to_owned());
+        }
+        said
     }
 
     pub fn is_central(&self) -> bool {
@@ -237,6 +251,47 @@ impl World {
             let joined = parties.into_iter().map(|party| party.join().unwrap()).collect();
             (led.join().unwrap(), joined)
         })
+    }
+}
+
+/// Writes down what a party says in a run, each message as its round and its digest, in a file that a
+/// kill leaves as it is.
+#[derive(Debug)]
+pub struct Tapped<D> {
+    pub dialer: D,
+    pub file: PathBuf,
+}
+
+#[derive(Debug)]
+struct TappedLink {
+    link: Box<dyn Link>,
+    file: PathBuf,
+}
+
+impl<D: Dial> Dial for Tapped<D> {
+    fn dial(&self, until: Instant) -> Result<Box<dyn Link>, LinkError> {
+        let link = self.dialer.dial(until)?;
+        Ok(Box::new(TappedLink { link, file: self.file.clone() }))
+    }
+}
+
+impl Link for TappedLink {
+    fn peer(&self) -> [u8; 32] {
+        self.link.peer()
+    }
+
+    fn send(&mut self, frame: &[u8], until: Instant) -> Result<(), LinkError> {
+        if let Ok(HostMessage::Envelope(bytes)) = HostMessage::unpack(frame) {
+            let said = wire::decode(&bytes, wire::LONGEST).unwrap();
+            let open = std::fs::OpenOptions::new().create(true).append(true).open(&self.file);
+            let digest = reticent_core::hex(&said.digest());
+            writeln!(open.unwrap(), "{} {digest}", said.round).unwrap();
+        }
+        self.link.send(frame, until)
+    }
+
+    fn receive(&mut self, limit: usize, until: Instant) -> Result<Vec<u8>, LinkError> {
+        self.link.receive(limit, until)
     }
 }
 
