@@ -109,6 +109,12 @@ fn what_is_not_agreed_on_is_refused_as_it_is_typed() {
     folder.shell("reticent identity new h/west; cp h/roster.toml h/kept.toml");
     folder.shell("reticent roster add h/roster.toml --name west --key h/west.pub");
     refused(join, 2, "you have not signed it");
+    // And whoever strikes somebody.
+    refused("reticent roster strike h/roster.toml --name nobody", 2, "it has no party nobody");
+    folder.shell("cp h/kept.toml h/roster.toml; reticent roster strike h/roster.toml --name east");
+    let shown = folder.shell("reticent --json roster show h/roster.toml").out;
+    assert!(shown.contains("south") && !shown.contains("east"), "{shown}");
+    refused(join, 2, "you have not signed it");
     folder.shell(
         "cp h/kept.toml h/roster.toml; sed -i 's/^algorithm.*/algorithm = \"walk\"/' h/run.toml",
     );

@@ -111,7 +111,7 @@ impl MaskedParty {
         type Kept = (Inbox, AsText<SumProgress>, Option<KeptRound>);
         let (inbox, progress, kept): Kept = wire::unpack(snapshot)?;
         self.inbox.recall(inbox)?;
-        self.party.recall(progress.0)?;
+        self.party.resume(progress.0)?;
         self.round = kept.map(|kept| self.rebuilt(kept)).transpose()?;
         Ok(())
     }

@@ -44,7 +44,7 @@ impl NoisyParty {
     pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
         let (inbox, progress): (Inbox, AsText<SumProgress>) = wire::unpack(snapshot)?;
         self.inbox.recall(inbox)?;
-        Ok(self.party.recall(progress.0)?)
+        Ok(self.party.resume(progress.0)?)
     }
 
     /// The last round that was answered; 0 for none.

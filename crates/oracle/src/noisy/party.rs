@@ -201,7 +201,7 @@ impl SumParty {
     ///
     /// # Errors
     /// If that was of another plan, or of rows of another width.
-    pub fn recall(&mut self, progress: SumProgress) -> Result<(), Refusal> {
+    pub fn resume(&mut self, progress: SumProgress) -> Result<(), Refusal> {
         let SumProgress { books, last, basis } = progress;
         let shape = self.gate.shape();
         check_basis(basis.as_deref(), shape.features + usize::from(shape.intercept))?;
