@@ -41,8 +41,8 @@ pub use inbox::{Admitted, Inbox};
 pub use masked_party::{MaskKeys, MaskedParty, STEPS, SignedKeys, key_statement};
 pub use message::{Envelope, MessageKind, PartyId, RunId, SERVER};
 pub use node::{Node, NodeEstimate};
-pub use noisy::{NoisyParties, SumBooks, added, noisy_parties};
-pub use noisy_party::NoisyParty;
+pub use noisy::{NoisyParties, SumBooks, noisy_parties};
+pub use noisy_party::{NoisyParty, added};
 pub use participation::{cap, choose};
 pub use party::{Party, PartyReport};
 #[cfg(reticent_seeded_bugs)]

@@ -146,26 +146,6 @@ fn lost(party: u32, why: &Rejected) -> Refusal {
     Refusal::BadQuery(format!("party {party} did not answer: {why}"))
 }
 
-/// The sum of what parties have said, where answers are seen one by one: eight bytes for each of
-/// `len` numbers.
-///
-/// # Errors
-/// If somebody has said something else.
-pub fn added(said: &[(u32, Vec<u8>)], len: usize) -> Result<Vec<i64>, Refusal> {
-    let mut sum = vec![0_i64; len];
-    for (party, answer) in said {
-        let none = || lost(*party, &Rejected::Malformed("payload"));
-        let (steps, rest) = answer.as_chunks::<8>();
-        if steps.len() != len || !rest.is_empty() {
-            return Err(none());
-        }
-        for (sum, step) in sum.iter_mut().zip(steps) {
-            *sum = sum.checked_add(i64::from_le_bytes(*step)).ok_or_else(none)?;
-        }
-    }
-    Ok(sum)
-}
-
 impl Places {
     /// Says something to each of these parties at the same time; what they say, in their order.
     fn exchange(
@@ -184,24 +164,32 @@ impl Places {
             .collect()
     }
 
-    /// What a party says to a request.
-    fn awaited(&self) -> MessageKind {
-        match self.plan.law() {
-            SumLaw::Local { .. } => MessageKind::Answer,
-            SumLaw::Masked(_) => MessageKind::Masks,
-        }
-    }
-
     fn ask(&self, round: u32, request: &[u8]) -> Result<Vec<(u32, Envelope)>, Refusal> {
         let all = (0..self.places.len() as u32).map(|party| (party, request.to_vec())).collect();
         self.exchange((round, MessageKind::Ask), all)
             .into_iter()
             .map(|(party, said)| match said {
-                Ok(Some(answer)) if answer.kind == self.awaited() => Ok((party, answer)),
-                Ok(_) => Err(lost(party, &Rejected::Unexpected)),
+                Ok(Some(answer)) => Ok((party, answer)),
+                Ok(None) => Err(lost(party, &Rejected::Unexpected)),
                 Err(why) => Err(lost(party, &why)),
             })
             .collect()
+    }
+
+    /// The sum of answers that are seen one by one.
+    fn added(said: &[(u32, Envelope)], len: usize) -> Result<Vec<i64>, Refusal> {
+        let mut sum = vec![0_i64; len];
+        for (party, answer) in said {
+            let none = || lost(*party, &Rejected::Malformed("payload"));
+            let (steps, rest) = answer.payload.as_chunks::<8>();
+            if answer.kind != MessageKind::Answer || steps.len() != len || !rest.is_empty() {
+                return Err(none());
+            }
+            for (sum, step) in sum.iter_mut().zip(steps) {
+                *sum = sum.checked_add(i64::from_le_bytes(*step)).ok_or_else(none)?;
+            }
+        }
+        Ok(sum)
     }
 
     /// The sum behind masks: keys, shares, masked vectors, and what opens them.
@@ -262,11 +250,7 @@ impl SumCarrier for Places {
     fn sum(&mut self, round: u32, request: &[u8], len: usize) -> Result<Vec<i64>, Refusal> {
         let said = self.ask(round, request)?;
         match self.plan.law() {
-            SumLaw::Local { .. } => {
-                let said: Vec<_> =
-                    said.into_iter().map(|(party, said)| (party, said.payload)).collect();
-                added(&said, len)
-            }
+            SumLaw::Local { .. } => Places::added(&said, len),
             SumLaw::Masked(_) => self.unmasked(round, said, len),
         }
     }

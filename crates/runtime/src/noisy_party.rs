@@ -3,7 +3,7 @@
 //! Proof: proofs/noisy-sums.md, between machines proofs/network.md.
 
 use reticent_noise::Digest;
-use reticent_oracle::{SumParty, SumPartyReport, SumProgress};
+use reticent_oracle::{Refusal, SumParty, SumPartyReport, SumProgress};
 
 use crate::endpoint::AsText;
 use crate::error::RunError;
@@ -80,4 +80,24 @@ impl NoisyParty {
 pub(crate) fn reported(id: PartyId, own: SumPartyReport) -> PartyReport {
     let SumPartyReport { ledger, answers, terms } = own;
     PartyReport { id, ledger, answers, terms }
+}
+
+/// The sum of what parties have said, where answers are seen one by one: eight bytes for each of
+/// `len` numbers.
+///
+/// # Errors
+/// If somebody has said something else.
+pub fn added(said: &[(u32, Vec<u8>)], len: usize) -> Result<Vec<i64>, Refusal> {
+    let mut sum = vec![0_i64; len];
+    for (party, answer) in said {
+        let none = || Refusal::BadQuery(format!("what party {party} has said is no sum"));
+        let (steps, rest) = answer.as_chunks::<8>();
+        if steps.len() != len || !rest.is_empty() {
+            return Err(none());
+        }
+        for (sum, step) in sum.iter_mut().zip(steps) {
+            *sum = sum.checked_add(i64::from_le_bytes(*step)).ok_or_else(none)?;
+        }
+    }
+    Ok(sum)
 }
