@@ -1,10 +1,12 @@
 //! The member: keys, shares, one masked vector, one answer about whom to open.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-use crate::keys::{self, Held, Key, Secrets};
+use crate::channels::Channels;
+use crate::keys::{self, Held, Key, Sealing, Secrets};
 use crate::mask::{self, MaskSign};
 use crate::shamir;
 use crate::wire::{
@@ -89,6 +91,12 @@ impl Member {
     #[must_use]
     pub fn terms(&self) -> &AggregationTerms {
         &self.terms
+    }
+
+    /// The same with the channels that this member has in every sum of the run.
+    #[must_use]
+    pub fn over(self, channels: Arc<Channels>) -> Self {
+        Self { secrets: self.secrets.over(channels), ..self }
     }
 
     /// The number of this member.
@@ -204,12 +212,13 @@ impl Member {
         let lost = MaskRejected::Malformed("a neighbour that holds no share");
         let mut neighbours = BTreeMap::new();
         let mut sealed = Vec::with_capacity(keys.len());
+        let mask = self.secrets.public().mask;
         for (other, keys) in keys {
             let channel =
                 self.secrets.channel_with(&keys.channel).ok_or(MaskRejected::WeakKey(other))?;
             let held = at(other).ok_or(lost.clone())?;
-            sealed
-                .push((other, keys::seal(terms, &channel, id, other, &held).ok_or(lost.clone())?));
+            let sealing = Sealing { terms, from: id, to: other, mask: &mask };
+            sealed.push((other, sealing.seal(&channel, &held).ok_or(lost.clone())?));
             neighbours.insert(other, Neighbour { keys, channel });
         }
         let own = at(id).ok_or(lost)?;
@@ -236,7 +245,8 @@ impl Member {
         mask::apply(&keys::self_seed(terms, &self.secrets.seed, id), MaskSign::Plus, &mut values);
         for (other, sealed) in sealed {
             let neighbour = neighbours.get(other).ok_or(MaskRejected::NotAMember(*other))?;
-            let opened = keys::open(terms, &neighbour.channel, *other, id, sealed);
+            let sealing = Sealing { terms, from: *other, to: id, mask: &neighbour.keys.mask };
+            let opened = sealing.open(&neighbour.channel, sealed);
             held.insert(*other, opened.ok_or(MaskRejected::Unsealed(*other))?);
             let agreed = self
                 .secrets

@@ -1,8 +1,9 @@
 //! Sums that leave a gate as integers with this party's own noise: to be seen as they are, or behind
 //! masks. Proof: proofs/noisy-sums.md.
 
-use reticent_accountant::View;
+use reticent_accountant::{Event, View};
 use reticent_masks::{AggregationTerms as MaskTerms, Member, MemberId, NoiseShare};
+use reticent_noise::Digest;
 
 use super::{Gate, Keyed, NoiseSource};
 use crate::noisy::masked_event;
@@ -44,6 +45,16 @@ impl Gate<Keyed> {
             said
         };
         books.release_once(round.into(), context, vec![event], answer)
+    }
+
+    /// Enters a sum that was answered before a crash.
+    pub(crate) fn recall_sum(
+        &mut self,
+        round: u32,
+        asked: Digest,
+        event: Event,
+    ) -> Result<(), Refusal> {
+        self.books.release_once(round.into(), asked, vec![event], || Ok(())).map(drop)
     }
 
     /// A sum over all units with this party's share of the noise, as a member of a masked sum;

@@ -24,4 +24,4 @@ pub(crate) use law::masked_event;
 pub use party::{SumParty, SumPartyReport, SumProgress};
 pub use plan::SumPlan;
 pub(crate) use plan::{DraftedPlan, PlannedStep};
-pub use server::{NoisySums, SumCarrier};
+pub use server::{NoisySums, PartialSum, RoundRequest, SumCarrier};

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use reticent_accountant::Ledger;
-use reticent_masks::Member;
+use reticent_masks::{Channels, Member};
 use reticent_noise::{Digest, Hasher, NoiseKey};
 use reticent_problem::losses::Loss;
 use serde::{Deserialize, Serialize};
@@ -48,6 +48,8 @@ pub struct SumParty {
     agreed: Digest,
     run: Digest,
     id: u32,
+    /// Its channels to the other members of masked sums, for all rounds.
+    channels: Arc<Channels>,
     /// The last round that was answered, and what was asked in it.
     last: (u32, Digest),
     /// The basis that the rows are in, where they are not as they came.
@@ -78,10 +80,13 @@ impl SumParty {
             return Err(wrong("a party's table is opened for another view, or run, than its plan"));
         }
         let agreed = plan.digest(opening, &*loss)?;
+        let label = Hasher::new("reticent channels").field(run).number(id.into()).finish();
+        let channels = Arc::new(Channels::new(&*key.entropy(&label).key()?));
         let mut gate = Gate::open_keyed(table, loss, opening, key, run)?;
         gate.check_alike()?;
         gate.bind_within(plan.ledger())?;
-        Ok(SumParty { gate, plan, agreed, run: *run, id, last: (0, [0; 32]), basis: None })
+        let last = (0, [0; 32]);
+        Ok(SumParty { gate, plan, agreed, run: *run, id, channels, last, basis: None })
     }
 
     /// From here on, answers with a known defect, for an audit to find.
@@ -144,7 +149,40 @@ impl SumParty {
         self.gate.begin(&label(round));
         let member = self.gate.mask_sum(&asked.what, &share, &masks, (self.id, key))?;
         self.last = (round, digest);
-        Ok(member)
+        Ok(member.over(Arc::clone(&self.channels)))
+    }
+
+    /// Remembers a round that it answered before a crash, without another answer: what was asked, the
+    /// coordinates, and the entry.
+    ///
+    /// # Errors
+    /// If it is none that this party would have answered.
+    pub fn recall(&mut self, round: u32, request: &[u8]) -> Result<(), Refusal> {
+        let (asked, digest, again) = self.taken(round, request)?;
+        if again {
+            return Ok(());
+        }
+        let (shape, terms) = (self.gate.shape(), *self.gate.terms());
+        let event = self.plan.law().event(&asked, shape, &terms)?;
+        self.gate.begin(&label(round));
+        self.gate.recall_sum(round, digest, event)?;
+        self.last = (round, digest);
+        Ok(())
+    }
+
+    /// The last round that it has answered; 0 before the first.
+    pub fn answered(&self) -> u32 {
+        self.last.0
+    }
+
+    /// Stands for its table, its terms, its plan and its key: what noise is repeated for must not have
+    /// changed.
+    ///
+    /// # Errors
+    /// If it has no canonical bytes.
+    pub fn fingerprint(&self) -> Result<Digest, Refusal> {
+        let table = self.gate.fingerprint()?;
+        Ok(Hasher::new("reticent sum party").field(&table).field(&self.agreed).finish())
     }
 
     /// What is asked in a round, if it is what the plan has there, and whether it was asked before;
@@ -163,17 +201,20 @@ impl SumParty {
         if round > self.plan.rounds() {
             return Err(unplanned(format!("round {round}"), None));
         }
-        // Who missed a change of coordinates would answer in others than everybody else.
-        if self.plan.changes_basis(last + 1..round) {
-            return Err(wrong("a party has missed a change of coordinates, and cannot go on"));
-        }
         let SumRequest { agreed, basis, what } = SumRequest::unpack(request)?;
         if agreed != self.agreed {
             return Err(wrong("the server means another job, or other terms, than this party"));
         }
-        let (mapped, planned) = (basis.as_ref().map(Option::is_some), self.plan.step(round));
-        if planned.is_none_or(|step| step.mapped != mapped) {
-            return Err(unplanned("other coordinates".to_owned(), planned));
+        let mapped = basis.as_ref().map(Option::is_some);
+        // Who was away is told the last of the changes that it missed; in others than everybody
+        // else's coordinates it would not answer.
+        match (mapped, self.plan.last_change(last + 1..=round)) {
+            _ if again => {}
+            (told, due) if told == due => {}
+            (None, Some(_)) => {
+                return Err(wrong("a party has missed a change of coordinates, and cannot go on"));
+            }
+            _ => return Err(unplanned("other coordinates".to_owned(), self.plan.step(round))),
         }
         if let Some(images) = basis {
             self.gate.set_basis(images.as_deref())?;

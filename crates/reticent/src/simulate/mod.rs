@@ -14,6 +14,7 @@ mod run;
 mod seating;
 mod simulation;
 mod spec;
+mod usual;
 
 pub use asked::{JobBetween, ReadyBetween};
 pub use books::{PartyBooks, Spread};

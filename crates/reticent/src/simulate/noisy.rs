@@ -16,24 +16,21 @@ use reticent_admm::{ProblemFacts, fraction, unwatched};
 use reticent_oracle::{
     Digest, NoiseKey, PrivateTable, Refusal, Rehearsal, Sampling, SumLaw, SumPlan, Terms,
 };
-use reticent_runtime::{self as runtime, Failures, NoisyParties, PartyReport};
+use reticent_runtime::{self as runtime, Checkpoint, Failures, NoisyParties, PartyReport};
 
 use super::check::{SimulationJob, no_needless_graph};
-use super::dealing::{dealt, keeps_persons_whole};
+use super::dealing::dealt;
 use super::held::{check_public_sizes, not_sums};
-use super::run::{BETWEEN_PARTIES, Simulated};
+use super::run::{BETWEEN_PARTIES, CheckpointOptions, Simulated};
 use super::simulation::Simulation;
 use super::{NodeModels, PartyBooks};
 use crate::certificate::Certificate;
 use crate::error::Error;
-use crate::fit::Fit;
-use crate::guarantee::Guarantee;
 use crate::job::SOME;
 use crate::map;
 use crate::model::{Extras, Model};
 use crate::procedure::{Hearers, Seen};
 use crate::run::{Calibrated, Noise};
-use crate::solver::Solver;
 use crate::stage::{Run, Stage};
 use crate::task::Task;
 use crate::trace::Recorder;
@@ -83,55 +80,20 @@ impl Simulation {
     ) -> Result<SimulationJob, Error> {
         let honest = self.settings.honest.take();
         self.check_unused(view, honest)?;
-        let Simulation { problem, entry, settings, mut guarantee, noise, standard_errors, .. } =
-            self;
-        let owned = self.split.is_none() || problem.schema().user().is_some();
-        let usual = if owned { Unit::User } else { Unit::Record };
-        let unit = guarantee.unit.unwrap_or(usual);
-        guarantee.unit = Some(unit);
-        keeps_persons_whole(self.split, problem.schema(), unit)?;
-        check_public_sizes(&guarantee, self.split)?;
-        let Guarantee { seed, delta, .. } = guarantee;
-        let fit = Fit { noise, guarantee, standard_errors, ..Fit::of(problem) };
-        let solver = Solver::named(entry.name)?.with(settings.clone())?;
-        let mut task = Task::new(fit.solver(solver), false)?;
-        task.protection.opening.view = view;
-        map::offered(&task.cell(false))?;
-        let (objective, opening) = (task.objective.clone(), task.protection.opening);
-        let budget = task.protection.budget;
+        check_public_sizes(&self.guarantee, self.split)?;
         let honest = fraction("honest", honest.unwrap_or(HONEST))?;
+        let (job, task) = self.of_one_table(view, digest)?;
+        map::offered(&task.cell(false))?;
         let noisy = NoisyJob { task, honest };
-        let job = SimulationJob {
-            entry,
-            settings,
-            opening,
-            budget,
-            budgets: self.budgets,
-            paid_by_parties: self.paid_by_parties,
-            split: self.split,
-            owners: self.owners,
-            skew: self.skew.unwrap_or_default(),
-            topology: self.topology.unwrap_or_default(),
-            public_seed: self.public_seed,
-            failures: self.failures,
-            noise,
-            seed,
-            delta,
-            digest,
-            objective,
-            held: None,
-            noisy: None,
-        };
-        job.has_parties()?;
         noisy.try_out(job.split)?;
         Ok(SimulationJob { noisy: Some(noisy), ..job })
     }
 
     /// Refuses what is said of a run that no run on noisy sums has.
     fn check_unused(&self, view: View, honest: Option<f64>) -> Result<(), Error> {
-        let name = self.entry.name;
+        let name = self.entry().name;
         self.check_skew()?;
-        no_needless_graph(self.entry, self.topology.as_deref())?;
+        no_needless_graph(self.entry(), self.topology.as_deref())?;
         if view == View::Network {
             let why = format!(
                 "{name} asks a server, which peers have none of; use local, secure-aggregation or central, or `algorithm = \
@@ -152,11 +114,7 @@ impl Simulation {
                        fit` on one table";
             return Err(Error::value("noise", 0, why));
         }
-        if self.failures != Failures::default() {
-            let why = "a party that stays away would be missing from the model without a word, so that a run on sums ends \
-                       where a party does; leave it out, or use `algorithm = federated`";
-            return Err(Error::value("fail", "given", why));
-        }
+        check_failures(&self.failures, view)?;
         match self.budgets.iter().next() {
             None => Ok(()),
             Some((party, _)) => {
@@ -166,6 +124,29 @@ impl Simulation {
             }
         }
     }
+}
+
+/// Refuses what may not, or cannot, go wrong in a run on noisy sums.
+fn check_failures(failures: &Failures, view: View) -> Result<(), Error> {
+    let Failures { delay, byzantine, restart, .. } = *failures;
+    let why = match view {
+        _ if *failures == Failures::default() => return Ok(()),
+        View::SecureAggregation if delay > 0.0 => {
+            "a message that comes a round late is lost here, because its sum is over; say `before` or `after`"
+        }
+        View::SecureAggregation if byzantine > 0.0 => {
+            "nobody sees how large a masked vector is; leave it out, or use `algorithm = federated`"
+        }
+        View::SecureAggregation if restart > 0.0 => {
+            "a run on sums goes on after a crash by itself, from a checkpoint; leave it out"
+        }
+        View::SecureAggregation => return Ok(failures.check()?),
+        _ => {
+            "where every answer is seen a run on sums ends where a party does: a party that stays away would be missing \
+             from the model without a word; leave it out, or use secure-aggregation, or `algorithm = federated`"
+        }
+    };
+    Err(Error::value("fail", "given", why))
 }
 
 fn law(view: View, parties: u32, honest: f64) -> Result<SumLaw, Error> {
@@ -257,11 +238,18 @@ impl SimulationJob {
         &self,
         noisy: &NoisyJob,
         (tables, key): (Vec<PrivateTable>, &NoiseKey),
+        (keep, checkpoint): (CheckpointOptions<'_>, Option<Checkpoint>),
         (run, unpaid): (&mut Run<'_>, bool),
     ) -> Result<NoisyRun, Error> {
         run.enter(Stage::Calibrating)?;
         let calibrated = noisy.calibrate(tables.len() as u32, self.population(&tables))?;
         let parties = calibrated.seat(self, tables, key)?;
+        if let Some(checkpoint) = checkpoint {
+            parties.resume(&checkpoint, &self.digest)?;
+        }
+        if let Some(file) = keep.checkpoint {
+            parties.keep(file, &self.digest, key);
+        }
         Ok(NoisyRun { calibrated, parties, unpaid })
     }
 
@@ -301,6 +289,16 @@ impl SimulationJob {
                     server,
                     format!("{ciphers} are as hard to break as they are believed to be"),
                 ];
+                let (stay, certain) = (members.threshold(), members.certain());
+                masked.push(match signed {
+                    false => format!(
+                        "every sum has the noise of at least {stay} parties, of which {certain} are counted; the records of a party \
+                         that leaves a sum are missing from it, and who leaves is public"
+                    ),
+                    true => format!(
+                        "every sum has the noise of all parties that follow the protocol, of which {certain} are counted"
+                    ),
+                });
                 if !members.is_complete() {
                     masked.push(
                         "who is corrupt and who leaves does not depend on who has masks in common with whom"
@@ -333,7 +331,9 @@ impl CalibratedSums {
         let run = runtime::run_id(&job.digest, key)?;
         let terms = (&job.opening, self.public.shape, self.terms);
         let loss = &job.objective.loss;
-        Ok(runtime::noisy_parties(tables, loss, terms, &self.plan, (key, &run))?)
+        let parties = runtime::noisy_parties(tables, loss, terms, &self.plan, (key, &run))?;
+        parties.post.fail(job.failures)?;
+        Ok(parties)
     }
 
     /// The plan of each party.
@@ -362,7 +362,7 @@ impl CalibratedSums {
         victim: u32,
         #[cfg(reticent_seeded_bugs)] bug: Option<reticent_oracle::Bug>,
     ) -> Result<Seen, Error> {
-        let NoisyParties { mut server, books, post } = self.seat(job, tables, key)?;
+        let NoisyParties { mut server, books, post, .. } = self.seat(job, tables, key)?;
         #[cfg(reticent_seeded_bugs)]
         if let Some(bug) = bug {
             books.spoil(bug)?;
@@ -435,6 +435,7 @@ impl NoisyRun {
         let server = &mut self.parties.server;
         let outcome = task.perform(server, public, noise, &mut tell)?;
         server.finish()?;
+        let fewest = server.attendance().iter().min().copied();
         let sampled = plan_is_sampled(plan);
         let (assumed, reports) = (job.assumed(plan.law(), sampled, false), self.reports());
         let (name, delta) = (job.entry.name, job.certificate_delta());
@@ -449,7 +450,8 @@ impl NoisyRun {
             parties,
             rounds: self.parties.post.rounds(),
             traffic: Some(self.parties.post.traffic()),
-            rejections: Default::default(),
+            rejections: self.parties.post.rejections(),
+            fewest: fewest.filter(|fewest| *fewest < plan.law().parties()),
             trace: None,
         };
         Ok((simulated, Arc::clone(plan)))

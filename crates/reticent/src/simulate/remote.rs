@@ -20,6 +20,7 @@ use super::noisy::CalibratedSums;
 use super::run::Simulated;
 use super::simulation::Simulation;
 use super::spec::{Parties, SimulationSpec, text};
+use super::usual::BEST;
 use crate::budget::Budget;
 use crate::error::Error;
 use crate::job::{Job, Ready};
@@ -54,7 +55,9 @@ impl SimulationSpec {
     pub fn remote(&self, parties: u32) -> Result<RemoteJob, Error> {
         self.on_a_network()?;
         let digest = self.resolved()?;
-        let own = Simulation { split: Some(parties), digest: Some(digest), ..self.simulation()? };
+        let mut spec = self.clone();
+        spec.job.algorithm.get_or_insert_with(|| BEST.to_owned());
+        let own = Simulation { split: Some(parties), digest: Some(digest), ..spec.simulation()? };
         if own.problem.schema().user().is_some() && own.guarantee.unit != Some(Unit::Record) {
             let why = "a person may have records with several parties, and nobody could count them as one; say `unit = \
                        \"record\"`, and protect records";
@@ -72,7 +75,7 @@ impl SimulationSpec {
 
     /// Refuses what is for a run in one process, and what no network runs yet.
     fn on_a_network(&self) -> Result<(), Error> {
-        let entry = find(self.job.algorithm.as_deref().unwrap_or(super::spec::DEFAULT_ALGORITHM))?;
+        let entry = find(self.job.algorithm.as_deref().unwrap_or(BEST))?;
         if !is_held(entry) {
             let why = "on a network the algorithms of one table run: auto, dp-sgd, ssadmm, mpadmm, sadmm, vradmm and dp-cd; `reticent simulate` runs this one in one process";
             return Err(Error::value("algorithm", entry.name, why));

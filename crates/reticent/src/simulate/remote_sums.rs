@@ -16,7 +16,7 @@ use reticent_runtime::{PartyId, PartyReport, Traffic};
 
 use super::noisy::{CalibratedSums, NoisyJob, plan_is_sampled};
 use super::remote::RemoteJob;
-use super::run::Simulated;
+use super::run::{CheckpointOptions, Simulated};
 use super::{NodeModels, PartyBooks};
 use crate::certificate::Certificate;
 use crate::error::Error;
@@ -117,7 +117,8 @@ impl RemoteJob {
         mut run: Run<'_>,
     ) -> Result<Simulated, Error> {
         let key = NoiseKey::seeded(seed);
-        let ready = self.job.open_noisy(self.noisy()?, (tables, &key), (&mut run, false))?;
+        let keep = (CheckpointOptions::default(), None);
+        let ready = self.job.open_noisy(self.noisy()?, (tables, &key), keep, (&mut run, false))?;
         ready.run(&self.job, run)
     }
 
