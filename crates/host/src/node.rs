@@ -20,11 +20,11 @@ const NOISE: u64 = 1;
 #[derive(Debug)]
 pub(crate) enum PartyNode {
     /// Of a lead that is trusted with exact sums.
-    Entrusted(EntrustedParty),
+    Entrusted(Box<EntrustedParty>),
     /// Whose answers the lead sees, each with the party's noise.
-    Noisy(NoisyParty),
+    Noisy(Box<NoisyParty>),
     /// Of whose answers the lead sees the sum of all.
-    Masked(MaskedParty),
+    Masked(Box<MaskedParty>),
 }
 
 impl PartyNode {
@@ -40,7 +40,7 @@ impl PartyNode {
             let key = NoiseKey::recall(joined.key.clone(), false);
             let (table, greeting) = job.entrust(table, (&key, number.0), &to)?;
             let (node, said) = EntrustedParty::new(run, number, table, greeting);
-            return Ok((PartyNode::Entrusted(node), said));
+            return Ok((PartyNode::Entrusted(Box::new(node)), said));
         }
         let (key, of) = match seat.options().seed {
             None => (NoiseKey::recall(joined.key.clone(), false).child(NOISE), *run),
@@ -54,11 +54,11 @@ impl PartyNode {
         Ok(match job.trust() {
             View::SecureAggregation => {
                 let (node, said) = MaskedParty::new(run, number, party);
-                (PartyNode::Masked(node), said)
+                (PartyNode::Masked(Box::new(node)), said)
             }
             _ => {
                 let (node, said) = NoisyParty::new(run, number, party);
-                (PartyNode::Noisy(node), said)
+                (PartyNode::Noisy(Box::new(node)), said)
             }
         })
     }

@@ -29,7 +29,8 @@ const ON_A_NETWORK: &str = "no party's journal is put back from an older copy wh
      could be asked for another one in its round";
 
 /// The same where parties draw samples.
-const SAMPLED_IN_TIME: &str = "how long a party takes to answer tells nobody how many of its records are in its sample";
+const SAMPLED_IN_TIME: &str =
+    "how long a party takes to answer tells nobody how many of its records are in its sample";
 
 /// The lead's run on noisy sums, before anything was asked.
 #[derive(Debug)]
