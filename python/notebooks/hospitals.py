@@ -38,7 +38,8 @@ table.groupby("hospital").size()
 FEATURES = ["age", "pressure"]
 model = PrivateLogisticRegression(
     epsilon=1.0, delta=1e-6, unit="record", classes=[0, 1],
-    bounds={"age": (18, 90), "pressure": (80, 200)}, settings={"iterations": 40},
+    bounds={"age": (18, 90), "pressure": (80, 200)},
+    algorithm="federated", settings={"iterations": 40},
 )
 
 # %% [markdown]

@@ -111,7 +111,9 @@ def simulate(
     estimator : a private estimator
         The problem and the budget of each party: its loss, penalty, bounds, ``epsilon``,
         ``delta``, ``unit``, ``budget`` and ``settings``. Its ``algorithm`` is one of
-        ``reticent list protocols``; "auto" is "federated". It is left as it is.
+        ``reticent list protocols``, or one of ``reticent list algorithms`` that asks for sums.
+        "auto" is the default of ``reticent simulate``: "auto", and "federated" where each holder
+        is a person, or with ``party_epsilon`` or ``failures``. It is left as it is.
     X, y : data frame or array, array
         All records.
     parties : int or array
@@ -196,8 +198,6 @@ def simulate(
             )
         # Who has which seat is secret, and so are names beside what a seat has done.
         names = range(len(names))
-    if request["algorithm"] == "auto":
-        request["algorithm"] = "federated"
     if request["algorithm"] == "admm-network":  # without noise, as "exact" is of one table
         request["epsilon"] = None
     native, certificates, rounds, traffic, rejections, trace, remark = _reticent.simulate(

@@ -48,8 +48,12 @@ impl PartiesRequest {
         }
         let failures: Failures = serde_json::from_str(&self.failures)
             .map_err(|error| Error::value("failures", "the dict", error.to_string()))?;
-        let mut simulation = Simulation::of(request.of.problem()?)
-            .algorithm(&request.of.algorithm)?
+        let mut simulation = Simulation::of(request.of.problem()?);
+        // The default of an estimator is that of a simulation, which may be another for persons.
+        if request.of.algorithm != "auto" {
+            simulation = simulation.algorithm(&request.of.algorithm)?;
+        }
+        simulation = simulation
             .settings(request.of.settings()?)
             .public_seed(self.public_seed)
             .guarantee(request.guarantee.read()?)

@@ -54,6 +54,49 @@ def test_parties_by_their_names(model, patients):
         reticent.simulate(model, frame, y, person, trust="central", party_epsilon={7: 1.0})
 
 
+def test_auto_is_the_default_and_adds_its_noise_at_the_parties(model, patients):
+    X, y = patients
+    pooled = model.set_params(epsilon=1.0, settings=None)
+    for trust, seen in (("local", "its own party's noise"), ("secure-aggregation", "X25519")):
+        run = reticent.simulate(pooled, X, y, 8, trust=trust)
+        certificate = run.model.certificate_
+        assert certificate.algorithm == "auto" and certificate.certified
+        assert (certificate.view, certificate.unit) == (trust, "record")
+        assert certificate.epsilon() <= 1.0 and run.rounds <= 400
+        assert any(seen in assumed for assumed in certificate.assumptions)
+        assert len(run.certificates) == 8 and (run.to_frame()["epsilon"] <= 1.0).all()
+        assert (run.to_frame()["population"] == 2000).all()
+        assert run.model.score(X, y) > 0.6
+    hidden = reticent.simulate(
+        pooled.set_params(adjacency="add-remove", public_n=2000), X, y, 8, trust="local"
+    )
+    assert hidden.model.certificate_.adjacency == "add-remove"
+
+
+def test_another_algorithm_where_auto_does_not_run(model, patients):
+    X, y = patients
+    named = [
+        ({"failures": {"after": 0.05}}, "federated"),
+        ({"party_epsilon": {0: 0.5}}, "federated"),
+        ({"trust": "central"}, "auto"),
+    ]
+    for options, name in named:
+        run = reticent.simulate(model, X, y, 4, **options)
+        assert run.model.certificate_.algorithm == name
+    persons = reticent.simulate(model, X, y, np.arange(2000) % 50)
+    assert persons.model.certificate_.algorithm == "federated"
+    federated = model.set_params(algorithm="federated")
+    run = reticent.simulate(federated, X, y, 4, trust="secure-aggregation")
+    assert run.model.certificate_.algorithm == "federated" and run.rounds == 5
+    # Behind masks sums go on without those who leave; where answers are seen they do not.
+    model.set_params(algorithm="dp-sgd")
+    left = {"before": 0.01, "after": 0.01}
+    run = reticent.simulate(model, X, y, 40, trust="secure-aggregation", failures=left)
+    assert run.model.certificate_.certified
+    with pytest.raises(ValueError, match="ends where a party does"):
+        reticent.simulate(model, X, y, 40, trust="local", failures=left)
+
+
 def test_peers_without_a_server(model, patients):
     X, y = patients
     model.set_params(algorithm="r-admm", unit="record")
@@ -96,7 +139,7 @@ def test_what_cannot_be_is_refused_in_words(model, patients):
         ({}, {"parties": 4, "skew": "heavy"}),
         ({}, {"parties": 4, "failures": {"sometimes": 0.1}}),
         ({}, {"parties": 4, "failures": {"after": 7.0}}),
-        ({"adjacency": "add-remove", "public_n": 2000}, {"parties": 4}),
+        ({"algorithm": "dp-admm", "adjacency": "add-remove", "public_n": 2000}, {"parties": 4}),
         ({}, {"parties": -1}),
         ({}, {"parties": 2.5}),
         ({}, {"parties": None}),

@@ -26,6 +26,21 @@ impl Store {
         Ok(Reservation { number: job, hash })
     }
 
+    /// The reservation of an open job by its number, if no part of it was begun: of one that was killed
+    /// before it could write down what it had reserved.
+    ///
+    /// # Errors
+    /// If the budget cannot be read.
+    pub fn not_begun(&self, job: u64) -> Result<Option<Reservation>, BudgetError> {
+        let (_, books) = recall(&self.file.path, &self.file.connection)?;
+        let sql = "SELECT count(*) FROM begun WHERE job = ?1";
+        let begun = self.file.connection.query_row(sql, params![job as i64], |row| row.get(0));
+        let begun: i64 =
+            begun.map_err(|error| BudgetError::from_sqlite(&self.file.path, &error))?;
+        let hash = self.hash_of(job)?.filter(|_| begun == 0 && books.open.contains_key(&job));
+        Ok(hash.map(|hash| Reservation { number: job, hash }))
+    }
+
     /// Part `part` of a job is about to begin: whether it may, which is once. It is on the disk
     /// when this returns, so that a part that is begun and lost is not begun again.
     ///

@@ -17,8 +17,13 @@ fn port() -> u16 {
 }
 
 fn prepared() -> Folder {
+    trusting("central")
+}
+
+/// The same with a lead that is trusted with this.
+fn trusting(trust: &str) -> Folder {
     let folder = Folder::new();
-    let said = folder.shell(&format!("sh {}/prepare.sh h {}", examples(), port()));
+    let said = folder.shell(&format!("sh {}/prepare.sh h {} {trust}", examples(), port()));
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     folder
 }
@@ -81,6 +86,34 @@ fn a_model_that_cannot_be_written_exits_with_4(folder: &Folder) {
     }
 }
 
+/// A lead that is not trusted: everybody has the same numbers, and each hospital a certificate of its own.
+#[test]
+fn three_hospitals_that_do_not_trust_the_lead_each_certify_their_own_noise() {
+    for trust in ["local", "secure-aggregation"] {
+        let folder = trusting(trust);
+        let said = folder.shell(&format!("sh {}/start.sh h", examples()));
+        assert_eq!(said.code, 0, "{trust}: {}{}", said.out, said.err);
+        let model = |member: &str| -> serde_json::Value {
+            serde_json::from_str(&folder.read(&format!("h/{member}/model/model.json"))).unwrap()
+        };
+        let lead = model("lead");
+        for member in ["north", "east", "south"] {
+            let own = model(member);
+            assert_eq!(own["coefficients"], lead["coefficients"], "{trust}: {member}");
+            assert_eq!(own["certificate"]["certified"], true);
+            assert_eq!(own["certificate"]["ledger"], lead["certificate"]["ledger"]);
+            assert_ne!(own["certificate"]["signature"], lead["certificate"]["signature"]);
+            let model = format!("h/{member}/model/model.json");
+            let said = folder.shell(&format!("reticent verify {model} --key h/{member}/key.pub"));
+            assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+            let said = folder.shell(&format!("reticent verify {model} --key h/lead/key.pub"));
+            assert_ne!(said.code, 0, "the lead vouches for no party's noise");
+            let said = folder.shell(&format!("reticent --json budget show h/{member}/budget"));
+            assert_eq!(said.out.matches("\"settled\"").count(), 1, "{}", said.out);
+        }
+    }
+}
+
 #[test]
 fn what_is_not_agreed_on_is_refused_as_it_is_typed() {
     let folder = prepared();
@@ -109,6 +142,12 @@ fn what_is_not_agreed_on_is_refused_as_it_is_typed() {
     // Whoever adds somebody has everybody sign anew.
     folder.shell("reticent identity new h/west; cp h/roster.toml h/kept.toml");
     folder.shell("reticent roster add h/roster.toml --name west --key h/west.pub");
+    refused(join, 2, "you have not signed it");
+    // And whoever strikes somebody.
+    refused("reticent roster strike h/roster.toml --name nobody", 2, "it has no party nobody");
+    folder.shell("cp h/kept.toml h/roster.toml; reticent roster strike h/roster.toml --name east");
+    let shown = folder.shell("reticent --json roster show h/roster.toml").out;
+    assert!(shown.contains("south") && !shown.contains("east"), "{shown}");
     refused(join, 2, "you have not signed it");
     folder.shell(
         "cp h/kept.toml h/roster.toml; sed -i 's/^algorithm.*/algorithm = \"walk\"/' h/run.toml",

@@ -42,14 +42,20 @@ fn a_run_has_a_certificate_and_every_party_its_own() {
         (&said["certified"], &said["view"], &said["unit"]),
         (&true.into(), &"local".into(), &"record".into())
     );
-    assert_eq!((&said["rounds"], &said["parties"]["count"]), (&10.into(), &10.into()));
+    // Where no algorithm is named it is the best one.
+    assert_eq!((&said["algorithm"], &said["parties"]["count"]), (&"auto".into(), &10.into()));
     assert!(said["party"]["epsilon"].as_f64().unwrap() <= 4.0);
-    assert_eq!(said["party"]["ledger"]["entries"][0]["count"], 10);
+    let entries = said["party"]["ledger"]["entries"].as_array().unwrap();
+    let counts = entries.iter().map(|entry| entry["count"].as_u64().unwrap());
+    assert_eq!(said["rounds"], counts.sum::<u64>());
     let each: Value = serde_json::from_str(&folder.read("m/parties.json")).unwrap();
     assert_eq!(each.as_array().unwrap().len(), 10);
     let lines = folder.reticent("predict m t.csv").ok().out;
     assert_eq!(lines.lines().count(), 301);
-    assert!(folder.reticent("inspect m").ok().out.contains("federated"));
+    assert!(folder.reticent("inspect m").ok().out.contains("auto"));
+    let named =
+        folder.reticent("simulate job.toml --algorithm federated --out f --json").ok().json();
+    assert_eq!((&named["algorithm"], &named["rounds"]), (&"federated".into(), &10.into()));
     assert!(folder.reticent("simulate job.toml --party 10").err.contains("numbered from 0 to 9"));
 }
 
@@ -96,7 +102,7 @@ fn trust_decides_what_is_counted() {
     let persons = "--data v.csv --schema v.toml --users-from who";
     for (flags, view, unit) in [
         ("--trust central", "central", "record"),
-        ("--trust central --sampling poisson:0.5", "central", "record"),
+        ("--trust central --algorithm federated --sampling poisson:0.5", "central", "record"),
         ("--trust central --sampling poisson:0.5", "central", "user"),
         ("--trust secure-aggregation --iterations 2", "secure-aggregation", "user"),
     ] {
@@ -151,7 +157,7 @@ fn failures_are_counted_and_mistakes_refused() {
         ("--skew upwards", "label:A"),
         ("--algorithm r-admm --topology circle", "erdos-renyi:P"),
         ("--algorithm consensus", "nothing is proven and audited for this combination"),
-        ("--adjacency add-remove", "use replace-one"),
+        ("--algorithm federated --adjacency add-remove", "use replace-one"),
         ("--resume --checkpoint nowhere", "no such checkpoint"),
     ] {
         let refused = folder.reticent(&format!("simulate job.toml {flags}"));
@@ -193,6 +199,58 @@ fn a_run_that_is_killed_goes_on_to_the_same_model() {
     }
     let other = folder.reticent("simulate job.toml --seed 5 --checkpoint run --resume");
     assert!(other.err.contains("of another job"), "{}", other.err);
+}
+
+/// Runs on sums go on too, behind masks without those who leave: the algorithm is run again over what
+/// was released.
+#[test]
+fn a_run_on_sums_that_is_killed_goes_on_to_the_same_model() {
+    let folder = folder();
+    let masked =
+        "--algorithm auto --trust secure-aggregation --split 20 --fail after=0.01,before=0.01";
+    for (name, flags) in [
+        ("masked", masked),
+        ("local", "--algorithm auto --trust local"),
+        ("central", "--algorithm auto --trust central"),
+    ] {
+        let flags = format!("{flags} --iterations 12 --seed 5");
+        let whole =
+            folder.reticent(&format!("simulate job.toml {flags} --out {name} --json")).ok().json();
+        assert_eq!(whole["fewest"].is_null(), name != "masked", "{whole}");
+        let kept = format!("--out {name}-killed --checkpoint {name}.run");
+        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("reticent"))
+            .current_dir(folder.path())
+            .args(format!("simulate job.toml {flags} {kept}").split_whitespace())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        for _ in 0..600 {
+            if folder.path().join(format!("{name}.run")).exists() {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let again = format!("simulate job.toml {flags} {kept} --resume --force --json");
+        let done = folder.reticent(&again).ok().json();
+        for key in ["rounds", "messages", "bytes", "fewest", "rejections", "epsilon"] {
+            assert_eq!(done[key], whole[key], "{name}: {key}");
+        }
+        for file in ["model.json", "parties.json"] {
+            assert_eq!(
+                folder.read(&format!("{name}-killed/{file}")),
+                folder.read(&format!("{name}/{file}")),
+                "{name}: {file}"
+            );
+        }
+    }
+    // Another table would be answered with the noise of this one.
+    folder.write("t.csv", csv(299));
+    let again = "--algorithm auto --trust central --iterations 12 --seed 5 --checkpoint central.run --resume";
+    let other = folder.reticent(&format!("simulate job.toml {again}"));
+    assert!(other.code == 2 && other.err.contains("not what it was"), "{}", other.err);
 }
 
 #[test]

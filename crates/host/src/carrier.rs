@@ -284,6 +284,22 @@ impl Lines {
         Ok(value)
     }
 
+    /// The same for whoever runs the algorithm: why there is no answer is kept in its own words.
+    pub fn carried(&self, party: u32, round: u32, request: Vec<u8>) -> Result<Vec<u8>, Refusal> {
+        self.exchange(party, round, request).map_err(|why| {
+            let said = format!("party {party} did not answer: {why}");
+            locked(&self.failure).get_or_insert(why);
+            Refusal::BadQuery(said)
+        })
+    }
+
+    /// Ends the run for a reason that is not the algorithm's.
+    pub fn fail(&self, why: HostError) -> Refusal {
+        let said = why.to_string();
+        locked(&self.failure).get_or_insert(why);
+        Refusal::BadQuery(said)
+    }
+
     /// Hands the model over to a party that does not have it, and notes that it has.
     pub fn deliver(&self, party: u32, model: &str) -> Result<(), HostError> {
         let model = HostMessage::Model(model.to_owned());
@@ -335,10 +351,6 @@ pub(crate) struct NetworkCarrier(pub Arc<Lines>);
 
 impl Carrier for NetworkCarrier {
     fn exchange(&self, party: u32, round: u32, request: Vec<u8>) -> Result<Vec<u8>, Refusal> {
-        self.0.exchange(party, round, request).map_err(|why| {
-            let said = format!("party {party} did not answer: {why}");
-            locked(&self.0.failure).get_or_insert(why);
-            Refusal::BadQuery(said)
-        })
+        self.0.carried(party, round, request)
     }
 }

@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use reticent::simulate::{RemoteJob, Traffic};
+use reticent::accountant::View;
+use reticent::simulate::{RemoteJob, Simulated, Traffic};
 use reticent::{Error, Identity, Progress, Run, Stage};
 use reticent_core::hex;
-use reticent_noise::Digest;
+use reticent_noise::{Digest, NoiseKey};
+use reticent_runtime::{STEPS, run_id};
 
 use crate::carrier::{Lines, NetworkCarrier, locked};
 use crate::error::HostError;
@@ -19,6 +20,7 @@ use crate::lobby::{Begun, Lobby};
 use crate::options::{HostOptions, Moment, Notice};
 use crate::roster::Roster;
 use crate::status::RunStage;
+use crate::sums::NetworkSums;
 
 /// What a lead has.
 #[derive(Debug)]
@@ -131,7 +133,7 @@ impl Lead<'_> {
                 })?;
                 self.options.at(Moment::AfterCommit);
                 locked(&lines.journal).wipe();
-                let moved = lines.moved();
+                let moved = self.moved(&lines);
                 self.deliver(hall, &lines, over, Some(moved))
             }
             Err(why) if why.may_go_on() || matches!(why, HostError::Journal { .. }) => Err(why),
@@ -168,41 +170,72 @@ impl Lead<'_> {
     /// The run itself: the model, signed.
     fn perform(&self, lines: &Arc<Lines>, begun: &Begun) -> Result<String, HostError> {
         let greetings = self.greeted(lines, begun)?;
-        let carrier = Box::new(NetworkCarrier(Arc::clone(lines)));
-        let refused = |refusal: reticent_oracle::Refusal| HostError::Job(refusal.into());
-        let rows =
-            begun.aggregator().admit(&greetings, self.job.shape(), carrier).map_err(refused)?;
-        let entropy = match self.options.seed {
-            Some(seed) => reticent_oracle::Entropy::seeded(seed),
-            None => begun.entropy(),
-        };
         // All parties are asked at the same time, however few processors there are.
         let threads = self.job.parties() as usize + 1;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| HostError::disagreed("this machine", error.to_string()))?;
-        let units = &begun.terms.units;
-        let seeded = self.options.seed.is_some();
-        let asked = AtomicBool::new(false);
         let ran = pool.install(|| -> Result<String, Error> {
             let mut watch = |stage: Stage| {
-                asked.store(true, Ordering::Relaxed);
                 if let Stage::Iteration(Progress { done, of }) = stage {
                     self.options.tell(Notice::Iteration(done, of));
                 }
                 std::ops::ControlFlow::Continue(())
             };
-            let mut run = Run::watched(&mut watch);
-            let ready = self.job.open(rows, units, entropy, &mut run)?;
-            if ready.is_tainted() && !seeded {
-                let why = "no certificate could be given: a party's key is from a seed, or the schema is a draft";
-                return Err(Error::value("parties", "tainted", why));
-            }
-            let mut simulated = ready.run(run, || lines.moved())?;
+            let run = Run::watched(&mut watch);
+            let mut simulated = match self.job.trust() {
+                View::Central => self.entrusted(lines, (begun, &greetings), run)?,
+                _ => self.added(lines, begun, run)?,
+            };
             simulated.model.sign(self.identity)?;
             simulated.model.to_json()
         });
         // Why a party did not answer is said better by who has asked it.
         ran.map_err(|error| lines.failure().unwrap_or(HostError::Job(error)))
+    }
+
+    /// The run on exact sums, which are entrusted to this lead.
+    fn entrusted(
+        &self,
+        lines: &Arc<Lines>,
+        (begun, greetings): (&Begun, &[Vec<u8>]),
+        mut run: Run<'_>,
+    ) -> Result<Simulated, Error> {
+        let carrier = Box::new(NetworkCarrier(Arc::clone(lines)));
+        let rows = begun.aggregator().admit(greetings, self.job.shape(), carrier)?;
+        let entropy = match self.options.seed {
+            Some(seed) => reticent_oracle::Entropy::seeded(seed),
+            None => begun.entropy(),
+        };
+        let ready = self.job.open(rows, &begun.terms.units, entropy, &mut run)?;
+        if ready.is_tainted() && self.options.seed.is_none() {
+            let why = "no certificate could be given: a party's key is from a seed, or the schema is a draft";
+            return Err(Error::value("parties", "tainted", why));
+        }
+        ready.run(run, || self.moved(lines))
+    }
+
+    /// Rounds, and what was moved; a masked sum is one round.
+    fn moved(&self, lines: &Lines) -> (u32, Traffic) {
+        let (asked, traffic) = lines.moved();
+        match self.job.trust() {
+            View::SecureAggregation => (asked.div_ceil(STEPS), traffic),
+            _ => (asked, traffic),
+        }
+    }
+
+    /// The run on sums that parties have added noise to.
+    fn added(&self, lines: &Arc<Lines>, begun: &Begun, run: Run<'_>) -> Result<Simulated, Error> {
+        let units = &begun.terms.units;
+        let of = match self.options.seed {
+            None => begun.run,
+            Some(seed) => run_id(self.job.digest(), &NoiseKey::seeded(seed))?,
+        };
+        let (lines, roster) = (Arc::clone(lines), Arc::clone(self.roster));
+        let plan = self.job.sum_plan(units)?;
+        let own = Arc::clone(&lines);
+        let carrier = Box::new(NetworkSums { lines, plan, run: of, roster });
+        let ready = self.job.open_sums(units, carrier)?;
+        ready.run(run, self.options.seed.is_some(), || self.moved(&own))
     }
 
     /// Hands over a model that was there before this process.

@@ -1,5 +1,6 @@
-//! WHERE: one member of a private run on a machine of its own. A party says sums over its own records
-//! to the lead that it trusts, and to nobody else; the lead runs the algorithm and adds the noise.
+//! WHERE: one member of a private run on a machine of its own. The lead runs the algorithm; a party says
+//! sums over its own records to it: exact ones that are closed for a lead that it trusts and that adds the
+//! noise, or sums with its own noise, by themselves or behind masks, to one that it does not trust.
 //!
 //! * [`Roster`]: who takes part, signed by all.
 //! * [`RemoteJob`](reticent::simulate::RemoteJob): what is asked, the same for all.
@@ -8,10 +9,11 @@
 //!   the disk**.
 //! * [`Lead`] and [`RemoteParty`]: the two roles.
 //!
-//! The one function that a reviewer of a party reads is `Serving::answer` in `party.rs`. Proof:
+//! The one function that a reviewer of a party reads is `Serving::answer` in `serving.rs`. Proof:
 //! proofs/network.md.
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
+mod agreeing;
 mod agreement;
 mod carrier;
 mod error;
@@ -21,13 +23,18 @@ mod journal;
 mod lead;
 pub mod links;
 mod lobby;
+mod mask_keys;
 #[doc(hidden)] // for tests of what a stranger may say
 pub mod message;
+mod node;
 mod options;
 mod paid;
 mod party;
 mod roster;
+mod seat;
+mod serving;
 mod status;
+mod sums;
 
 #[doc(hidden)]
 pub use agreement::{PROGRAM, RunTerms, commitment, sign, statement};

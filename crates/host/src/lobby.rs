@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use reticent::Identity;
+use reticent::accountant::View;
 use reticent::simulate::RemoteJob;
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::SumAggregator;
@@ -197,7 +198,11 @@ impl Lobby<'_> {
         let run = terms.run(&job, &roster);
         let mut begun = Begun { run, job, roster, terms, signatures: Vec::new(), key };
         let unsendable = |_| Failed::For(HostError::disagreed("the lead", "a key without a form"));
-        let public = postcard::to_allocvec(&begun.aggregator().public_key()).map_err(unsendable)?;
+        let public = match self.job.trust() {
+            View::Central => postcard::to_allocvec(&begun.aggregator().public_key()),
+            _ => Ok(Vec::new()),
+        };
+        let public = public.map_err(unsendable)?;
         self.say(visitors, &HostMessage::Terms(begun.terms.clone(), public.clone()))?;
         begun.signatures.push(sign(self.identity, &run, &public));
         for visitor in &mut *visitors {

@@ -8,12 +8,14 @@ use std::path::Path;
 use reticent::accountant::Ledger;
 use reticent::internal::Payable;
 use reticent::{Error, Run};
-use reticent_budget::{Relation, Store};
+use reticent_budget::{JobStatus, Relation, Store};
 use reticent_payment::{Bill, Paid, PaymentError, pay};
 
+use crate::agreeing::Joining;
 use crate::error::HostError;
 use crate::journal::RunJournal;
-use crate::party::{Joined, Joining, RemoteParty, Serving, paths};
+use crate::party::{Joined, RemoteParty, paths};
+use crate::serving::Serving;
 
 /// What pays for a run.
 #[derive(Clone, Copy, Debug)]
@@ -72,13 +74,15 @@ impl RemoteParty<'_> {
             Relation::DisjointPeople => Ok(()),
             _ => looks.would_fit(plan, asked).map(drop).map_err(HostError::from),
         };
-        let label = format!("{} on a network: {}", self.job.algorithm(), self.roster.study());
+        let label = format!("{} on a network", self.job.algorithm());
         let bill = Bill { label: &label, asked, user: None, relation: budget.relation };
         let said: RefCell<Option<HostError>> = RefCell::new(None);
         let open = |run: &mut Run<'_>| {
             let agreed = self.seat(journal, run).and_then(|seat| seat.agree(&fits));
             let joining = agreed.map_err(|why| told(&said, why, None))?;
-            Ok(PaidJoining { joining, said: &said, asked })
+            let own = PaidJoining { joining, said: &said, asked, file: budget.file };
+            own.joins_once().map_err(|why| told(&said, why, None))?;
+            Ok(own)
         };
         match pay(&mut store, &bill, Paid::Files(paths(self)), open, Run::default()) {
             Ok(receipt) => {
@@ -111,6 +115,44 @@ struct PaidJoining<'a, 's> {
     joining: Joining<'a>,
     said: &'s RefCell<Option<HostError>>,
     asked: (f64, f64),
+    file: &'s Path,
+}
+
+/// The part of a job in a budget that is begun when its run is joined.
+const JOINED: u32 = 0;
+
+impl PaidJoining<'_, '_> {
+    /// The run as the budget has it: no other run is called so.
+    fn run_name(&self) -> String {
+        format!("{} on a network, run {}", self.joining.algorithm(), &self.joining.run()[..32])
+    }
+
+    /// A run is joined once, whatever the journal has forgotten: by what the budget has of it. What
+    /// was reserved by a process that was killed before it could join is given back.
+    fn joins_once(&self) -> Result<(), HostError> {
+        let (name, mut store) = (self.run_name(), Store::open(self.file)?);
+        let jobs = store.summary()?.jobs;
+        for job in jobs.iter().filter(|job| job.label.starts_with(&name)) {
+            match (job.status, store.not_begun(job.number)?) {
+                (JobStatus::Released, _) => {}
+                (_, Some(reserved)) => store.release(reserved)?,
+                _ => {
+                    let why = format!(
+                        "it was joined before, as job {} of the budget, by a journal that is newer than this one",
+                        job.number
+                    );
+                    return Err(HostError::Ended(why));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Notes in the budget that the run was joined, before anything is said in it.
+fn begin(store: &mut Store, (job, hash): &(u64, String)) -> Result<bool, HostError> {
+    let own = store.reservation(*job, hash)?;
+    Ok(store.begin_part(&own, JOINED)?)
 }
 
 impl Payable for PaidJoining<'_, '_> {
@@ -120,13 +162,21 @@ impl Payable for PaidJoining<'_, '_> {
         Ok(vec![self.joining.plan().clone()])
     }
 
+    fn name(&self) -> Option<String> {
+        Some(format!("{}: {}", self.run_name(), self.joining.study()))
+    }
+
     fn reserved(&mut self, number: u64, hash: &str) {
         self.joining.reservation = Some((number, hash.to_owned()));
     }
 
     fn run(self, _: Run<'_>) -> Result<Self::Done, Error> {
-        let PaidJoining { joining, said, asked } = self;
+        let PaidJoining { joining, said, asked, file } = self;
         let mut serving = joining.join().map_err(|why| told(said, why, None))?;
+        let noted = serving.reservation().map_or(Ok(true), |own| {
+            Store::open(file).map_err(HostError::from).and_then(|mut store| begin(&mut store, &own))
+        });
+        noted.map_err(|why| told(said, why, Some(asked)))?;
         match serving.serve() {
             Ok(joined) => Ok((joined, ())),
             Err(why) => {
@@ -161,9 +211,9 @@ fn resume(mut serving: Serving<'_>, budget: Option<PartyBudget<'_>>) -> Result<P
             let why = "the run was paid for from a budget, which is not named any more";
             return Err(HostError::disagreed("the party file", why));
         };
-        let own = Store::open(budget.file)?;
+        let mut own = Store::open(budget.file)?;
         // It must be open: what was given back, or closed, answers nothing more.
-        let _ = own.reservation(*job, hash)?;
+        begin(&mut own, &(*job, hash.clone()))?;
         store = Some(own);
     }
     match serving.serve() {

@@ -162,6 +162,22 @@ impl Roster {
         Roster::checked(&self.path, self.file)
     }
 
+    /// The same without a party, who has not come or does not come back. Signatures are of the roster
+    /// as it was, and go.
+    ///
+    /// # Errors
+    /// If there is no such party, or it is the last one.
+    pub fn without(mut self, name: &str) -> Result<Self, HostError> {
+        self.file.signatures.clear();
+        let before = self.file.parties.len();
+        self.file.parties.retain(|party| party.name != name);
+        if self.file.parties.len() == before {
+            let (file, reason) = (self.path, format!("it has no party {name}"));
+            return Err(HostError::Roster { file, reason });
+        }
+        Roster::checked(&self.path, self.file)
+    }
+
     /// The text of the file.
     ///
     /// # Errors

@@ -2,10 +2,12 @@
 
 use reticent_core::hex;
 
+use crate::agreeing::SignedRun;
 use crate::error::HostError;
 use crate::journal::RunJournal;
 use crate::lead::run_of;
-use crate::party::{JoinedRun, Kept, SignedRun};
+use crate::party::Kept;
+use crate::serving::JoinedRun;
 
 /// What a journal has of a run, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,8 @@ use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use reticent::Model;
+use reticent::simulate::SimulationSpec;
+use reticent::{JobFile, Model};
 use reticent_budget::{Promise, Relation, Store};
 use reticent_host::links::{Dial, Link, LinkError};
 use reticent_host::message::{Hello, HostMessage, Rejection, VERSION};
@@ -196,6 +197,12 @@ impl<'w> FalseLead<'w> {
 
     /// Goes through the lobby, the other parties' parts and all; `job` is what they were told.
     fn lobby(&mut self, job: [u8; 32], forge: bool) {
+        let begin = self.agreed(job, forge);
+        say(&mut *self.link, &begin);
+    }
+
+    /// The same up to the beginning, which is returned.
+    fn agreed(&mut self, job: [u8; 32], forge: bool) -> HostMessage {
         let roster = self.world.run_file().roster;
         let others = roster.parties() as usize - 1;
         let nonces: Vec<[u8; 32]> = (0..=others as u8).map(|n| [n; 32]).collect();
@@ -210,7 +217,10 @@ impl<'w> FalseLead<'w> {
         let terms = RunTerms { nonces: all, units: counts };
         let run = terms.run(&self.hello.job, &self.hello.roster);
         let key = reticent_oracle::SumAggregator::new(&reticent_noise::NoiseKey::seeded(1), &run);
-        let key = postcard::to_allocvec(&key.public_key()).unwrap();
+        let key = match self.world.is_central() {
+            true => postcard::to_allocvec(&key.public_key()).unwrap(),
+            false => Vec::new(),
+        };
         say(&mut *self.link, &HostMessage::Terms(terms.clone(), key.clone()));
         let HostMessage::Signed(first) = hear(&mut *self.link).unwrap() else { panic!() };
         // The others have signed what they were told, which was another job.
@@ -221,7 +231,7 @@ impl<'w> FalseLead<'w> {
             let other = self.world.identity(&format!("party-{party}"));
             signatures.push(if forge { first.clone() } else { sign(&other, &told, &key) });
         }
-        say(&mut *self.link, &HostMessage::Begin(signatures));
+        HostMessage::Begin(signatures)
     }
 }
 
@@ -326,14 +336,24 @@ fn what_is_not_run_on_a_network_is_refused_by_name() {
         reticent_host::RunFile::read(&world.at("other.toml")).unwrap_err().to_string()
     };
     let network = "[network]\nroster = \"roster.toml\"\n";
+    let why = refused_text(&format!("schema = \"schema.toml\"\n{AUTO}{network}"));
+    assert!(why.contains("what the lead is trusted with"), "{why}");
     let why = refused_text(&format!(
-        "schema = \"schema.toml\"\n{AUTO}[parties]\ntrust = \"local\"\n{network}"
+        "schema = \"schema.toml\"\n{AUTO}[parties]\ntrust = \"network\"\n{network}"
     ));
-    assert!(why.contains("trusted with sums"), "{why}");
+    assert!(why.contains("asks a server"), "{why}");
     let why = refused_text(&format!(
         "schema = \"schema.toml\"\n{AUTO}[parties]\ntrust = \"central\"\nsplit = 2\n{network}"
     ));
     assert!(why.contains("roster"), "{why}");
+    // Masked sums of more members are on a sparse graph, which is not proven against a lead that lies.
+    let text =
+        format!("schema = \"schema.toml\"\n{AUTO}[parties]\ntrust = \"secure-aggregation\"\n");
+    std::fs::write(world.at("masked.toml"), text).unwrap();
+    let spec = JobFile::<SimulationSpec>::read(&world.at("masked.toml")).unwrap().job;
+    assert!(spec.remote(255).is_ok());
+    let why = spec.remote(256).unwrap_err().to_string();
+    assert!(why.contains("at most 255 parties"), "{why}");
     // A budget that is named here pays for nothing.
     let why = refused_text(&format!(
         "schema = \"schema.toml\"\n{AUTO}[parties]\ntrust = \"central\"\nbudget = [\"a\", \"b\"]\n{network}"
@@ -451,6 +471,54 @@ fn a_run_that_began_without_a_budget_does_not_go_on_with_one() {
     let budget = PartyBudget { file: &file, relation: Relation::Same };
     let why = world.join_paid(0, options(), &*dialers[0], Some(budget)).unwrap_err().to_string();
     assert!(why.contains("began without a budget"), "{why}");
+}
+
+/// A journal that was put back to before its run was joined: a lead that lies could have it joined
+/// again, with other noise. The budget knows.
+#[test]
+fn a_run_is_not_joined_twice_by_a_journal_that_was_set_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::trusting(folder.path(), 1, AUTO, "local");
+    let file = world.at("budget");
+    Store::create(&file, Promise::new("clinic", 9.0, 1e-5).unwrap()).unwrap();
+    let brief = || HostOptions { patience: Duration::from_secs(1), ..options() };
+    // A lead that is heard, and gone: how it ends for the party.
+    let met = |meet: &dyn Fn(&mut FalseLead<'_>)| {
+        let (_net, listener, dialers) = world.net();
+        let budget = PartyBudget { file: &file, relation: Relation::Same };
+        std::thread::scope(|scope| {
+            let (world, dialer) = (&world, &*dialers[0]);
+            let joined = scope.spawn(move || world.join_paid(0, brief(), dialer, Some(budget)));
+            let mut lead = FalseLead::new(world, &*listener);
+            meet(&mut lead);
+            drop((lead, listener));
+            joined.join().unwrap().unwrap_err()
+        })
+    };
+    // It signs, and hears nothing more.
+    let begin: Mutex<Option<HostMessage>> = Mutex::new(None);
+    let why = met(&|lead| *begin.lock().unwrap() = Some(lead.agreed(lead.hello.job, false)));
+    assert!(why.may_go_on(), "{why:?}");
+    let journal = world.at("party-0.journal");
+    std::fs::copy(&journal, world.at("old")).unwrap();
+    let begin = begin.into_inner().unwrap().unwrap();
+    let heard: Mutex<Option<HostMessage>> = Mutex::new(None);
+    let again = || {
+        let why = met(&|lead| {
+            assert!(lead.hello.run.is_some());
+            say(&mut *lead.link, &begin);
+            *heard.lock().unwrap() = hear(&mut *lead.link).ok();
+        });
+        (heard.lock().unwrap().take(), why)
+    };
+    let (said, _) = again();
+    assert!(matches!(said, Some(HostMessage::Envelope(_))), "{said:?}");
+    std::fs::copy(world.at("old"), &journal).unwrap();
+    let (said, why) = again();
+    assert!(matches!(said, Some(HostMessage::Refused(Rejection::Declined(_)))), "{said:?}");
+    assert!(why.to_string().contains("joined before, as job "), "{why}");
+    let jobs = Store::open(&file).unwrap().summary().unwrap().jobs;
+    assert_eq!(jobs.len(), 1);
 }
 
 /// The journal of a run that is over has nothing for another run.

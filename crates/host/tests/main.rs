@@ -5,5 +5,6 @@
 mod attacks;
 mod bits;
 mod crash;
+mod noisy;
 mod payment;
 mod world;

@@ -1,14 +1,18 @@
 //! A lead and parties, each in a folder of its own.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use reticent::simulate::{CheckpointOptions, SimulationSpec};
+use reticent::internal::runtime::wire;
+use reticent::simulate::{CheckpointOptions, Simulated, SimulationSpec};
 use reticent::{Files, Identity, JobFile, Model, Run, Spec};
 use reticent_host::links::memory::MemoryNet;
 use reticent_host::links::tls::{TlsDialer, TlsListener};
-use reticent_host::links::{Dial, Listen};
+use reticent_host::links::{Dial, Link, LinkError, Listen};
+use reticent_host::message::HostMessage;
 use reticent_host::{
     HostError, HostOptions, Lead, Led, Member, PaidRun, PartyBudget, RemoteParty, Roster, RunFile,
     RunJournal,
@@ -26,12 +30,18 @@ pub struct World {
     pub folder: PathBuf,
     pub parties: u32,
     job: String,
+    trust: String,
 }
 
 impl World {
     /// Makes keys, tables and a roster that all have signed, in `folder`.
     pub fn new(folder: &Path, parties: u32, job: &str) -> Self {
-        let world = World { folder: folder.to_owned(), parties, job: job.to_owned() };
+        World::trusting(folder, parties, job, "central")
+    }
+
+    /// The same with another trust.
+    pub fn trusting(folder: &Path, parties: u32, job: &str, trust: &str) -> Self {
+        let world = World::found(folder, parties, job, trust);
         std::fs::write(world.at("schema.toml"), SCHEMA).unwrap();
         let mut pooled = "a,b,y\n".to_owned();
         for party in 0..parties {
@@ -58,14 +68,41 @@ impl World {
 
     pub fn write_run(&self, name: &str, job: &str) {
         let text = format!(
-            "schema = \"schema.toml\"\n{job}[parties]\ntrust = \"central\"\n[network]\nroster = \"roster.toml\"\n"
+            "schema = \"schema.toml\"\n{job}[parties]\ntrust = \"{}\"\n[network]\nroster = \"roster.toml\"\n",
+            self.trust
         );
         std::fs::write(self.at(name), text).unwrap();
     }
 
     /// The world that is in the folder already.
-    pub fn found(folder: &Path, parties: u32, job: &str) -> Self {
-        World { folder: folder.to_owned(), parties, job: job.to_owned() }
+    pub fn found(folder: &Path, parties: u32, job: &str, trust: &str) -> Self {
+        let (job, trust) = (job.to_owned(), trust.to_owned());
+        World { folder: folder.to_owned(), parties, job, trust }
+    }
+
+    /// All that a party has said in each round, in all of its lives.
+    pub fn said_by(&self, role: &str) -> BTreeMap<u32, BTreeSet<String>> {
+        let mut said: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
+        for line in std::fs::read_to_string(self.at(&format!("{role}.wire"))).unwrap().lines() {
+            let (round, digest) = line.split_once(' ').unwrap();
+            said.entry(round.parse().unwrap()).or_default().insert(digest.to_owned());
+        }
+        said
+    }
+
+    pub fn is_central(&self) -> bool {
+        self.trust == "central"
+    }
+
+    /// The run on noisy sums that one process comes to, on the parties' own tables.
+    pub fn in_one_process(&self) -> Simulated {
+        let job = self.run_file().job;
+        let load = |party: u32| {
+            let files = Files { paths: vec![self.table(party)], reading: Default::default() };
+            job.load(&files, &mut Run::default()).unwrap()
+        };
+        let tables = (0..self.parties).map(load).collect();
+        job.in_one_process(tables, SEED, Run::default()).unwrap()
     }
 
     pub fn at(&self, name: &str) -> PathBuf {
@@ -96,6 +133,9 @@ impl World {
 
     /// The model that one process comes to, with the same seed.
     pub fn simulated(&self) -> Model {
+        if !self.is_central() {
+            return self.in_one_process().model;
+        }
         let text = format!(
             "schema = \"schema.toml\"\n{}seed = {SEED}\n[parties]\ntrust = \"central\"\nsplit = {}\n",
             self.job, self.parties
@@ -214,6 +254,47 @@ impl World {
     }
 }
 
+/// Writes down what a party says in a run, each message as its round and its digest, in a file that a
+/// kill leaves as it is.
+#[derive(Debug)]
+pub struct Tapped<D> {
+    pub dialer: D,
+    pub file: PathBuf,
+}
+
+#[derive(Debug)]
+struct TappedLink {
+    link: Box<dyn Link>,
+    file: PathBuf,
+}
+
+impl<D: Dial> Dial for Tapped<D> {
+    fn dial(&self, until: Instant) -> Result<Box<dyn Link>, LinkError> {
+        let link = self.dialer.dial(until)?;
+        Ok(Box::new(TappedLink { link, file: self.file.clone() }))
+    }
+}
+
+impl Link for TappedLink {
+    fn peer(&self) -> [u8; 32] {
+        self.link.peer()
+    }
+
+    fn send(&mut self, frame: &[u8], until: Instant) -> Result<(), LinkError> {
+        if let Ok(HostMessage::Envelope(bytes)) = HostMessage::unpack(frame) {
+            let said = wire::decode(&bytes, wire::LONGEST).unwrap();
+            let open = std::fs::OpenOptions::new().create(true).append(true).open(&self.file);
+            let digest = reticent_core::hex(&said.digest());
+            writeln!(open.unwrap(), "{} {digest}", said.round).unwrap();
+        }
+        self.link.send(frame, until)
+    }
+
+    fn receive(&mut self, limit: usize, until: Instant) -> Result<Vec<u8>, LinkError> {
+        self.link.receive(limit, until)
+    }
+}
+
 /// For tests: nobody waits for long, and bits can be compared.
 pub fn options() -> HostOptions {
     HostOptions { patience: Duration::from_secs(60), seed: Some(SEED), ..HostOptions::default() }
@@ -233,6 +314,17 @@ fn rows(party: u32) -> String {
 pub fn bits(model: &Model) -> Vec<u64> {
     let weights = model.coefficients().iter().flat_map(|weight| &weight.values);
     weights.chain(model.intercept()).map(|value| value.to_bits()).collect()
+}
+
+/// The same numbers and the same ledger: what else a certificate says is its owner's.
+pub fn assert_alike(model: &Model, simulated: &Model) {
+    assert_eq!(bits(model), bits(simulated));
+    let (own, other) = (model.certificate(), simulated.certificate());
+    assert_eq!(own.ledger, other.ledger);
+    assert_eq!(own.epsilon.to_bits(), other.epsilon.to_bits());
+    assert_eq!((own.delta, own.population, own.view), (other.delta, other.population, other.view));
+    assert_eq!(own.choice, other.choice);
+    assert!(bits(model).iter().any(|bits| *bits != 0));
 }
 
 /// The same model: its bits, its ledger, and what its certificate says, signature aside.

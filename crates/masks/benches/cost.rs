@@ -1,12 +1,13 @@
 //! What one aggregation costs: bytes and milliseconds for a member and for the collector, vectors
-//! of 100 entries, one member in twenty leaving before its vector. A plain program:
+//! of 100 entries, one member in twenty leaving before its vector; for the first sum of a run, in
+//! which channels are agreed on, and for a later one. A plain program:
 //! `cargo bench -p reticent-masks --bench cost`.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use reticent_masks::{AggregationTerms, Collector, LinkEnd, Member, MemberId, Sparsity};
+use reticent_masks::{AggregationTerms, Channels, Collector, LinkEnd, Member, MemberId, Sparsity};
 
 const DIMENSION: u32 = 100;
 
@@ -20,6 +21,13 @@ fn now() -> Duration {
     nanoseconds.map_or_else(|| start.elapsed(), Duration::from_nanos)
 }
 
+/// 32 bytes for a purpose and a member.
+fn key(purpose: u8, id: MemberId) -> [u8; 32] {
+    let mut key = [purpose; 32];
+    key[..4].copy_from_slice(&id.to_le_bytes());
+    key
+}
+
 struct Cost {
     members: u32,
     degree: u32,
@@ -29,7 +37,7 @@ struct Cost {
     collector: Duration,
 }
 
-fn measure(terms: &AggregationTerms) -> Cost {
+fn measure(terms: &AggregationTerms, channels: &[Arc<Channels>]) -> Cost {
     let members = terms.members();
     let mut collector = Collector::new(terms.clone());
     let (mut member_time, mut collector_time) = (Duration::ZERO, Duration::ZERO);
@@ -37,10 +45,10 @@ fn measure(terms: &AggregationTerms) -> Cost {
     let start = now();
     let mut machines: BTreeMap<MemberId, Member> = (0..members)
         .map(|id| {
-            let mut key = [1; 32];
-            key[..4].copy_from_slice(&id.to_le_bytes());
             let input = vec![u64::from(id); DIMENSION as usize];
-            (id, Member::new(terms.clone(), id, &key, input).expect("a member of the terms"))
+            let member = Member::new(terms.clone(), id, &key(1, id), input);
+            let channels = Arc::clone(&channels[id as usize]);
+            (id, member.expect("a member of the terms").over(channels))
         })
         .collect();
     let mut answers: Vec<_> =
@@ -88,16 +96,16 @@ fn measure(terms: &AggregationTerms) -> Cost {
 }
 
 fn main() {
-    let complete = |members: u32| {
-        AggregationTerms::complete([5; 32], 0, members, members * 2 / 3 + 1, DIMENSION)
+    let complete = |members: u32, round: u64| {
+        AggregationTerms::complete([5; 32], round, members, members * 2 / 3 + 1, DIMENSION)
             .expect("terms in range")
     };
-    let sparse = |members: u32, corrupt: u32, away: u32| {
+    let sparse = |members: u32, corrupt: u32, away: u32, round: u64| {
         let chosen = Sparsity::choose(members, corrupt, away, 40, 20).expect("a graph");
         let threshold = members - away;
         AggregationTerms::sparse(
             [5; 32],
-            0,
+            round,
             members,
             threshold,
             DIMENSION,
@@ -107,28 +115,35 @@ fn main() {
         .expect("terms in range")
     };
     println!(
-        "| members | neighbours | KiB sent | KiB received | ms a member | ms collector | ms all |"
+        "| members | neighbours | sum | KiB sent | KiB received | ms a member | ms collector | ms all |"
     );
-    println!("| --- | --- | --- | --- | --- | --- | --- |");
-    for terms in [
-        complete(10),
-        complete(100),
-        sparse(1000, 100, 100),
-        sparse(1000, 200, 200),
-        sparse(1000, 333, 100),
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
+    for rounds in [
+        [0, 1].map(|round| complete(10, round)),
+        [0, 1].map(|round| complete(100, round)),
+        [0, 1].map(|round| sparse(1000, 100, 100, round)),
+        [0, 1].map(|round| sparse(1000, 200, 250, round)),
+        [0, 1].map(|round| sparse(1000, 333, 100, round)),
     ] {
-        let cost = measure(&terms);
-        let all =
-            cost.member.as_secs_f64() * f64::from(cost.members) + cost.collector.as_secs_f64();
-        println!(
-            "| {} | {} | {:.1} | {:.1} | {:.2} | {:.0} | {:.0} |",
-            cost.members,
-            cost.degree,
-            cost.sent,
-            cost.received,
-            cost.member.as_secs_f64() * 1e3,
-            cost.collector.as_secs_f64() * 1e3,
-            all * 1e3,
-        );
+        let channels: Vec<Arc<Channels>> =
+            (0..rounds[0].members()).map(|id| Arc::new(Channels::new(&key(2, id)))).collect();
+        for (terms, which) in rounds.iter().zip(["first", "later"]) {
+            print(&measure(terms, &channels), which);
+        }
     }
+}
+
+fn print(cost: &Cost, which: &str) {
+    let member = cost.member.as_secs_f64();
+    let all = member * f64::from(cost.members) + cost.collector.as_secs_f64();
+    println!(
+        "| {} | {} | {which} | {:.1} | {:.1} | {:.2} | {:.0} | {:.0} |",
+        cost.members,
+        cost.degree,
+        cost.sent,
+        cost.received,
+        member * 1e3,
+        cost.collector.as_secs_f64() * 1e3,
+        all * 1e3,
+    );
 }

@@ -1,6 +1,6 @@
 //! Who is whose neighbour: members in a random order on a circle, each joined to the k/2 next on
 //! either side (Bell, Bonawitz, Gascón, Lepoint, Raykova 2020, section 3.2). The order comes from
-//! public numbers.
+//! public numbers, and is that of a whole run: neighbours agree on channels once.
 //!
 //! For m members of which c are corrupt and a are away, chosen without regard to the order, and h =
 //! k + 1 holders with quorum t, the graph is good unless one of these happens somewhere on the
@@ -32,12 +32,9 @@ pub(crate) struct Circle {
 impl Circle {
     /// Sorted by 64 random bits each; two that are equal (once in 2⁶⁴ for a pair) stay in the order
     /// of their numbers.
-    pub(crate) fn new(run: &[u8; 32], round: u64, members: u32) -> Self {
-        let seed = Sha256::new()
-            .chain_update(b"reticent-masks/1 graph")
-            .chain_update(run)
-            .chain_update(round.to_le_bytes())
-            .finalize();
+    pub(crate) fn new(run: &[u8; 32], members: u32) -> Self {
+        let seed =
+            Sha256::new().chain_update(b"reticent-masks/2 graph").chain_update(run).finalize();
         let mut stream = ChaCha20Rng::from_seed(seed.into());
         let mut drawn: Vec<(u64, MemberId)> =
             (0..members).map(|member| (stream.next_u64(), member)).collect();
@@ -175,7 +172,7 @@ mod unit {
     #[test]
     fn neighbours_are_mutual_and_as_many_as_asked() {
         for (members, degree) in [(10, 4), (100, 20), (1000, 44), (7, 6)] {
-            let circle = Circle::new(&[7; 32], 3, members);
+            let circle = Circle::new(&[7; 32], members);
             for member in 0..members {
                 let around = circle.around(member, degree);
                 assert_eq!(around.len() as u32, degree + 1);
@@ -188,8 +185,8 @@ mod unit {
     }
 
     #[test]
-    fn every_round_has_its_own_order() {
-        let order = |round| Circle::new(&[7; 32], round, 50).order;
+    fn every_run_has_its_own_order() {
+        let order = |run| Circle::new(&[run; 32], 50).order;
         assert_ne!(order(0), order(1));
         assert_eq!(order(1), order(1));
     }
@@ -228,8 +225,10 @@ mod unit {
         let (members, corrupt, away, degree, quorum) = (40_u32, 12, 8, 8, 5);
         let rounds = 4000;
         let (mut broken, mut stuck) = (0, 0);
-        for round in 0..rounds {
-            let circle = Circle::new(&[1; 32], round, members);
+        for run in 0..rounds {
+            let mut name = [1; 32];
+            name[..8].copy_from_slice(&u64::to_le_bytes(run));
+            let circle = Circle::new(&name, members);
             let count = |member, marked: std::ops::Range<u32>| {
                 circle
                     .around(member, degree)

@@ -3,6 +3,8 @@
 //! Every key is HKDF-SHA256 with the run as salt and an info of label ‖ round ‖ members, so a
 //! secret of one round, pair or purpose says nothing about another. All seeds have 256 bits.
 
+use std::sync::Arc;
+
 use chacha20poly1305::aead::{AeadInOut, KeyInit};
 use chacha20poly1305::{ChaCha20Poly1305, Nonce, Tag};
 use hkdf::Hkdf;
@@ -10,6 +12,7 @@ use sha2::Sha256;
 use x25519_dalek::{PublicKey, StaticSecret};
 use zeroize::{Zeroize, Zeroizing};
 
+use crate::channels::Channels;
 use crate::wire::{PublicKeys, SealedShares};
 use crate::{AggregationTerms, MemberId};
 
@@ -39,7 +42,8 @@ fn derive<const N: usize>(
 /// All that a member must keep to itself.
 pub(crate) struct Secrets {
     mask: StaticSecret,
-    channel: StaticSecret,
+    channels: Arc<Channels>,
+    public: PublicKeys,
     /// bᵤ, the seed of the self-mask.
     pub(crate) seed: Key,
     /// From which the coefficients of the secret sharing are drawn.
@@ -50,19 +54,22 @@ impl Secrets {
     /// Everything from one uniform key.
     pub(crate) fn new(terms: &AggregationTerms, member: MemberId, key: &[u8; 32]) -> Self {
         let part = |label: &[u8]| derive::<32>(terms, key, label, &[member]);
-        Self {
-            mask: StaticSecret::from(*part(b"mask secret")),
-            channel: StaticSecret::from(*part(b"channel secret")),
-            seed: part(b"self-mask seed"),
-            coefficients: part(b"coefficients"),
-        }
+        let mask = StaticSecret::from(*part(b"mask secret"));
+        let channels = Arc::new(Channels::new(&part(b"channel secret")));
+        let public =
+            PublicKeys { mask: PublicKey::from(&mask).to_bytes(), channel: channels.public() };
+        let (seed, coefficients) = (part(b"self-mask seed"), part(b"coefficients"));
+        Self { mask, channels, public, seed, coefficients }
+    }
+
+    /// The same with channels of a whole run.
+    pub(crate) fn over(self, channels: Arc<Channels>) -> Self {
+        let public = PublicKeys { channel: channels.public(), ..self.public };
+        Self { channels, public, ..self }
     }
 
     pub(crate) fn public(&self) -> PublicKeys {
-        PublicKeys {
-            mask: PublicKey::from(&self.mask).to_bytes(),
-            channel: PublicKey::from(&self.channel).to_bytes(),
-        }
+        self.public
     }
 
     /// The mask secret key itself: what is shared.
@@ -72,7 +79,7 @@ impl Secrets {
 
     /// What only the two channel keys can know; `None` for a key of small order.
     pub(crate) fn channel_with(&self, other: &[u8; 32]) -> Option<Key> {
-        agree(&self.channel, other)
+        self.channels.with(other)
     }
 
     /// What only the two mask keys can know; `None` for a key of small order.
@@ -137,60 +144,58 @@ impl Drop for Held {
     }
 }
 
-/// The cipher for what `from` sends `to`. Its key is made for one direction of one pair in one
-/// round and seals one message, so the nonce can be constant.
-fn cipher(
-    terms: &AggregationTerms,
-    agreed: &Key,
-    from: MemberId,
-    to: MemberId,
-) -> ChaCha20Poly1305 {
-    ChaCha20Poly1305::new((&*derive::<32>(terms, agreed, b"channel", &[from, to])).into())
+/// Who closes shares for whom, in which sum.
+pub(crate) struct Sealing<'a> {
+    pub(crate) terms: &'a AggregationTerms,
+    pub(crate) from: MemberId,
+    pub(crate) to: MemberId,
+    /// The public mask key of who closes them.
+    pub(crate) mask: &'a [u8; 32],
 }
 
-/// Seals shares for one holder.
-pub(crate) fn seal(
-    terms: &AggregationTerms,
-    agreed: &Key,
-    from: MemberId,
-    to: MemberId,
-    held: &Held,
-) -> Option<SealedShares> {
-    let mut both = Zeroizing::new([0; 64]);
-    both[..32].copy_from_slice(&held.key);
-    both[32..].copy_from_slice(&held.seed);
-    let tag = cipher(terms, agreed, from, to)
-        .encrypt_inout_detached(&Nonce::default(), &[], (&mut both[..]).into())
-        .ok()?;
-    let mut sealed = SealedShares { key: [0; 32], seed: [0; 32], tag: tag.into() };
-    sealed.key.copy_from_slice(&both[..32]);
-    sealed.seed.copy_from_slice(&both[32..]);
-    Some(sealed)
-}
+impl Sealing<'_> {
+    /// The cipher under what the two channels agree on. Its key is made for one direction of one pair
+    /// in one round, and for one mask key: whoever is a member again has another. So it seals one
+    /// message, and the nonce can be constant.
+    fn cipher(&self, agreed: &Key) -> ChaCha20Poly1305 {
+        let label = [b"channel of a run ".as_slice(), self.mask].concat();
+        let key = derive::<32>(self.terms, agreed, &label, &[self.from, self.to]);
+        ChaCha20Poly1305::new((&*key).into())
+    }
 
-/// Opens what `from` sealed for `to`; `None` when it is not that.
-pub(crate) fn open(
-    terms: &AggregationTerms,
-    agreed: &Key,
-    from: MemberId,
-    to: MemberId,
-    sealed: &SealedShares,
-) -> Option<Held> {
-    let mut both = Zeroizing::new([0; 64]);
-    both[..32].copy_from_slice(&sealed.key);
-    both[32..].copy_from_slice(&sealed.seed);
-    cipher(terms, agreed, from, to)
-        .decrypt_inout_detached(
-            &Nonce::default(),
-            &[],
-            (&mut both[..]).into(),
-            &Tag::from(sealed.tag),
-        )
-        .ok()?;
-    let mut held = Held { key: [0; 32], seed: [0; 32] };
-    held.key.copy_from_slice(&both[..32]);
-    held.seed.copy_from_slice(&both[32..]);
-    Some(held)
+    /// Seals shares for one holder.
+    pub(crate) fn seal(&self, agreed: &Key, held: &Held) -> Option<SealedShares> {
+        let mut both = Zeroizing::new([0; 64]);
+        both[..32].copy_from_slice(&held.key);
+        both[32..].copy_from_slice(&held.seed);
+        let tag = self
+            .cipher(agreed)
+            .encrypt_inout_detached(&Nonce::default(), &[], (&mut both[..]).into())
+            .ok()?;
+        let mut sealed = SealedShares { key: [0; 32], seed: [0; 32], tag: tag.into() };
+        sealed.key.copy_from_slice(&both[..32]);
+        sealed.seed.copy_from_slice(&both[32..]);
+        Some(sealed)
+    }
+
+    /// Opens what was sealed so; `None` when it is not that.
+    pub(crate) fn open(&self, agreed: &Key, sealed: &SealedShares) -> Option<Held> {
+        let mut both = Zeroizing::new([0; 64]);
+        both[..32].copy_from_slice(&sealed.key);
+        both[32..].copy_from_slice(&sealed.seed);
+        self.cipher(agreed)
+            .decrypt_inout_detached(
+                &Nonce::default(),
+                &[],
+                (&mut both[..]).into(),
+                &Tag::from(sealed.tag),
+            )
+            .ok()?;
+        let mut held = Held { key: [0; 32], seed: [0; 32] };
+        held.key.copy_from_slice(&both[..32]);
+        held.seed.copy_from_slice(&both[32..]);
+        Some(held)
+    }
 }
 
 #[cfg(test)]
@@ -223,18 +228,32 @@ mod unit {
     }
 
     #[test]
-    fn a_seal_opens_for_its_pair_direction_and_round_alone() {
+    fn a_seal_opens_for_its_pair_direction_round_and_mask_key_alone() {
         let (now, next) = (terms(0), terms(1));
         let agreed = Zeroizing::new([5; 32]);
         let held = Held { key: [1; 32], seed: [2; 32] };
-        let sealed = seal(&now, &agreed, 0, 1, &held).unwrap();
-        assert!(open(&now, &agreed, 0, 1, &sealed) == Some(held));
-        assert!(open(&now, &agreed, 1, 0, &sealed).is_none());
-        assert!(open(&next, &agreed, 0, 1, &sealed).is_none());
-        assert!(open(&now, &Zeroizing::new([6; 32]), 0, 1, &sealed).is_none());
+        let sealing = |terms, from, to, mask| Sealing { terms, from, to, mask };
+        let sealed = sealing(&now, 0, 1, &[7; 32]).seal(&agreed, &held).unwrap();
+        assert!(sealing(&now, 0, 1, &[7; 32]).open(&agreed, &sealed) == Some(held));
+        assert!(sealing(&now, 1, 0, &[7; 32]).open(&agreed, &sealed).is_none());
+        assert!(sealing(&next, 0, 1, &[7; 32]).open(&agreed, &sealed).is_none());
+        // A second member in the same round, on the same channel.
+        assert!(sealing(&now, 0, 1, &[8; 32]).open(&agreed, &sealed).is_none());
+        let other = Zeroizing::new([6; 32]);
+        assert!(sealing(&now, 0, 1, &[7; 32]).open(&other, &sealed).is_none());
         let mut damaged = sealed;
         damaged.seed[31] ^= 1;
-        assert!(open(&now, &agreed, 0, 1, &damaged).is_none());
+        assert!(sealing(&now, 0, 1, &[7; 32]).open(&agreed, &damaged).is_none());
+    }
+
+    /// Channels of a run are the same in every round; masks are not.
+    #[test]
+    fn channels_stay_and_masks_do_not() {
+        let channels = Arc::new(Channels::new(&[4; 32]));
+        let public =
+            |round| Secrets::new(&terms(round), 0, &[9; 32]).over(Arc::clone(&channels)).public();
+        assert_eq!(public(0).channel, public(1).channel);
+        assert_ne!(public(0).mask, public(1).mask);
     }
 
     #[test]

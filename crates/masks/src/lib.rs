@@ -55,6 +55,7 @@
 //! ```
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
+mod channels;
 mod collector;
 mod corrupt;
 mod fixed_point;
@@ -73,6 +74,7 @@ mod terms;
 mod tests;
 mod wire;
 
+pub use channels::Channels;
 pub use collector::{Abort, Collector, Sum};
 pub use corrupt::Corrupt;
 pub use fixed_point::{FixedPoint, FixedPointError};

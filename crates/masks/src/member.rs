@@ -1,10 +1,12 @@
 //! The member: keys, shares, one masked vector, one answer about whom to open.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-use crate::keys::{self, Held, Key, Secrets};
+use crate::channels::Channels;
+use crate::keys::{self, Held, Key, Sealing, Secrets};
 use crate::mask::{self, MaskSign};
 use crate::shamir;
 use crate::wire::{
@@ -48,6 +50,8 @@ pub struct Member {
     secrets: Secrets,
     input: Zeroizing<Vec<u64>>,
     stage: MemberStage,
+    /// Whether it takes part in a sum of all members alone.
+    whole: bool,
 }
 
 impl Member {
@@ -72,7 +76,27 @@ impl Member {
             return Err(MaskRejected::Malformed("a vector of another length than the terms say"));
         }
         let secrets = Secrets::new(&terms, id, key);
-        Ok(Self { terms, id, secrets, input, stage: MemberStage::Directory })
+        Ok(Self { terms, id, secrets, input, stage: MemberStage::Directory, whole: false })
+    }
+
+    /// The same, which takes part in a sum of all members or in none: it answers no list that leaves
+    /// somebody out. So there is one list of each kind that it answers, whatever lists a collector
+    /// makes, and no share of anybody's mask key is ever given back.
+    #[must_use]
+    pub fn of_all(self) -> Self {
+        Self { whole: true, ..self }
+    }
+
+    /// What the aggregation was agreed on.
+    #[must_use]
+    pub fn terms(&self) -> &AggregationTerms {
+        &self.terms
+    }
+
+    /// The same with the channels that this member has in every sum of the run.
+    #[must_use]
+    pub fn over(self, channels: Arc<Channels>) -> Self {
+        Self { secrets: self.secrets.over(channels), ..self }
     }
 
     /// The number of this member.
@@ -141,6 +165,27 @@ impl Member {
         if found < quorum { Err(MaskRejected::BelowQuorum { found, quorum }) } else { Ok(()) }
     }
 
+    /// Nobody may be missing from a list, where that was agreed on.
+    fn has_all(&self, others: usize) -> Result<(), MaskRejected> {
+        let (found, members) = (others as u32 + 1, self.terms.members());
+        if self.whole && found != members {
+            return Err(MaskRejected::NotEverybody { found, members });
+        }
+        Ok(())
+    }
+
+    /// Two members with one key: one of them is not what it says to be.
+    fn are_distinct(&self, keys: &[(MemberId, PublicKeys)]) -> Result<(), MaskRejected> {
+        let own = self.secrets.public();
+        let mut seen = std::collections::BTreeSet::from([own.mask, own.channel]);
+        for (other, PublicKeys { mask, channel }) in keys {
+            if !(seen.insert(*mask) && seen.insert(*channel)) {
+                return Err(MaskRejected::EqualKeys(*other));
+            }
+        }
+        Ok(())
+    }
+
     /// Directory → shares: both secrets are split over all holders, absent ones included, whose
     /// shares nobody gets.
     fn share(
@@ -151,6 +196,8 @@ impl Member {
         let holders = terms.holders(id);
         self.known(keys.iter().map(|(other, _)| *other), &holders)?;
         self.quorum(keys.len())?;
+        self.has_all(keys.len())?;
+        self.are_distinct(&keys)?;
         let count = holders.len() as u32;
         let split = |secret, stream| {
             shamir::split(secret, terms.quorum(), count, &self.secrets.coefficients, stream)
@@ -165,12 +212,13 @@ impl Member {
         let lost = MaskRejected::Malformed("a neighbour that holds no share");
         let mut neighbours = BTreeMap::new();
         let mut sealed = Vec::with_capacity(keys.len());
+        let mask = self.secrets.public().mask;
         for (other, keys) in keys {
             let channel =
                 self.secrets.channel_with(&keys.channel).ok_or(MaskRejected::WeakKey(other))?;
             let held = at(other).ok_or(lost.clone())?;
-            sealed
-                .push((other, keys::seal(terms, &channel, id, other, &held).ok_or(lost.clone())?));
+            let sealing = Sealing { terms, from: id, to: other, mask: &mask };
+            sealed.push((other, sealing.seal(&channel, &held).ok_or(lost.clone())?));
             neighbours.insert(other, Neighbour { keys, channel });
         }
         let own = at(id).ok_or(lost)?;
@@ -191,12 +239,14 @@ impl Member {
             &neighbours.keys().copied().collect::<Vec<_>>(),
         )?;
         self.quorum(sealed.len())?;
+        self.has_all(sealed.len())?;
         let mut held = BTreeMap::from([(id, own.clone())]);
         let mut values = self.input.clone();
         mask::apply(&keys::self_seed(terms, &self.secrets.seed, id), MaskSign::Plus, &mut values);
         for (other, sealed) in sealed {
             let neighbour = neighbours.get(other).ok_or(MaskRejected::NotAMember(*other))?;
-            let opened = keys::open(terms, &neighbour.channel, *other, id, sealed);
+            let sealing = Sealing { terms, from: *other, to: id, mask: &neighbour.keys.mask };
+            let opened = sealing.open(&neighbour.channel, sealed);
             held.insert(*other, opened.ok_or(MaskRejected::Unsealed(*other))?);
             let agreed = self
                 .secrets
@@ -240,6 +290,7 @@ impl Member {
             ));
         }
         self.quorum(survivors.len() - 1)?;
+        self.has_all(survivors.len() - 1)?;
         let (mut seeds, mut keys) = (Vec::new(), Vec::new());
         for (owner, held) in
             sharers.iter().filter_map(|owner| held.get(owner).map(|held| (*owner, held)))

@@ -64,6 +64,19 @@ pub enum MaskRejected {
     /// A public key with which no secret can be agreed.
     #[error("the public key of member {0} has small order")]
     WeakKey(MemberId),
+    /// A key that another member, or this one, has shown too.
+    #[error("member {0} has a key that another member has shown")]
+    EqualKeys(MemberId),
+    /// A list that leaves somebody out, where a sum of all was agreed on.
+    #[error(
+        "a list of {found} of {members} members; a sum of all of them was agreed on, and nothing else is opened"
+    )]
+    NotEverybody {
+        /// Members in the list, its reader included.
+        found: u32,
+        /// All members.
+        members: u32,
+    },
     /// A share that its seal does not fit.
     #[error("the sealed share from member {0} does not open")]
     Unsealed(MemberId),

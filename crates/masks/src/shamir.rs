@@ -1,20 +1,29 @@
 //! Shares of 32 bytes over GF(2⁸): any `quorum` of them give the secret, fewer say nothing (Shamir
-//! 1979).
+//! 1979). Share j is the value at the point j + 1.
 //!
-//! The field, the polynomials and the interpolation are those of vsss-rs, which computes without
-//! secret-dependent branches or table look-ups and draws every coefficient from the whole field
-//! (with non-zero coefficients only, a share would rule values of the secret out). Share j is the
-//! value at the point j + 1.
+//! The interpolation is that of vsss-rs, without secret-dependent branches or table look-ups. The
+//! shares are evaluated here, 32 bytes at a time in the lanes of four words: byte by byte it was a
+//! quarter of a round of 1,000 members. Points are public and coefficients are not, so what branches
+//! does so by a point. Every coefficient is drawn from the whole field (with non-zero ones only, a
+//! share would rule values of the secret out).
 
 use chacha20::ChaCha20Rng;
-use chacha20::rand_core::SeedableRng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use vsss_rs::Gf256;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::keys::Key;
+use crate::terms::MOST_HOLDERS;
+
+/// 32 elements of the field, a byte each.
+type Lanes = [u64; 4];
+
+/// The highest bit of every byte, and what x⁸ is: x⁴ + x³ + x + 1.
+const TOP: u64 = 0x8080_8080_8080_8080;
+const REDUCED: u64 = 0x1b;
 
 /// `holders` shares; the coefficients come from ChaCha20 under `coefficients`, stream number
-/// `stream`.
+/// `stream`. `None` for numbers that no sharing has.
 pub(crate) fn split(
     secret: &[u8; 32],
     quorum: u32,
@@ -22,13 +31,54 @@ pub(crate) fn split(
     coefficients: &Key,
     stream: u64,
 ) -> Option<Zeroizing<Vec<[u8; 32]>>> {
+    if quorum < 2 || quorum > holders || holders > MOST_HOLDERS {
+        return None;
+    }
     let mut source = ChaCha20Rng::from_seed(**coefficients);
     source.set_stream(stream);
-    let mut shares = Gf256::split_bytes(quorum as usize, holders as usize, secret, source).ok()?;
-    let values: Option<Vec<[u8; 32]>> =
-        shares.iter().map(|share| share.get(1..).and_then(|value| value.try_into().ok())).collect();
-    shares.iter_mut().for_each(Zeroize::zeroize);
-    values.map(Zeroizing::new)
+    // From the highest power to the constant, which is the secret.
+    let mut powers: Zeroizing<Vec<Lanes>> = Zeroizing::new(vec![[0; 4]; quorum as usize]);
+    powers.iter_mut().flatten().for_each(|word| *word = source.next_u64());
+    *powers.last_mut()? = lanes(secret);
+    let value = |point: u32| {
+        let horner = powers.iter().fold([0; 4], |sum, power| added(times(sum, point), *power));
+        let mut bytes = [0; 32];
+        for (place, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(horner) {
+            *place = word.to_le_bytes();
+        }
+        bytes
+    };
+    Some(Zeroizing::new((1..=holders).map(value).collect()))
+}
+
+fn lanes(bytes: &[u8; 32]) -> Lanes {
+    let mut lanes = [0; 4];
+    for (lane, word) in lanes.iter_mut().zip(bytes.as_chunks::<8>().0) {
+        *lane = u64::from_le_bytes(*word);
+    }
+    lanes
+}
+
+fn added(one: Lanes, other: Lanes) -> Lanes {
+    std::array::from_fn(|at| one[at] ^ other[at])
+}
+
+/// Every element times a public point: doubled and added, bit by bit of the point.
+#[inline]
+fn times(elements: Lanes, point: u32) -> Lanes {
+    let (mut doubled, mut product, mut left) = (elements, [0; 4], point);
+    while left != 0 {
+        if left & 1 == 1 {
+            product = added(product, doubled);
+        }
+        doubled = doubled.map(|word| {
+            let top = word & TOP;
+            // Bytes of 0 or 1 times a byte: no carry from one to the next.
+            ((word ^ top) << 1) ^ ((top >> 7) * REDUCED)
+        });
+        left >>= 1;
+    }
+    product
 }
 
 /// The secret from shares at distinct non-zero points.
@@ -66,6 +116,23 @@ mod unit {
                 prop_assert_ne!(*combine(&some[1..]).unwrap(), secret);
             }
         }
+    }
+
+    proptest! {
+        /// The field is that of the interpolation, element by element.
+        #[test]
+        fn lanes_multiply_as_the_library_does(elements in any::<[u8; 32]>(), point in 0_u8..=255) {
+            let product = times(lanes(&elements), point.into());
+            let expected = elements.map(|element| (Gf256(element) * Gf256(point)).0);
+            prop_assert_eq!(product, lanes(&expected));
+        }
+    }
+
+    #[test]
+    fn numbers_that_no_sharing_has_are_refused() {
+        let split = |quorum, holders| split(&[7; 32], quorum, holders, &Zeroizing::new([1; 32]), 0);
+        assert!(split(1, 3).is_none() && split(4, 3).is_none() && split(2, 256).is_none());
+        assert!(split(2, 2).is_some());
     }
 
     #[test]

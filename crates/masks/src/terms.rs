@@ -104,7 +104,7 @@ impl AggregationTerms {
         )
     }
 
-    /// Each member has `degree` neighbours, chosen by `run` and `round`; of a member, its
+    /// Each member has `degree` neighbours, chosen by `run`; of a member, its
     /// neighbours and itself, `quorum` can open a mask. [`crate::Sparsity`] chooses both.
     ///
     /// # Errors
@@ -138,7 +138,7 @@ impl AggregationTerms {
         if quorum > holders || 2 * quorum <= holders || quorum < 2 {
             return Err(TermsError::Quorum { quorum, holders });
         }
-        let circle = Arc::new(Circle::new(&run, round, members));
+        let circle = Arc::new(Circle::new(&run, members));
         Ok(Self { run, round, members, threshold, dimension, degree, quorum, circle })
     }
 

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::{AggregationTerms, MaskRejected, MemberId};
 
 /// The format described here.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 
 const DIGEST: usize = 16;
 

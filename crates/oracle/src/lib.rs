@@ -51,7 +51,10 @@ pub use gate::{
 };
 pub use lattice::{Lattice, WalkTerms};
 pub use law::Law;
-pub use noisy::{NoisySums, SumCarrier, SumLaw, SumParty, SumPartyReport, SumPlan};
+pub use noisy::{
+    NoisySums, PartialSum, RoundRequest, SumCarrier, SumLaw, SumParty, SumPartyReport, SumPlan,
+    SumProgress,
+};
 pub use oracle::Oracle;
 pub use parties::{
     Carrier, EntrustKey, EntrustedProgress, EntrustedTable, HeldRows, SumAggregator,

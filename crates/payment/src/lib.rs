@@ -92,7 +92,9 @@ pub fn pay<R: Payable>(
     rest.check()?;
     let plans = planned(&ready)?;
     check(&plans, &table)?;
-    let reservation = reserve(store, bill, &plans, &table)?;
+    let name = ready.name();
+    let bill = Bill { label: name.as_deref().unwrap_or(bill.label), ..*bill };
+    let reservation = reserve(store, &bill, &plans, &table)?;
     let job = reservation.job();
     ready.reserved(job, &reservation.hash());
     let payer = Payer { party: 0, store, reservation, plans };

@@ -147,6 +147,24 @@ impl Model {
         self.sealed()
     }
 
+    /// The same with the coefficients of another model of the same job, and nothing else of it.
+    pub(crate) fn with_numbers_of(mut self, other: &Model) -> Result<Self, Error> {
+        let form = |model: &Model| {
+            let names = model.coefficients.iter();
+            let names: Vec<_> = names.map(|own| (own.name.clone(), own.values.len())).collect();
+            (names, model.intercept.len(), model.outputs.clone())
+        };
+        let numbers = other.coefficients.iter().flat_map(|own| &own.values);
+        let finite = numbers.chain(&other.intercept).all(|number| number.is_finite());
+        if form(&self) != form(other) || !finite {
+            let why = "it has other coefficients than the job";
+            return Err(Error::value("model", "another", why));
+        }
+        self.coefficients.clone_from(&other.coefficients);
+        self.intercept.clone_from(&other.intercept);
+        self.sealed()
+    }
+
     /// The same with its certificate bound to it.
     fn sealed(mut self) -> Result<Self, Error> {
         let value = serde_json::to_value(&self).map_err(Error::no_digest)?;

@@ -18,6 +18,12 @@ pub trait Payable: Sized {
     /// If no sum or choice of plans says what it costs somebody in the table.
     fn plans(&self) -> Result<Vec<Ledger>, Error>;
 
+    /// What it is called in a budget, where it has a name that no other job has; otherwise who pays
+    /// says what it is called.
+    fn name(&self) -> Option<String> {
+        None
+    }
+
     /// What it plans was reserved as job `number` of a budget, and `hash` tells that job from one
     /// of the same number elsewhere. Only what may go on after a crash has to know.
     fn reserved(&mut self, number: u64, hash: &str) {

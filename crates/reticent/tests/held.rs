@@ -196,7 +196,8 @@ fn standard_errors_are_the_pooled_ones() {
     assert_eq!(bits(&held), bits(&pooled));
     assert!(pooled.standard_errors().is_some());
     assert_eq!(held.standard_errors(), pooled.standard_errors());
-    let protocol = Simulation::of(problem()).parties(3).guarantee(guarantee).standard_errors(0.3);
+    let protocol = Simulation::of(problem()).algorithm("federated").unwrap().parties(3);
+    let protocol = protocol.guarantee(guarantee).standard_errors(0.3);
     assert!(protocol.check().unwrap_err().to_string().contains("algorithm of one table"));
 }
 
@@ -389,10 +390,31 @@ fn what_entrusted_sums_do_not_have_is_refused_by_name() {
     }
     let sampled = Solver::named("dp-sgd").unwrap().with(sampled).unwrap();
     assert!(refused(between(&problem(), &sampled, hidden).parties(3)).contains("sampling = full"));
-    let keep = CheckpointOptions { checkpoint: Some("kept".as_ref()), resume: false };
-    let job = ready(Solver::auto()).check().unwrap();
-    let why = job.run(&Data::of(3).table(), keep, Run::default()).unwrap_err().to_string();
-    assert!(why.contains("cannot go on after a crash"), "{why}");
+}
+
+/// A run that is kept has noise from its key: gone on with it has the same bits, and without a seed it
+/// is certified. Another table, or another job, is refused.
+#[test]
+fn a_run_on_entrusted_sums_goes_on_with_the_same_noise() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run");
+    let unseeded = guarantee(Unit::Record, 1).with(|it| it.seed = None);
+    let job =
+        |parties| between(&problem(), &Solver::auto(), unseeded).parties(parties).check().unwrap();
+    let run = |parties, data: &Data, resume| {
+        let keep = CheckpointOptions { checkpoint: Some(&file), resume };
+        job(parties).run(&data.table(), keep, Run::default())
+    };
+    let first = run(4, &Data::of(3), false).unwrap().model;
+    assert!(first.certificate().certified, "{:?}", first.certificate().reasons);
+    assert_eq!(bits(&run(4, &Data::of(3), true).unwrap().model), bits(&first));
+    let fresh = job(4).run(&Data::of(3).table(), CheckpointOptions::default(), Run::default());
+    assert_ne!(bits(&fresh.unwrap().model), bits(&first));
+    let refused = |parties, data: &Data| run(parties, data, true).unwrap_err().to_string();
+    assert!(refused(5, &Data::of(3)).contains("another job"));
+    let mut changed = Data::of(3);
+    changed.x[0] += 0.125;
+    assert!(refused(4, &changed).contains("not what it was"));
 }
 
 /// What was typed is what runs: keys of a fit that have a use, and those that have none.

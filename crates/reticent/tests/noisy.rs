@@ -232,8 +232,6 @@ fn what_noisy_sums_do_not_have_is_refused_by_name() {
     let why = refused(ready(&vradmm, View::SecureAggregation));
     assert!(why.contains("sampling = full") && why.contains("masks"), "{why}");
     for view in BOTH {
-        let failures = Failures { after: 0.1, ..Default::default() };
-        assert!(refused(ready(&auto, view).failures(failures)).contains("ends where a party does"));
         assert!(refused(ready(&auto, view).party_epsilon(1, 0.5)).contains("one epsilon"));
         assert!(refused(ready(&auto, view).topology("ring")).contains("no graph"));
         assert!(refused(ready(&auto, view).parties(0)).contains("at least one party"));
@@ -251,11 +249,16 @@ fn what_noisy_sums_do_not_have_is_refused_by_name() {
         });
         let open = between(&auto, view).guarantee(hidden).party_per_owner();
         assert!(refused(open).contains("split = N"));
-        let job = ready(&auto, view).check().unwrap();
-        let keep = CheckpointOptions { checkpoint: Some("kept".as_ref()), resume: false };
-        let why = job.run(&Data::of(3).table(), keep, Run::default()).unwrap_err().to_string();
-        assert!(why.contains("cannot go on after a crash"), "{why}");
     }
+    let failing = |failures, view| refused(ready(&auto, view).failures(failures));
+    let none = Failures::default();
+    let seen = failing(Failures { after: 0.1, ..none }, View::Local);
+    assert!(seen.contains("ends where a party does"), "{seen}");
+    let masked = View::SecureAggregation;
+    assert!(failing(Failures { delay: 0.1, ..none }, masked).contains("a round late"));
+    assert!(failing(Failures { byzantine: 0.1, ..none }, masked).contains("how large"));
+    assert!(failing(Failures { restart: 0.1, ..none }, masked).contains("checkpoint"));
+    assert!(failing(Failures { after: 2.0, ..none }, masked).contains("from 0 to 1"));
     let honest = |share| Settings { honest: Some(share), ..Settings::default() };
     let with = |share, view| {
         let simulation = Simulation::of(problem()).algorithm("auto").unwrap();
@@ -265,6 +268,105 @@ fn what_noisy_sums_do_not_have_is_refused_by_name() {
     with(0.9, View::SecureAggregation).check().unwrap();
     assert!(refused(with(0.1, View::SecureAggregation)).contains("no honest noise is certain"));
     assert!(refused(ready(&auto, View::SecureAggregation).parties(1)).contains("needs 2"));
+}
+
+/// Where members leave, a masked sum goes on without them: for the same price, in the same rounds, told
+/// how many stayed at least; and who missed a change of coordinates comes back.
+#[test]
+fn members_that_leave_a_masked_sum_are_made_up_for() {
+    let solver = named("auto", Settings { iterations: Some(6), ..Settings::default() });
+    let simulation = || {
+        let simulation = between(&solver, View::SecureAggregation).parties(40);
+        simulation.guarantee(guarantee(200.0))
+    };
+    let failures = Failures {
+        before: 0.01,
+        after: 0.01,
+        duplicate: 0.02,
+        reorder: 0.1,
+        corrupt: 0.005,
+        seed: 3,
+        ..Failures::default()
+    };
+    let whole = run(simulation(), &Data::of(1));
+    let left = run(simulation().failures(failures), &Data::of(1));
+    let choice = left.model.certificate().choice.as_ref().unwrap();
+    assert!(choice.settings.precondition.is_some(), "coordinates of its own: {choice:?}");
+    assert_eq!(whole.fewest, None);
+    let fewest = left.fewest.unwrap();
+    assert!((30..40).contains(&fewest), "{fewest}");
+    assert_eq!(left.rounds, whole.rounds);
+    let (own, other) = (left.parties.party(3).unwrap(), whole.parties.party(3).unwrap());
+    assert_eq!((&own.ledger, own.epsilon), (&other.ledger, other.epsilon));
+    assert!(own.assumptions.iter().any(|said| said.contains("at least 30 parties")), "{own:?}");
+    assert!(left.rejections["corrupt"] > 0 && left.rejections["unexpected"] > 0);
+    let far = |one: &Simulated, other: &Simulated| -> f64 {
+        let of = |run: &Simulated| -> Vec<f64> {
+            run.model.coefficients().iter().flat_map(|it| it.values.clone()).collect()
+        };
+        of(one).iter().zip(of(other)).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    };
+    // The mean is over those who stayed; without the scale it would be off by a tenth and more.
+    assert!(far(&whole, &left) < 1.0, "{}", far(&whole, &left));
+    // The same misfortunes again are the same run.
+    assert_eq!(far(&left, &run(simulation().failures(failures), &Data::of(1))), 0.0);
+    // Below the threshold there is no sum, and what was set aside is spent.
+    let many = Failures { before: 0.3, ..Failures::default() };
+    let job = simulation().failures(many).check().unwrap();
+    let ended = job.run(&Data::of(1).table(), CheckpointOptions::default(), Run::default());
+    let ended = ended.unwrap_err();
+    assert!(matches!(ended, reticent::Error::Spent { .. }), "{ended}");
+    assert!(ended.to_string().contains("30 are needed"), "{ended}");
+}
+
+/// A run that is stopped goes on over what was released: the same bits, and nobody is asked twice.
+#[test]
+fn a_run_on_noisy_sums_goes_on_over_what_was_released() {
+    use std::ops::ControlFlow;
+    let folder = tempfile::tempdir().unwrap();
+    let solver = named("auto", Settings { iterations: Some(5), ..Settings::default() });
+    for view in BOTH {
+        let failures = match view {
+            View::Local => Failures::default(),
+            _ => Failures { before: 0.01, after: 0.01, seed: 3, ..Failures::default() },
+        };
+        let job = |parties| {
+            let simulation = between(&solver, view).parties(parties).failures(failures);
+            simulation.guarantee(guarantee(200.0)).check().unwrap()
+        };
+        let file = folder.path().join(view.name());
+        let keep = |resume| CheckpointOptions { checkpoint: Some(&file), resume };
+        let whole = run(
+            between(&solver, view).parties(40).failures(failures).guarantee(guarantee(200.0)),
+            &Data::of(1),
+        );
+        let mut rounds = 0;
+        let mut stop = |stage| match stage {
+            reticent::Stage::Iteration(_) if rounds == 2 => ControlFlow::Break(()),
+            reticent::Stage::Iteration(_) => {
+                rounds += 1;
+                ControlFlow::Continue(())
+            }
+            _ => ControlFlow::Continue(()),
+        };
+        let ended = job(40).run(&Data::of(1).table(), keep(false), Run::watched(&mut stop));
+        assert!(ended.unwrap_err().is_stop());
+        let gone_on = job(40).run(&Data::of(1).table(), keep(true), Run::default()).unwrap();
+        let said = |run: &Simulated| {
+            let values = run.model.coefficients().iter().flat_map(|it| it.values.clone());
+            let bits = values.map(f64::to_bits).collect::<Vec<_>>();
+            (bits, run.rounds, run.traffic, run.fewest, run.rejections.clone())
+        };
+        assert_eq!(said(&gone_on), said(&whole), "{view}");
+        // Another number of parties is another job; another record is another table.
+        let refused = |parties, data: &Data| {
+            job(parties).run(&data.table(), keep(true), Run::default()).unwrap_err().to_string()
+        };
+        assert!(refused(39, &Data::of(1)).contains("another job"));
+        let mut changed = Data::of(1);
+        changed.x[7] += 0.125;
+        assert!(refused(40, &changed).contains("not what it was"));
+    }
 }
 
 /// A number as a target has the scale of its residuals asked for first: counts, one after the other.

@@ -76,6 +76,8 @@ fn every_owner_is_a_party_in_the_order_of_the_ids_and_assumptions_are_told() {
     let budget = Budget::new(4.0, 1e-5).unwrap();
 
     let run = Simulation::of(problem.clone())
+        .algorithm("federated")
+        .unwrap()
         .party_per_owner()
         .unit(Unit::Record)
         .settings(Settings { iterations: Some(2), ..Settings::default() })

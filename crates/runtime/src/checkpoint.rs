@@ -59,6 +59,27 @@ impl Checkpoint {
         NoiseKey::recall(Zeroizing::new(self.key), self.seeded)
     }
 
+    /// The checkpoint of a run that has nothing to remember but its key: what it has done is done
+    /// again, with the same bits.
+    pub fn of_key(job: Digest, tables: Digest, key: &NoiseKey) -> Self {
+        Checkpoint::new(job, tables, key, 0)
+    }
+
+    /// Refuses another job, and other tables: whose table is the same would say what it said before
+    /// with the same noise, in answer to other things, and the difference would show the others'.
+    ///
+    /// # Errors
+    /// If it is of another one.
+    pub fn is_of(&self, job: &Digest, tables: &Digest) -> Result<(), RunError> {
+        if self.job != *job {
+            return Err(RunError::Snapshot("it is of another job"));
+        }
+        match self.tables == *tables {
+            true => Ok(()),
+            false => Err(RunError::Snapshot("a table, its schema or the noise is not what it was")),
+        }
+    }
+
     /// The job that it is of.
     pub fn job(&self) -> &Digest {
         &self.job

@@ -4,6 +4,7 @@
 //! There is no protocol here but request and answer: which sums are asked for is the algorithm's, on
 //! a gate whose rows these parties hold. Proof: proofs/holders.md.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,6 +17,7 @@ use reticent_oracle::{
 use reticent_problem::losses::Loss;
 
 use crate::error::RunError;
+use crate::failures::{Failures, RawMessage, When};
 use crate::inbox::{Inbox, server_only};
 use crate::message::{Envelope, MessageKind, PartyId, RunId, SERVER};
 use crate::prepare::key_of;
@@ -30,6 +32,10 @@ pub struct Post {
     bytes: AtomicU64,
     rounds: AtomicU32,
     tap: Mutex<Option<Tap>>,
+    /// What goes wrong on the way.
+    failures: Mutex<Failures>,
+    /// Messages that were rejected, by name.
+    rejections: Mutex<BTreeMap<String, u64>>,
 }
 
 impl std::fmt::Debug for Post {
@@ -48,6 +54,42 @@ impl Post {
     /// Rounds: requests that each party has had.
     pub fn rounds(&self) -> u32 {
         self.rounds.load(Ordering::Relaxed)
+    }
+
+    /// From here on, these things go wrong.
+    ///
+    /// # Errors
+    /// If a chance is none.
+    pub fn fail(&self, failures: Failures) -> Result<(), RunError> {
+        failures.check()?;
+        *self.failures.lock().unwrap_or_else(PoisonError::into_inner) = failures;
+        Ok(())
+    }
+
+    /// Messages that were rejected so far, by name.
+    pub fn rejections(&self) -> BTreeMap<String, u64> {
+        self.rejections.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn reject(&self, why: &Rejected) {
+        let mut all = self.rejections.lock().unwrap_or_else(PoisonError::into_inner);
+        *all.entry(why.name().to_owned()).or_default() += 1;
+    }
+
+    /// Goes on from what was moved before a crash.
+    pub(crate) fn recall(&self, rounds: u32, traffic: Traffic, rejected: BTreeMap<String, u64>) {
+        self.messages.store(traffic.messages, Ordering::Relaxed);
+        self.bytes.store(traffic.bytes, Ordering::Relaxed);
+        self.rounds.store(rounds, Ordering::Relaxed);
+        *self.rejections.lock().unwrap_or_else(PoisonError::into_inner) = rejected;
+    }
+
+    /// What arrives of messages that travel together. A message that would be late is lost: the sum
+    /// that it is for is over by then.
+    pub(crate) fn carry(&self, sent: &[Envelope], when: When) -> Vec<RawMessage> {
+        let raw = |e: &Envelope| RawMessage { from: e.from, to: e.to, bytes: self.written(e) };
+        let failures = *self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        failures.inject(sent.iter().map(raw).collect(), when, |_| None).0
     }
 
     /// From here on, `tap` hears every message that is sent.
@@ -72,6 +114,11 @@ impl Post {
 
     /// Moves one message.
     pub(crate) fn moved(&self, envelope: &Envelope) -> Result<Envelope, Rejected> {
+        wire::decode(&self.written(envelope), wire::LONGEST)
+    }
+
+    /// One message as it is sent, counted and heard.
+    fn written(&self, envelope: &Envelope) -> Vec<u8> {
         let bytes = wire::encode(envelope);
         self.messages.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
@@ -79,7 +126,7 @@ impl Post {
         if let Some(tap) = &mut *self.tap.lock().unwrap_or_else(PoisonError::into_inner) {
             tap(envelope.round, &bytes);
         }
-        wire::decode(&bytes, wire::LONGEST)
+        bytes
     }
 }
 

@@ -56,6 +56,9 @@ pub enum Rejected {
     /// Another one for the same round: to answer both would be to spend twice.
     #[error("a different message was taken for this round")]
     Conflicting,
+    /// What no server says that follows the protocol of a masked sum: nothing is answered to it again.
+    #[error("the server does not follow the protocol of the masked sum: {0}")]
+    Forged(String),
     /// The gate did not answer, for a reason other than the budget.
     #[error("the gate did not answer: {0}")]
     Gate(String),
@@ -77,6 +80,7 @@ impl Rejected {
             Rejected::Early { .. } => "early",
             Rejected::Duplicate => "duplicate",
             Rejected::Conflicting => "conflicting",
+            Rejected::Forged(_) => "forged",
             Rejected::Gate(_) => "refused by the gate",
         }
     }

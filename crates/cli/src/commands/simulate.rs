@@ -429,6 +429,7 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
         ("messages".to_owned(), json!(traffic.map(|traffic| traffic.messages))),
         ("bytes".to_owned(), json!(traffic.map(|traffic| traffic.bytes))),
         ("rejections".to_owned(), json!(rejections)),
+        ("fewest".to_owned(), json!(simulated.fewest)),
         ("model".to_owned(), Value::from(path)),
         ("spent".to_owned(), Value::from(beside)),
     ]);
@@ -452,6 +453,13 @@ fn rows(simulated: &Simulated) -> Vec<Vec<String>> {
                 spread[0], spread[1], spread[2], spread[3]
             ),
         ));
+    }
+    if let (Some(fewest), Some(spread)) = (simulated.fewest, &certificate.parties) {
+        let left = format!(
+            "masked sums of at least {fewest} of {} parties, scaled to the records of all",
+            spread.count
+        );
+        rows.push(row("left", left));
     }
     if !rejections.is_empty() {
         let list: Vec<_> =

@@ -48,7 +48,7 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "simulate --data none.csv GOOD --split 9 --topology ring",
-        "topology = ring: federated has no graph of the parties; leave it out, or use r-admm",
+        "topology = ring: auto has no graph of the parties; leave it out, or use r-admm",
     ),
     case(
         "simulate --data none.csv GOOD --split 9 --algorithm r-admm --topology circle",
@@ -79,7 +79,7 @@ pub const CASES: &[Case] = &[
         "invalid value 'after' for '--fail <LIST>': NAME=CHANCE is needed, as in after=0.1",
     ),
     case(
-        "simulate --data none.csv GOOD --split 9 --radius 1",
+        "simulate --data none.csv GOOD --split 9 --algorithm federated --radius 1",
         "radius = 1: federated has no such setting; it takes iterations, …",
     ),
     case(
@@ -121,7 +121,19 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "simulate --data none.csv GOOD --split 9 --public-n 40",
+        "public-n = 40: it is for add-remove; under replace-one the number of records is public; leave it out",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --algorithm federated --public-n 40",
         "public-n = 40: it is for add-remove, and between parties there is replace-one only; leave it out",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --algorithm auto --fail after=0.1",
+        "fail = given: where every answer is seen a run on sums ends where a party does: …",
+    ),
+    case(
+        "simulate --data none.csv GOOD --split 9 --algorithm auto --trust secure-aggregation --fail delay=0.1",
+        "fail = given: a message that comes a round late is lost here, because its sum is over; …",
     ),
     case("simulate --data none.csv GOOD --split 9 --party 9", "there is no party 9"),
     case(

@@ -3,7 +3,7 @@
 
 use super::{Play, STAYS, plain_sum};
 use crate::wire::{Body, BodyKind, LinkEnd, Message, Outgoing};
-use crate::{AggregationTerms, MaskRejected, MemberId};
+use crate::{AggregationTerms, MaskRejected, Member, MemberId};
 use proptest::prelude::*;
 
 fn terms() -> AggregationTerms {
@@ -366,6 +366,47 @@ fn a_second_list_of_survivors_gets_no_answer() {
         Err(MaskRejected::Duplicate(BodyKind::Survivors))
     );
     assert!(play.members[0].is_done());
+}
+
+/// Three of four are enough for the terms, and not for a member that sums everybody or nobody; and no
+/// two members have one key.
+#[test]
+fn a_member_of_all_answers_no_list_that_leaves_somebody_out() {
+    let terms = terms();
+    let mut refusals = 0;
+    play_with(
+        &terms,
+        |_, _, _| (),
+        |play, to, bytes| {
+            let members = std::mem::take(&mut play.members);
+            play.members = members.into_iter().map(Member::of_all).collect();
+            let mut refused = |change: &dyn Fn(&mut Body)| {
+                let bytes = altered(&terms, to, bytes, |message| change(&mut message.body));
+                refusals += 1;
+                play.members[to as usize].on_message(&bytes).unwrap_err()
+            };
+            let found = refused(&|body| match body {
+                Body::Directory(keys) => drop(keys.pop()),
+                Body::Deliveries(sealed) => drop(sealed.pop()),
+                Body::Survivors { count, holders } => {
+                    let other = *holders.iter().rfind(|other| **other != to).unwrap();
+                    holders.retain(|member| *member != other);
+                    *count -= 1;
+                }
+                other => panic!("{other:?}"),
+            });
+            assert_eq!(found, MaskRejected::NotEverybody { found: 3, members: 4 });
+            if let Body::Directory(_) = Message::decode(&terms, to, bytes).unwrap().body {
+                let equal = refused(&|body| {
+                    if let Body::Directory(keys) = body {
+                        keys[1].1.mask = keys[0].1.mask;
+                    }
+                });
+                assert!(matches!(equal, MaskRejected::EqualKeys(_)), "{equal}");
+            }
+        },
+    );
+    assert_eq!(refusals, 4 * 4);
 }
 
 #[test]

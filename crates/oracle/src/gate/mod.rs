@@ -164,6 +164,19 @@ impl Gate<Keyed> {
         Ok(self.source.fingerprint()?)
     }
 
+    /// The same of a table that no gate is opened on here.
+    ///
+    /// # Errors
+    /// If it has no canonical bytes.
+    pub fn fingerprint_of(
+        table: &PrivateTable,
+        loss: &dyn Loss,
+        opening: &PrivacyModel,
+        (key, run): (NoiseKey, &Digest),
+    ) -> Result<Digest, Refusal> {
+        Ok(Keyed::new(key, run, table.table(), opening, loss)?.fingerprint()?)
+    }
+
     /// What must survive a crash, for [`Gate::recall`].
     pub fn books(&self) -> &Books {
         &self.books

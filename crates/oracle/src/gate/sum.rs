@@ -1,8 +1,9 @@
 //! Sums that leave a gate as integers with this party's own noise: to be seen as they are, or behind
 //! masks. Proof: proofs/noisy-sums.md.
 
-use reticent_accountant::View;
+use reticent_accountant::{Event, View};
 use reticent_masks::{AggregationTerms as MaskTerms, Member, MemberId, NoiseShare};
+use reticent_noise::Digest;
 
 use super::{Gate, Keyed, NoiseSource};
 use crate::noisy::masked_event;
@@ -46,14 +47,26 @@ impl Gate<Keyed> {
         books.release_once(round.into(), context, vec![event], answer)
     }
 
+    /// Enters a sum that was answered before a crash.
+    pub(crate) fn recall_sum(
+        &mut self,
+        round: u32,
+        asked: Digest,
+        event: Event,
+    ) -> Result<(), Refusal> {
+        self.books.release_once(round.into(), asked, vec![event], || Ok(())).map(drop)
+    }
+
     /// A sum over all units with this party's share of the noise, as a member of a masked sum;
-    /// entered as what the sum costs. A member is good for one round of masks.
+    /// entered as what the sum costs. A member is good for one round of masks. Its masks are from
+    /// `key`, or from the noise's own words; with a key the same is made again for who goes on with
+    /// what it was, in the same bytes.
     pub(crate) fn mask_sum(
         &mut self,
         what: &RecordSum<'_>,
         share: &NoiseShare,
         masks: &MaskTerms,
-        id: MemberId,
+        (id, key): (MemberId, Option<&[u8; 32]>),
     ) -> Result<Member, Refusal> {
         let (shape, terms) = (self.inside.shape(), self.inside.terms);
         what.check(shape)?;
@@ -65,7 +78,7 @@ impl Gate<Keyed> {
         let mut hasher = self.source.hasher("masked sum", &self.books, &self.inside.lineage);
         let asked = (what, share, masks.run(), masks.round(), id);
         let context = hasher.canonical(&asked)?.finish();
-        if self.books.knows(&context) {
+        if key.is_none() && self.books.knows(&context) {
             return Err(Refusal::RoundReleased(masks.round()));
         }
         let masked = |error: &dyn std::fmt::Display| Refusal::BadQuery(error.to_string());
@@ -78,8 +91,9 @@ impl Gate<Keyed> {
                 let mut sum = vec![0; what.len(shape)];
                 inside.holder.sum(what, &*inside.loss, None, &mut sum)?;
                 let values = share.perturb(entropy, &sum)?;
-                let key = entropy.key()?;
-                Member::new(masks.clone(), id, &key, values).map_err(|error| masked(&error))
+                let drawn = entropy.key()?;
+                Member::new(masks.clone(), id, key.unwrap_or(&drawn), values)
+                    .map_err(|error| masked(&error))
             })
         };
         Ok(books.release_once(masks.round(), context, vec![event], member)?.into_inner())

@@ -24,7 +24,7 @@ use crate::terms::Terms;
 
 /// How many deviations of noise the ring of a masked sum has room for, and half of the ring.
 const TAILS: f64 = 12.0;
-const HALF: f64 = 9_223_372_036_854_775_808.0;
+pub(super) const HALF: f64 = 9_223_372_036_854_775_808.0;
 
 /// Who adds which part of the noise of a sum, and who sees what. Public, and agreed on beforehand.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

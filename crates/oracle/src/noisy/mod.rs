@@ -21,7 +21,7 @@ mod server;
 
 pub use law::SumLaw;
 pub(crate) use law::masked_event;
-pub use party::{SumParty, SumPartyReport};
+pub use party::{SumParty, SumPartyReport, SumProgress};
 pub use plan::SumPlan;
 pub(crate) use plan::{DraftedPlan, PlannedStep};
-pub use server::{NoisySums, SumCarrier};
+pub use server::{NoisySums, PartialSum, RoundRequest, SumCarrier};

@@ -95,9 +95,9 @@ impl SumPlan {
         self.steps.get((round as usize).checked_sub(1)?).copied()
     }
 
-    /// Whether coordinates change in one of these rounds.
-    pub(crate) fn changes_basis(&self, rounds: std::ops::Range<u32>) -> bool {
-        rounds.filter_map(|round| self.step(round)).any(|step| step.mapped.is_some())
+    /// The last change of coordinates in these rounds; `None` where they stay.
+    pub(crate) fn last_change(&self, rounds: std::ops::RangeInclusive<u32>) -> Option<bool> {
+        rounds.rev().filter_map(|round| self.step(round)).find_map(|step| step.mapped)
     }
 
     /// The sum that a round has, if this is what is to be summed in it.

@@ -6,6 +6,7 @@ use reticent_noise::Digest;
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
+use super::law::HALF;
 use super::plan::{PlannedStep, SumPlan, unplanned};
 use super::request::SumRequest;
 use crate::claim::PaperClaim;
@@ -24,6 +25,40 @@ pub trait SumCarrier: std::fmt::Debug + Send {
     /// # Errors
     /// If there is none, because somebody did not answer.
     fn sum(&mut self, round: u32, request: &[u8], len: usize) -> Result<Vec<i64>, Refusal>;
+
+    /// The sum over those who stay, where a masked sum is opened without those who leave. By default
+    /// everybody must stay.
+    ///
+    /// # Errors
+    /// If there is none, because too many did not answer.
+    fn sum_of_stayed(
+        &mut self,
+        round: u32,
+        request: RoundRequest<'_>,
+        len: usize,
+    ) -> Result<PartialSum, Refusal> {
+        let values = self.sum(round, request.usual, len)?;
+        Ok(PartialSum { values, absent: Vec::new() })
+    }
+}
+
+/// What parties are asked in a round.
+#[derive(Clone, Copy, Debug)]
+pub struct RoundRequest<'a> {
+    /// Of whoever has heard every change of coordinates.
+    pub usual: &'a [u8],
+    /// The round of the last change, and what a party is asked that has answered none since: the same,
+    /// with the coordinates. `None` while nobody has been away.
+    pub behind: Option<(u32, &'a [u8])>,
+}
+
+/// A sum, and who is not in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartialSum {
+    /// The sum over all others.
+    pub values: Vec<i64>,
+    /// Who left, in increasing order.
+    pub absent: Vec<u32>,
 }
 
 /// What an algorithm asks where answers come from parties that add the noise themselves. It follows
@@ -38,6 +73,12 @@ pub struct NoisySums {
     round: u32,
     /// Coordinates that the next sum comes with.
     basis: Option<Option<Vec<f64>>>,
+    /// The last change of them, and the round that it came with.
+    told: Option<(u32, Option<Vec<f64>>)>,
+    /// The number of units of each party, where it is public.
+    sizes: Option<Vec<u64>>,
+    /// How many parties the sum of each round was taken over.
+    attendance: Vec<u32>,
     /// Whether somebody did not answer: some may have changed the coordinates, and others not.
     ended: bool,
     claimed: bool,
@@ -78,6 +119,9 @@ impl NoisySums {
             agreed,
             round: 0,
             basis: None,
+            told: None,
+            sizes: None,
+            attendance: Vec::new(),
             ended: false,
             claimed: false,
             carrier,
@@ -88,6 +132,24 @@ impl NoisySums {
     /// From here on, `listener` hears every answer, and how many there were.
     pub fn listen(&mut self, listener: Listener) {
         self.listener = Some(listener);
+    }
+
+    /// From here on, a sum that somebody is missing from is scaled by these public numbers of units,
+    /// one for each party; else every party counts for the same share of all.
+    ///
+    /// # Errors
+    /// If there are not as many as parties.
+    pub fn weigh(&mut self, sizes: Vec<u64>) -> Result<(), Refusal> {
+        if sizes.len() != self.plan.law().parties() as usize {
+            return Err(wrong("there are not as many sizes as parties"));
+        }
+        self.sizes = Some(sizes);
+        Ok(())
+    }
+
+    /// How many parties the sum of each round was taken over.
+    pub fn attendance(&self) -> &[u32] {
+        &self.attendance
     }
 
     /// Rounds that were asked for.
@@ -124,16 +186,62 @@ impl NoisySums {
         if planned != Some(step) {
             return Err(unplanned(step.to_string(), planned));
         }
-        let basis = self.basis.take().map(|images| images.map(Into::into));
-        let request = SumRequest { agreed: self.agreed, basis, what: asked.what.clone() }.pack()?;
+        if let Some(basis) = self.basis.take() {
+            self.told = Some((round, basis));
+        }
+        let now = self.told.as_ref().filter(|(since, _)| *since == round);
+        let usual = self.request(asked, now.map(|(_, images)| images.as_deref()))?;
+        let everybody = self.attendance.iter().all(|&stayed| stayed == self.plan.law().parties());
+        let behind = match &self.told {
+            Some((since, images)) if !everybody => {
+                Some((*since, self.request(asked, Some(images.as_deref()))?))
+            }
+            _ => None,
+        };
+        let behind = behind.as_ref().map(|(since, request)| (*since, &request[..]));
         let len = asked.what.len(shape);
         self.round = round;
-        let sum = self.carrier.sum(round, &request, len);
+        let sum = self.carrier.sum_of_stayed(round, RoundRequest { usual: &usual, behind }, len);
         self.ended = sum.is_err();
         match sum? {
-            sum if sum.len() == len => Ok(sum),
+            sum if sum.values.len() == len => self.scaled(sum),
             _ => Err(wrong("the parties' sum has another length than what was asked for")),
         }
+    }
+
+    fn request(
+        &self,
+        asked: &AskedSum<'_>,
+        basis: Option<Option<&[f64]>>,
+    ) -> Result<Vec<u8>, Refusal> {
+        let basis = basis.map(|images| images.map(Into::into));
+        SumRequest { agreed: self.agreed, basis, what: asked.what.clone() }.pack()
+    }
+
+    /// A sum over all from that over those who stayed: what the units of these say, on average, is
+    /// said of everybody's. Public numbers alone, after the noise.
+    fn scaled(&mut self, sum: PartialSum) -> Result<Vec<i64>, Refusal> {
+        let PartialSum { values, absent } = sum;
+        let parties = self.plan.law().parties();
+        self.attendance.push(parties - (absent.len() as u32).min(parties));
+        if absent.is_empty() {
+            return Ok(values);
+        }
+        let one = |party: u32| match &self.sizes {
+            Some(sizes) => sizes.get(party as usize).copied().unwrap_or(0),
+            None => 1,
+        };
+        let all: u64 = (0..parties).map(one).sum();
+        let gone: u64 = absent.iter().map(|&party| one(party)).sum();
+        if gone >= all {
+            return Err(wrong("nobody who has records has stayed in a sum"));
+        }
+        let factor = all as f64 / (all - gone) as f64;
+        let scaled = |value: i64| match (value as f64 * factor).round() {
+            scaled if scaled.abs() < HALF => Ok(scaled as i64),
+            _ => Err(wrong("a sum of those who stayed, scaled to all, has no room in 64 bits")),
+        };
+        values.into_iter().map(scaled).collect()
     }
 }
 

@@ -150,7 +150,7 @@ impl<'j, Q: Question> JobBetween<'j, Q> {
         let key = protection.key()?;
         let tables = dealing.deal(table, opening, &key)?;
         let digest = Hasher::new("reticent question").field(Q::NAME.as_bytes()).finish();
-        let mut held = HeldRun::open(job, tables, (&key, &digest), run)?;
+        let mut held = HeldRun::open(job, tables, (&key, &digest, None), run)?;
         if unpaid {
             held.read_freely();
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use reticent_accountant::{Adjacency, Unit};
+use reticent_accountant::{Adjacency, Unit, View};
 use reticent_admm::{PartyRho, ProblemFacts, Settings};
 use reticent_oracle::{Digest, PrivacyModel, Skew};
 use reticent_runtime::{self as runtime, Failures, ProtocolEntry, ProtocolRecipe, Topology};
@@ -14,11 +14,14 @@ use super::noisy::NoisyJob;
 use super::simulation::Simulation;
 use crate::budget::Budget;
 use crate::error::Error;
+use crate::fit::Fit;
 use crate::guarantee::Guarantee;
 use crate::job::Job;
 use crate::map::{self, MapCell, MapProcedure};
 use crate::objective::Objective;
 use crate::record_weights;
+use crate::solver::Solver;
+use crate::task::Task;
 
 /// The graph of the parties when none is named.
 const COMPLETE: &str = "complete";
@@ -81,7 +84,8 @@ impl Simulation {
         let alike = "between parties every record counts once";
         record_weights::check_alike(self.problem.schema(), alike)?;
         let digest = self.digest()?;
-        if held::is_held(self.entry) {
+        let entry = self.entry();
+        if held::is_held(entry) {
             return self.check_held(digest);
         }
         self.check_noise()?;
@@ -102,17 +106,17 @@ impl Simulation {
         let opening = PrivacyModel {
             adjacency: Adjacency::ReplaceOne,
             unit: unit.unwrap_or(usual),
-            view: self.trust.unwrap_or(self.entry.views[0]),
+            view: self.trust.unwrap_or(entry.views[0]),
             public_n: None,
             intercept: objective.constant,
         };
-        no_needless_graph(self.entry, self.topology.as_deref())?;
+        no_needless_graph(entry, self.topology.as_deref())?;
         keeps_persons_whole(self.split, &objective.schema, opening.unit)?;
-        let noisy = self.entry.private && self.noise != Some(0.0);
+        let noisy = entry.private && self.noise != Some(0.0);
         let budget = self.guarantee.budget(noisy)?;
         let job = SimulationJob {
             objective,
-            entry: self.entry,
+            entry,
             settings: self.settings,
             opening,
             budget,
@@ -136,6 +140,50 @@ impl Simulation {
         job.try_out()?;
         job.check_offered()?;
         Ok(job)
+    }
+
+    /// The run of an algorithm of one table, and the fit that it does; how sums come about is not said
+    /// yet.
+    pub(super) fn of_one_table(
+        self,
+        view: View,
+        digest: Digest,
+    ) -> Result<(SimulationJob, Task), Error> {
+        let entry = self.entry();
+        let Simulation { problem, settings, mut guarantee, noise, standard_errors, .. } = self;
+        let owned = self.split.is_none() || problem.schema().user().is_some();
+        let usual = if owned { Unit::User } else { Unit::Record };
+        let unit = guarantee.unit.unwrap_or(usual);
+        guarantee.unit = Some(unit);
+        keeps_persons_whole(self.split, problem.schema(), unit)?;
+        let Guarantee { seed, delta, .. } = guarantee;
+        let fit = Fit { noise, guarantee, standard_errors, ..Fit::of(problem) };
+        let solver = Solver::named(entry.name)?.with(settings.clone())?;
+        let mut task = Task::new(fit.solver(solver), false)?;
+        task.protection.opening.view = view;
+        let job = SimulationJob {
+            entry,
+            settings,
+            opening: task.protection.opening,
+            budget: task.protection.budget,
+            budgets: self.budgets,
+            paid_by_parties: self.paid_by_parties,
+            split: self.split,
+            owners: self.owners,
+            skew: self.skew.unwrap_or_default(),
+            topology: self.topology.unwrap_or_default(),
+            public_seed: self.public_seed,
+            failures: self.failures,
+            noise,
+            seed,
+            delta,
+            digest,
+            objective: task.objective.clone(),
+            held: None,
+            noisy: None,
+        };
+        job.has_parties()?;
+        Ok((job, task))
     }
 
     /// Refuses neighbours of which one has a party more, and what goes with them.

@@ -10,29 +10,29 @@
 
 use std::sync::{Arc, LazyLock};
 
-use reticent_accountant::{Adjacency, Ledger, Unit, View};
+use reticent_accountant::{Adjacency, Ledger, View};
 use reticent_admm::catalogue::{self, AlgorithmEntry, AlgorithmKind};
 use reticent_admm::{Refused, unwatched};
-use reticent_noise::NoiseKey;
-use reticent_oracle::{Digest, PrivacyModel, PrivateTable, Refusal, Rehearsal, Sampling};
+use reticent_noise::{Hasher, NoiseKey};
+use reticent_oracle::{
+    Digest, Entropy, Gate, PrivacyModel, PrivateTable, Refusal, Rehearsal, Sampling,
+};
 use reticent_runtime::{
-    self as runtime, Failures, Post, Protocol, ProtocolEntry, ProtocolRecipe, Traffic,
+    self as runtime, Checkpoint, Failures, Post, Protocol, ProtocolEntry, ProtocolRecipe, Traffic,
 };
 
 use super::check::{SimulationJob, no_needless_graph};
-use super::dealing::{dealt, keeps_persons_whole};
+use super::dealing::dealt;
 use super::run::{CheckpointOptions, Simulated};
 use super::simulation::Simulation;
 use super::{NodeModels, PartyBooks};
 use crate::certificate::Certificate;
 use crate::error::Error;
-use crate::fit::Fit;
 use crate::guarantee::Guarantee;
 use crate::job::{HeldBy, Job, Ready, SOME};
 use crate::model::Model;
 use crate::procedure::{Ground, Procedure};
 use crate::run::Noise;
-use crate::solver::Solver;
 use crate::stage::Run;
 use crate::task::Task;
 use crate::trace::Trace;
@@ -94,11 +94,12 @@ pub(super) fn held_by(parties: u32, opening: &PrivacyModel) -> HeldBy {
 }
 
 impl<'j, P: Procedure> HeldRun<'j, P> {
-    /// Entrusts the parties' tables to the gate of a job; `digest` stands for what is asked.
+    /// Entrusts the parties' tables to the gate of a job; `digest` stands for what is asked, and noise
+    /// comes from `entropy`, or else from where the guarantee says.
     pub fn open(
         job: &'j Job<P>,
         tables: Vec<PrivateTable>,
-        (key, digest): (&NoiseKey, &Digest),
+        (key, digest, entropy): (&NoiseKey, &Digest, Option<Entropy>),
         run: &mut Run<'_>,
     ) -> Result<Self, Error> {
         let Ground { schema, loss, protection } = job.procedure().ground();
@@ -106,7 +107,7 @@ impl<'j, P: Procedure> HeldRun<'j, P> {
         let opening = (&protection.opening, schema.width());
         let (rows, post) = runtime::entrust(tables, loss, opening, (key, &name))?;
         let by = held_by(parties, &protection.opening);
-        let ready = job.open_held((rows, by), None, run)?;
+        let ready = job.open_held((rows, by), entropy, run)?;
         Ok(HeldRun { ready, post, parties })
     }
 }
@@ -119,50 +120,16 @@ impl Simulation {
             return self.check_noisy(digest, view);
         }
         self.check_entrusted()?;
-        let Simulation { problem, entry, settings, mut guarantee, noise, standard_errors, .. } =
-            self;
-        let owned = self.split.is_none() || problem.schema().user().is_some();
-        let usual = if owned { Unit::User } else { Unit::Record };
-        let unit = guarantee.unit.unwrap_or(usual);
-        guarantee.unit = Some(unit);
-        keeps_persons_whole(self.split, problem.schema(), unit)?;
-        check_sizes(&guarantee, self.split, settings.sampling)?;
-        let Guarantee { seed, delta, .. } = guarantee;
-        let fit = Fit { noise, guarantee, standard_errors, ..Fit::of(problem) };
-        let task =
-            Task::new(fit.solver(Solver::named(entry.name)?.with(settings.clone())?), false)?;
+        check_sizes(&self.guarantee, self.split, self.settings.sampling)?;
+        let (job, task) = self.of_one_table(view, digest)?;
         asks_for_sums(&task)?;
-        let (objective, opening) = (task.objective.clone(), task.protection.opening);
-        let budget = task.protection.budget;
-        let job = SimulationJob {
-            entry,
-            settings,
-            opening,
-            budget,
-            budgets: self.budgets,
-            paid_by_parties: self.paid_by_parties,
-            split: self.split,
-            owners: self.owners,
-            skew: self.skew.unwrap_or_default(),
-            topology: self.topology.unwrap_or_default(),
-            public_seed: self.public_seed,
-            failures: self.failures,
-            noise,
-            seed,
-            delta,
-            digest,
-            objective,
-            held: None,
-            noisy: None,
-        };
-        job.has_parties()?;
         Ok(SimulationJob { held: Some(Job::new(Training::one(task))), ..job })
     }
 
     /// Refuses what is said of a run that no run on entrusted sums has.
     fn check_entrusted(&self) -> Result<(), Error> {
         self.check_skew()?;
-        no_needless_graph(self.entry, self.topology.as_deref())?;
+        no_needless_graph(self.entry(), self.topology.as_deref())?;
         if self.failures != Failures::default() {
             let why = "a party that stays away would be missing from the model without a word: on entrusted sums a run ends \
                        where a party does; leave it out, or use `algorithm = federated`";
@@ -254,19 +221,29 @@ fn asks_for_sums(task: &Task) -> Result<(), Error> {
 }
 
 impl SimulationJob {
-    /// Refuses to keep what cannot be gone on with.
-    pub(super) fn keeps_nothing(&self, keep: CheckpointOptions<'_>) -> Result<(), Error> {
-        match keep.checkpoint {
-            None => Ok(()),
-            Some(file) => {
-                let why = format!(
-                    "{} on sums cannot go on after a crash yet, and begins anew; leave it out, or use `algorithm = \
-                     federated`",
-                    self.entry.name
-                );
-                Err(Error::value("checkpoint", file.display(), why))
-            }
+    /// Keeps the key of a run on entrusted sums, or goes on from it: what was asked is asked again,
+    /// and has the same answers, because all noise follows from the key and the tables are the same.
+    pub(super) fn kept_entropy(
+        &self,
+        tables: &[PrivateTable],
+        (key, checkpoint): (&NoiseKey, Option<&Checkpoint>),
+        keep: CheckpointOptions<'_>,
+    ) -> Result<Option<Entropy>, Error> {
+        let Some(file) = keep.checkpoint else { return Ok(None) };
+        let (run, loss) = (runtime::run_id(&self.digest, key)?, &*self.objective.loss);
+        let mut all = Hasher::new("reticent tables");
+        for (number, table) in (0..).zip(tables) {
+            let own = (key.child(number), &run);
+            all.field(&Gate::fingerprint_of(table, loss, &self.opening, own)?);
         }
+        let tables = all.finish();
+        match checkpoint {
+            Some(checkpoint) => checkpoint.is_of(&self.digest, &tables)?,
+            None => Checkpoint::of_key(self.digest, tables, key).save(file)?,
+        }
+        // A seeded run has the bits of the seeded fit of one table, which are the same every time.
+        let label = Hasher::new("reticent noise of entrusted sums").field(&run).finish();
+        Ok(self.seed.is_none().then(|| key.entropy(&label)))
     }
 }
 
@@ -310,6 +287,7 @@ impl SimulationJob {
             rounds,
             traffic: Some(traffic),
             rejections: Default::default(),
+            fewest: None,
             trace,
         })
     }

@@ -9,10 +9,12 @@ mod held;
 mod nodes;
 mod noisy;
 mod remote;
+mod remote_sums;
 mod run;
 mod seating;
 mod simulation;
 mod spec;
+mod usual;
 
 pub use asked::{JobBetween, ReadyBetween};
 pub use books::{PartyBooks, Spread};
@@ -22,6 +24,7 @@ pub use nodes::NodeModels;
 #[doc(hidden)]
 pub use noisy::CalibratedSums;
 pub use remote::{RemoteJob, RemoteRun};
+pub use remote_sums::RemoteSums;
 pub use reticent_oracle::Skew;
 pub use reticent_runtime::{Failures, Traffic};
 pub use run::{CheckpointOptions, ReadySimulation, Simulated};

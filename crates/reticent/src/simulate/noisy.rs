@@ -16,24 +16,23 @@ use reticent_admm::{ProblemFacts, fraction, unwatched};
 use reticent_oracle::{
     Digest, NoiseKey, PrivateTable, Refusal, Rehearsal, Sampling, SumLaw, SumPlan, Terms,
 };
-use reticent_runtime::{self as runtime, Failures, NoisyParties, PartyReport, ProtocolEntry};
+use reticent_runtime::{
+    self as runtime, Checkpoint, Failures, NoisyParties, PartyReport, ProtocolEntry,
+};
 
 use super::check::{SimulationJob, no_needless_graph};
-use super::dealing::{dealt, keeps_persons_whole};
+use super::dealing::dealt;
 use super::held::{asks_for_more, check_public_sizes, not_sums};
-use super::run::{BETWEEN_PARTIES, Simulated};
+use super::run::{BETWEEN_PARTIES, CheckpointOptions, Simulated};
 use super::simulation::Simulation;
 use super::{NodeModels, PartyBooks};
 use crate::certificate::Certificate;
 use crate::error::Error;
-use crate::fit::Fit;
-use crate::guarantee::Guarantee;
 use crate::job::SOME;
 use crate::map;
 use crate::model::{Extras, Model};
 use crate::procedure::{Hearers, Seen};
 use crate::run::{Calibrated, Noise};
-use crate::solver::Solver;
 use crate::stage::{Run, Stage};
 use crate::task::Task;
 use crate::trace::Recorder;
@@ -60,11 +59,11 @@ pub(super) struct NoisyJob {
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct CalibratedSums {
-    task: Task,
-    terms: Terms,
-    public: ProblemFacts,
-    noise: Noise,
-    plan: Arc<SumPlan>,
+    pub(super) task: Task,
+    pub(super) terms: Terms,
+    pub(super) public: ProblemFacts,
+    pub(super) noise: Noise,
+    pub(super) plan: Arc<SumPlan>,
 }
 
 /// The same with its tables, ready to begin.
@@ -83,48 +82,15 @@ impl Simulation {
     ) -> Result<SimulationJob, Error> {
         let honest = self.settings.honest.take();
         self.check_unused(view, honest)?;
-        let Simulation { problem, entry, settings, mut guarantee, noise, standard_errors, .. } =
-            self;
-        let owned = self.split.is_none() || problem.schema().user().is_some();
-        let usual = if owned { Unit::User } else { Unit::Record };
-        let unit = guarantee.unit.unwrap_or(usual);
-        guarantee.unit = Some(unit);
-        keeps_persons_whole(self.split, problem.schema(), unit)?;
-        check_public_sizes(&guarantee, self.split)?;
-        let Guarantee { seed, delta, .. } = guarantee;
-        let fit = Fit { noise, guarantee, standard_errors, ..Fit::of(problem) };
-        let solver = Solver::named(entry.name)?.with(settings.clone())?;
-        let mut task = Task::new(fit.solver(solver), false)?;
-        task.protection.opening.view = view;
-        // No other trust would help what asks for more than sums.
-        let more = |why| if asks_for_more(&task) { not_sums(entry.name) } else { why };
-        needs_server(entry, view).and_then(|()| map::offered(&task.cell(false))).map_err(more)?;
-        let (objective, opening) = (task.objective.clone(), task.protection.opening);
-        let budget = task.protection.budget;
+        check_public_sizes(&self.guarantee, self.split)?;
         let honest = fraction("honest", honest.unwrap_or(HONEST))?;
+        let (job, task) = self.of_one_table(view, digest)?;
+        // No other trust would help what asks for more than sums.
+        let more = |why| if asks_for_more(&task) { not_sums(job.entry.name) } else { why };
+        needs_server(job.entry, view)
+            .and_then(|()| map::offered(&task.cell(false)))
+            .map_err(more)?;
         let noisy = NoisyJob { task, honest };
-        let job = SimulationJob {
-            entry,
-            settings,
-            opening,
-            budget,
-            budgets: self.budgets,
-            paid_by_parties: self.paid_by_parties,
-            split: self.split,
-            owners: self.owners,
-            skew: self.skew.unwrap_or_default(),
-            topology: self.topology.unwrap_or_default(),
-            public_seed: self.public_seed,
-            failures: self.failures,
-            noise,
-            seed,
-            delta,
-            digest,
-            objective,
-            held: None,
-            noisy: None,
-        };
-        job.has_parties()?;
         noisy.try_out(job.split)?;
         Ok(SimulationJob { noisy: Some(noisy), ..job })
     }
@@ -132,7 +98,7 @@ impl Simulation {
     /// Refuses what is said of a run that no run on noisy sums has.
     fn check_unused(&self, view: View, honest: Option<f64>) -> Result<(), Error> {
         self.check_skew()?;
-        no_needless_graph(self.entry, self.topology.as_deref())?;
+        no_needless_graph(self.entry(), self.topology.as_deref())?;
         if let Some(honest) = honest.filter(|_| view == View::Local) {
             let why = "it is for `trust = secure-aggregation`; where every answer is seen nobody else's noise counts; leave it out";
             return Err(Error::value("honest", honest, why));
@@ -146,11 +112,7 @@ impl Simulation {
                        fit` on one table";
             return Err(Error::value("noise", 0, why));
         }
-        if self.failures != Failures::default() {
-            let why = "a party that stays away would be missing from the model without a word, so that a run on sums ends \
-                       where a party does; leave it out, or use `algorithm = federated`";
-            return Err(Error::value("fail", "given", why));
-        }
+        check_failures(&self.failures, view)?;
         match self.budgets.iter().next() {
             None => Ok(()),
             Some((party, _)) => {
@@ -172,6 +134,29 @@ fn needs_server(entry: &ProtocolEntry, view: View) -> Result<(), Error> {
         entry.name
     );
     Err(Error::value("trust", view, why))
+}
+
+/// Refuses what may not, or cannot, go wrong in a run on noisy sums.
+fn check_failures(failures: &Failures, view: View) -> Result<(), Error> {
+    let Failures { delay, byzantine, restart, .. } = *failures;
+    let why = match view {
+        _ if *failures == Failures::default() => return Ok(()),
+        View::SecureAggregation if delay > 0.0 => {
+            "a message that comes a round late is lost here, because its sum is over; say `before` or `after`"
+        }
+        View::SecureAggregation if byzantine > 0.0 => {
+            "nobody sees how large a masked vector is; leave it out, or use `algorithm = federated`"
+        }
+        View::SecureAggregation if restart > 0.0 => {
+            "a run on sums goes on after a crash by itself, from a checkpoint; leave it out"
+        }
+        View::SecureAggregation => return Ok(failures.check()?),
+        _ => {
+            "where every answer is seen a run on sums ends where a party does: a party that stays away would be missing \
+             from the model without a word; leave it out, or use secure-aggregation, or `algorithm = federated`"
+        }
+    };
+    Err(Error::value("fail", "given", why))
 }
 
 fn law(view: View, parties: u32, honest: f64) -> Result<SumLaw, Error> {
@@ -205,10 +190,14 @@ impl NoisyJob {
         }
     }
 
+    /// Who adds which noise between so many parties.
+    pub(super) fn law_of(&self, parties: u32) -> Result<SumLaw, Error> {
+        law(self.task.protection.opening.view, parties, self.honest)
+    }
+
     /// The fit between so many parties.
     fn task_of(&self, parties: u32) -> Result<Task, Error> {
-        let law = law(self.task.protection.opening.view, parties, self.honest)?;
-        Ok(Task { between: Some(law), ..self.task.clone() })
+        Ok(Task { between: Some(self.law_of(parties)?), ..self.task.clone() })
     }
 
     /// The fit, with fewer steps where each is as good as several.
@@ -227,7 +216,7 @@ impl NoisyJob {
         Ok(task)
     }
 
-    fn calibrate(&self, parties: u32, population: u64) -> Result<CalibratedSums, Error> {
+    pub(super) fn calibrate(&self, parties: u32, population: u64) -> Result<CalibratedSums, Error> {
         let task = self.with_rounds(parties, population)?;
         let terms = task.protection.terms(population)?;
         let Calibrated { public, noise, .. } = match (task.noise, task.protection.budget) {
@@ -259,11 +248,18 @@ impl SimulationJob {
         &self,
         noisy: &NoisyJob,
         (tables, key): (Vec<PrivateTable>, &NoiseKey),
+        (keep, checkpoint): (CheckpointOptions<'_>, Option<Checkpoint>),
         (run, unpaid): (&mut Run<'_>, bool),
     ) -> Result<NoisyRun, Error> {
         run.enter(Stage::Calibrating)?;
         let calibrated = noisy.calibrate(tables.len() as u32, self.population(&tables))?;
         let parties = calibrated.seat(self, tables, key)?;
+        if let Some(checkpoint) = checkpoint {
+            parties.resume(&checkpoint, &self.digest)?;
+        }
+        if let Some(file) = keep.checkpoint {
+            parties.keep(file, &self.digest, key);
+        }
         Ok(NoisyRun { calibrated, parties, unpaid })
     }
 
@@ -274,8 +270,9 @@ impl SimulationJob {
         Some(noisy.calibrate(like.len() as u32, self.population(like)))
     }
 
-    /// What the guarantee of each party takes as given.
-    fn assumed(&self, law: &SumLaw, sampled: bool) -> Vec<String> {
+    /// What the guarantee of each party takes as given; `signed` where members know each other's keys
+    /// by signatures and sum everybody or nobody, so that nothing rests on the server.
+    pub(super) fn assumed(&self, law: &SumLaw, sampled: bool, signed: bool) -> Vec<String> {
         let mut assumed = match law {
             SumLaw::Local { .. } => vec![
                 "the server, and whoever it tells, sees every answer of each party; what covers a record there is its own party's \
@@ -283,16 +280,35 @@ impl SimulationJob {
                     .to_owned(),
             ],
             SumLaw::Masked(members) => {
-                let mut masked = vec![
-                    format!(
-                        "the server follows the protocol of the masked sums, and of {} parties no more than {} do not, or tell \
-                         others their noise; who they are was settled before",
-                        members.members(),
-                        members.corrupt()
+                let (all, few) = (members.members(), members.corrupt());
+                let server = match signed {
+                    false => format!(
+                        "the server follows the protocol of the masked sums, and of {all} parties no more than {few} do not, or \
+                         tell others their noise; who they are was settled before"
                     ),
-                    "X25519, HKDF-SHA256, ChaCha20 and Poly1305 are as hard to break as they are believed to be"
-                        .to_owned(),
+                    true => format!(
+                        "of {all} parties no more than {few} do not follow the protocol of the masked sums, or tell the server or \
+                         others their noise; who they are was settled before; the server may do as it likes"
+                    ),
+                };
+                let ciphers = match signed {
+                    false => "X25519, HKDF-SHA256, ChaCha20 and Poly1305",
+                    true => "Ed25519, X25519, HKDF-SHA256, ChaCha20 and Poly1305",
+                };
+                let mut masked = vec![
+                    server,
+                    format!("{ciphers} are as hard to break as they are believed to be"),
                 ];
+                let (stay, certain) = (members.threshold(), members.certain());
+                masked.push(match signed {
+                    false => format!(
+                        "every sum has the noise of at least {stay} parties, of which {certain} are counted; the records of a party \
+                         that leaves a sum are missing from it, and who leaves is public"
+                    ),
+                    true => format!(
+                        "every sum has the noise of all parties that follow the protocol, of which {certain} are counted"
+                    ),
+                });
                 if !members.is_complete() {
                     masked.push(
                         "who is corrupt and who leaves does not depend on who has masks in common with whom"
@@ -325,7 +341,9 @@ impl CalibratedSums {
         let run = runtime::run_id(&job.digest, key)?;
         let terms = (&job.opening, self.public.shape, self.terms);
         let loss = &job.objective.loss;
-        Ok(runtime::noisy_parties(tables, loss, terms, &self.plan, (key, &run))?)
+        let parties = runtime::noisy_parties(tables, loss, terms, &self.plan, (key, &run))?;
+        parties.post.fail(job.failures)?;
+        Ok(parties)
     }
 
     /// The plan of each party.
@@ -354,7 +372,7 @@ impl CalibratedSums {
         victim: u32,
         #[cfg(reticent_seeded_bugs)] bug: Option<reticent_oracle::Bug>,
     ) -> Result<Seen, Error> {
-        let NoisyParties { mut server, books, post } = self.seat(job, tables, key)?;
+        let NoisyParties { mut server, books, post, .. } = self.seat(job, tables, key)?;
         #[cfg(reticent_seeded_bugs)]
         if let Some(bug) = bug {
             books.spoil(bug)?;
@@ -427,8 +445,9 @@ impl NoisyRun {
         let server = &mut self.parties.server;
         let outcome = task.perform(server, public, noise, &mut tell)?;
         server.finish()?;
+        let fewest = server.attendance().iter().min().copied();
         let sampled = plan_is_sampled(plan);
-        let (assumed, reports) = (job.assumed(plan.law(), sampled), self.reports());
+        let (assumed, reports) = (job.assumed(plan.law(), sampled, false), self.reports());
         let (name, delta) = (job.entry.name, job.certificate_delta());
         let parties = PartyBooks::new(name, delta, &assumed, &reports)?;
         let certificate = Certificate { choice: outcome.choice, ..parties.run()? };
@@ -441,7 +460,8 @@ impl NoisyRun {
             parties,
             rounds: self.parties.post.rounds(),
             traffic: Some(self.parties.post.traffic()),
-            rejections: Default::default(),
+            rejections: self.parties.post.rejections(),
+            fewest: fewest.filter(|fewest| *fewest < plan.law().parties()),
             trace: None,
         };
         Ok((simulated, Arc::clone(plan)))
@@ -449,7 +469,7 @@ impl NoisyRun {
 }
 
 /// Whether parties draw samples.
-fn plan_is_sampled(plan: &SumPlan) -> bool {
+pub(super) fn plan_is_sampled(plan: &SumPlan) -> bool {
     use reticent_accountant::Mechanism;
     let drawn = |entry: &reticent_accountant::LedgerEntry| {
         matches!(entry.event().mechanism(), Mechanism::PoissonGaussian(_))

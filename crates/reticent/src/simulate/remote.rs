@@ -1,10 +1,13 @@
 //! A run between parties who are elsewhere, each on a machine of its own: what the party and the lead
 //! make from the description that both have. Of an algorithm of one table on sums that are entrusted
-//! to the lead, as [`held`](super::held) has it in one process.
+//! to the lead, as [`held`](super::held) has it in one process; where parties add the noise
+//! themselves it is in `remote_sums.rs`.
 //!
 //! Proof: proofs/holders.md.
 
-use reticent_accountant::{Adjacency, Ledger, Unit, View};
+use std::sync::{Arc, Mutex};
+
+use reticent_accountant::{Adjacency, Ledger, Unit};
 use reticent_noise::{Hasher, NoiseKey};
 use reticent_oracle::{
     Digest, Entropy, EntrustKey, EntrustedTable, HeldRows, PrivateTable, Refusal,
@@ -13,9 +16,11 @@ use reticent_runtime::{Failures, Traffic};
 
 use super::check::{SimulationJob, find};
 use super::held::{held_by, is_held};
+use super::noisy::CalibratedSums;
 use super::run::Simulated;
 use super::simulation::Simulation;
 use super::spec::{Parties, SimulationSpec, text};
+use super::usual::BEST;
 use crate::budget::Budget;
 use crate::error::Error;
 use crate::job::{Job, Ready};
@@ -26,9 +31,11 @@ use crate::training::Fitted;
 /// A checked run between this many parties, without a table.
 #[derive(Debug)]
 pub struct RemoteJob {
-    job: SimulationJob,
+    pub(super) job: SimulationJob,
     digest: Digest,
     parties: u32,
+    /// What was calibrated for so many units.
+    pub(super) kept: Mutex<Option<(u64, Arc<CalibratedSums>)>>,
 }
 
 /// The lead's run, before anything was asked.
@@ -48,31 +55,35 @@ impl SimulationSpec {
     pub fn remote(&self, parties: u32) -> Result<RemoteJob, Error> {
         self.on_a_network()?;
         let digest = self.resolved()?;
-        let own = Simulation { split: Some(parties), digest: Some(digest), ..self.simulation()? };
+        let mut spec = self.clone();
+        spec.job.algorithm.get_or_insert_with(|| BEST.to_owned());
+        let own = Simulation { split: Some(parties), digest: Some(digest), ..spec.simulation()? };
         if own.problem.schema().user().is_some() && own.guarantee.unit != Some(Unit::Record) {
             let why = "a person may have records with several parties, and nobody could count them as one; say `unit = \
                        \"record\"`, and protect records";
             return Err(Error::value("unit", Unit::User, why));
         }
         let job = own.check()?;
-        if job.held.is_none() || job.budget.is_none() {
+        if job.held.is_none() && job.noisy.is_none() || job.budget.is_none() {
             return Err(Error::value("noise", 0, "a run on a network has noise and a budget"));
         }
-        Ok(RemoteJob { job, digest, parties })
+        if let Some(noisy) = &job.noisy {
+            noisy.check_signed(parties)?;
+        }
+        Ok(RemoteJob { job, digest, parties, kept: Mutex::new(None) })
     }
 
     /// Refuses what is for a run in one process, and what no network runs yet.
     fn on_a_network(&self) -> Result<(), Error> {
-        let entry = find(self.job.algorithm.as_deref().unwrap_or(super::spec::DEFAULT_ALGORITHM))?;
+        let entry = find(self.job.algorithm.as_deref().unwrap_or(BEST))?;
         if !is_held(entry) {
-            let why = "on a network the algorithms of one table run, with `trust = central`: auto, dp-sgd, ssadmm, \
-                       mpadmm, sadmm, vradmm and dp-cd; `reticent simulate` runs this one in one process";
+            let why = "on a network the algorithms of one table run: auto, dp-sgd, ssadmm, mpadmm, sadmm, vradmm and dp-cd; `reticent simulate` runs this one in one process";
             return Err(Error::value("algorithm", entry.name, why));
         }
-        if let Some(view) = self.parties.trust.filter(|view| *view != View::Central) {
-            let why = "on a network the lead is trusted with sums: say `trust = central`; `reticent simulate` has others, \
-                       in one process";
-            return Err(Error::value("trust", view, why));
+        if self.parties.trust.is_none() {
+            let why = "everybody must agree on what the lead is trusted with; say `trust = local`, `secure-aggregation` or \
+                       `central` in [parties]";
+            return Err(Error::value("trust", "none", why));
         }
         let Parties { split, users_from, skew, seed, .. } = &self.parties;
         let dealt = [
@@ -144,7 +155,8 @@ impl RemoteJob {
         let width = self.job.objective.schema.width() as u64 + 1;
         let outputs = self.job.objective.loss.outputs() as u64;
         let numbers = (width * width).max(width * outputs * 2).max(1 << 14);
-        usize::try_from(16 * numbers + units / 8 + (1 << 16)).unwrap_or(usize::MAX)
+        let signatures = 256 * u64::from(self.parties);
+        usize::try_from(16 * numbers + units / 8 + signatures + (1 << 16)).unwrap_or(usize::MAX)
     }
 
     /// Reads a party's table.
@@ -183,17 +195,23 @@ impl RemoteJob {
     /// # Errors
     /// If the budget does not allow it.
     pub fn plan(&self, units: &[Option<u64>]) -> Result<Ledger, Error> {
+        if self.job.noisy.is_some() {
+            return Ok(self.sum_plan(units)?.ledger().clone());
+        }
         let job = self.held()?;
+        let terms = job.procedure().first().protection.terms(self.population(units)?)?;
+        let planned = job.planned(terms)?;
+        planned.plan.clone().ok_or_else(|| Error::value("noise", 0, "a run on a network has noise"))
+    }
+
+    /// The number of units of all parties that answers are divided by.
+    pub(super) fn population(&self, units: &[Option<u64>]) -> Result<u64, Error> {
         let known = units.iter().try_fold(0_u64, |sum, own| sum.checked_add((*own)?));
         let population = match self.tells_units() {
             true => known.filter(|_| units.len() == self.parties as usize),
             false => self.job.opening.public_n,
         };
-        let population =
-            population.ok_or(Error::Missing { what: "a number of records", todo: "say it" })?;
-        let terms = job.procedure().first().protection.terms(population)?;
-        let planned = job.planned(terms)?;
-        planned.plan.clone().ok_or_else(|| Error::value("noise", 0, "a run on a network has noise"))
+        population.ok_or(Error::Missing { what: "a number of records", todo: "say it" })
     }
 
     /// A party's table for the lead that has `to`, and the greeting for it.

@@ -74,6 +74,9 @@ pub struct Simulated {
     pub traffic: Option<Traffic>,
     /// Messages that were rejected, by name; none are told where the traffic is not.
     pub rejections: BTreeMap<String, u64>,
+    /// The fewest parties that a masked sum was taken over, where somebody left one; such a sum has
+    /// the noise of those who stayed, and is scaled to the records of all.
+    pub fewest: Option<u32>,
     /// What the run came to round by round, if it was traced. One that went on from a checkpoint has
     /// a trace of what was left.
     pub trace: Option<Trace>,
@@ -293,9 +296,6 @@ impl SimulationJob {
         absent: &BTreeSet<u32>,
         run: &mut Run<'_>,
     ) -> Result<ReadySimulation<'j>, Error> {
-        if self.held.is_some() || self.noisy.is_some() {
-            self.keeps_nothing(keep)?;
-        }
         if let Some(file) = keep.checkpoint.filter(|_| self.paid_by_parties || !absent.is_empty()) {
             let why = "a run whose parties pay each from a budget of its own cannot go on after a crash: who could pay is \
                        not in a checkpoint; leave it out, or pay from one budget for all";
@@ -316,11 +316,13 @@ impl SimulationJob {
         let unpaid = unpaid || self.skew.reads_labels();
         let run = match (&self.held, &self.noisy) {
             (_, Some(noisy)) => {
-                let noisy = self.open_noisy(noisy, (tables, &key), (run, unpaid))?;
+                let kept = (keep, checkpoint);
+                let noisy = self.open_noisy(noisy, (tables, &key), kept, (run, unpaid))?;
                 Prepared::Noisy(Box::new(noisy))
             }
             (Some(job), _) => {
-                let mut held = HeldRun::open(job, tables, (&key, &self.digest), run)?;
+                let entropy = self.kept_entropy(&tables, (&key, checkpoint.as_ref()), keep)?;
+                let mut held = HeldRun::open(job, tables, (&key, &self.digest, entropy), run)?;
                 if unpaid {
                     held.read_freely();
                 }
@@ -499,7 +501,8 @@ impl SimulationJob {
         )?;
         let nodes = NodeModels::new(model.clone(), self.objective.constant, outcome.nodes);
         let (traffic, rejections) = (outcome.traffic, outcome.rejections);
-        Ok(Simulated { model, nodes, parties, rounds, traffic, rejections, trace: None })
+        let fewest = None;
+        Ok(Simulated { model, nodes, parties, rounds, traffic, rejections, fewest, trace: None })
     }
 
     /// The key of the run, and the checkpoint that it comes from.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reticent_accountant::{Adjacency, View};
+use reticent_accountant::{Adjacency, Unit, View};
 use reticent_admm::Settings;
 use reticent_noise::Hasher;
 use reticent_oracle::tables::Schema;
@@ -10,6 +10,7 @@ use reticent_oracle::{Digest, Skew};
 use reticent_runtime::{Failures, ProtocolEntry};
 
 use super::check::find;
+use super::usual::{Unnamed, usual};
 use crate::error::Error;
 use crate::guarantee::{Guarantee, parts_of_guarantee};
 use crate::objective::{Problem, parts_of_problem};
@@ -51,7 +52,8 @@ use crate::objective::{Problem, parts_of_problem};
 #[derive(Clone, Debug)]
 pub struct Simulation {
     pub(super) problem: Problem,
-    pub(super) entry: &'static ProtocolEntry,
+    /// The algorithm that was named.
+    pub(super) named: Option<&'static ProtocolEntry>,
     pub(super) settings: Settings,
     pub(super) guarantee: Guarantee,
     pub(super) budgets: BTreeMap<u32, f64>,
@@ -70,8 +72,10 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// A run on tables of this schema: by `federated`, one party for each user of the table, with
-    /// the usual loss for the target, no penalty and an intercept.
+    /// A run on tables of this schema: one party for each user of the table, with the usual loss for
+    /// the target, no penalty and an intercept. By `auto`; by `federated` where each party is a
+    /// person, or something is asked for that `auto` does not have: parties with an ε of their own,
+    /// failures, a run without noise, peers without a server.
     pub fn new(schema: Schema) -> Self {
         Simulation::of(Problem::new(schema))
     }
@@ -80,7 +84,7 @@ impl Simulation {
     pub fn of(problem: Problem) -> Self {
         Simulation {
             problem,
-            entry: reticent_runtime::USUAL,
+            named: None,
             settings: Settings::default(),
             guarantee: Guarantee::default(),
             budgets: BTreeMap::new(),
@@ -121,7 +125,7 @@ impl Simulation {
         self
     }
 
-    /// Who looks; for `federated` a server that sees each message, where nothing is said.
+    /// Who looks; by default a server that sees each message.
     pub fn trust(mut self, view: View) -> Self {
         self.trust = Some(view);
         self
@@ -147,7 +151,7 @@ impl Simulation {
     /// # Errors
     /// If there is none; the message lists all.
     pub fn algorithm(mut self, name: &str) -> Result<Self, Error> {
-        self.entry = find(name)?;
+        self.named = Some(find(name)?);
         Ok(self)
     }
 
@@ -187,6 +191,19 @@ impl Simulation {
         self
     }
 
+    /// The algorithm: the one that was named, or the default.
+    pub(super) fn entry(&self) -> &'static ProtocolEntry {
+        self.named.unwrap_or_else(|| {
+            usual(&Unnamed {
+                trust: self.trust,
+                persons: self.split.is_none() && self.guarantee.unit != Some(Unit::Record),
+                failing: self.failures != Failures::default(),
+                own_budgets: !self.budgets.is_empty() || self.paid_by_parties,
+                noise: self.noise,
+            })
+        })
+    }
+
     /// Stands for all that is asked for: what goes on from a checkpoint must be the same.
     pub(super) fn digest(&self) -> Result<Digest, Error> {
         if let Some(digest) = self.digest {
@@ -202,7 +219,10 @@ impl Simulation {
             (self.split, self.skew.map(|skew| skew.to_string()), &self.topology, self.public_seed);
         let owned = (delta.filter(|_| budget.is_none()), self.owners, self.noise);
         let guarded = (self.trust, unit, budget, &self.budgets, owned);
-        hasher.field(self.entry.name.as_bytes()).field(text.as_bytes()).field(failures.as_bytes());
+        hasher
+            .field(self.entry().name.as_bytes())
+            .field(text.as_bytes())
+            .field(failures.as_bytes());
         let written = reticent_oracle::Refusal::from;
         hasher.canonical(&(parties, guarded)).map_err(written)?;
         // Digests of before there were any stay as they were.
@@ -221,7 +241,6 @@ impl Simulation {
 mod tests {
     use super::*;
     use crate::budget::Budget;
-    use reticent_accountant::Unit;
     use reticent_oracle::tables::Target;
     use reticent_problem::losses::{Hinge, Logistic, Weighted};
     use std::sync::Arc;

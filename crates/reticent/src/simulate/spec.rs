@@ -3,24 +3,22 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use reticent_accountant::View;
+use reticent_accountant::{Unit, View};
 use reticent_admm::Settings;
 use reticent_noise::Hasher;
 use reticent_oracle::{Digest, Skew};
-use reticent_runtime::Failures;
+use reticent_runtime::{Failures, ProtocolEntry, USUAL};
 use serde::{Deserialize, Serialize};
 
 use super::budget_files::BudgetFiles;
 use super::check::{SimulationJob, find};
 use super::held::is_held;
 use super::simulation::Simulation;
+use super::usual::{Unnamed, usual};
 use crate::curves::Curves;
 use crate::error::Error;
 use crate::graph::is_private_graph;
 use crate::spec::{Spec, keys, text_beside};
-
-/// The algorithm that runs when none is named.
-pub(super) const DEFAULT_ALGORITHM: &str = "federated";
 
 /// The keys of a job that a run between parties has a use for, beside the settings of its algorithm.
 /// [`SimulationSpec::check`] refuses every other, or all of its values but one.
@@ -182,14 +180,15 @@ impl SimulationSpec {
     /// If a word cannot be read, or the schema, or something is said that is for a fit alone.
     pub fn simulation(&self) -> Result<Simulation, Error> {
         let (spec, parties) = (&self.job, &self.parties);
-        let entry = find(spec.algorithm.as_deref().unwrap_or(DEFAULT_ALGORITHM))?;
+        let named = spec.algorithm.as_deref().map(find).transpose()?;
+        let entry = named.unwrap_or_else(|| self.usual());
         self.nothing_unused(is_held(entry))?;
         let noisy = entry.private && spec.noise != Some(0.0);
         // Before the schema is read, so that what is missing is named first.
         spec.guarantee.budget(noisy)?;
         Ok(Simulation {
             problem: spec.problem()?,
-            entry,
+            named,
             settings: spec.settings.clone(),
             guarantee: spec.guarantee,
             budgets: self.budgets()?,
@@ -204,6 +203,18 @@ impl SimulationSpec {
             noise: spec.noise,
             standard_errors: spec.standard_errors,
             digest: Some(self.digest()?),
+        })
+    }
+
+    /// The algorithm where none is named.
+    fn usual(&self) -> &'static ProtocolEntry {
+        let (spec, parties) = (&self.job, &self.parties);
+        usual(&Unnamed {
+            trust: parties.trust,
+            persons: parties.split.is_none() && spec.guarantee.unit != Some(Unit::Record),
+            failing: self.failures != Failures::default(),
+            own_budgets: !parties.budgets.is_empty() || parties.budget.is_some(),
+            noise: spec.noise,
         })
     }
 
@@ -292,6 +303,11 @@ impl SimulationSpec {
             .field(text(job)?.as_bytes())
             .field(toml::to_string(&parties).map_err(Error::spec_form)?.as_bytes())
             .field(toml::to_string(failures).map_err(Error::spec_form)?.as_bytes());
+        // A checkpoint of before `auto` was the default is of `federated`, and stays so.
+        let usual = self.usual();
+        if job.algorithm.is_none() && usual.name != USUAL.name {
+            hasher.field(b"default algorithm").field(usual.name.as_bytes());
+        }
         Ok(hasher.finish())
     }
 }

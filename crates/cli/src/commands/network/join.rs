@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use reticent::Identity;
+use reticent::accountant::View;
 use reticent::internal::{check_folder, check_results};
 use reticent_budget::Relation;
 use reticent_host::links::tls::TlsDialer;
@@ -92,8 +93,12 @@ fn answer(own: &PartyFile, run: PaidRun) -> Result<Answer, CommandFailure> {
         (Some((job, _)), Some(file)) => format!(" It is job {job} of {}.", file.display()),
         _ => " No budget was named: keep a record of what it cost.".to_owned(),
     };
+    let signed = match certificate.view {
+        View::Central => "the lead has signed its certificate, which counts what you agreed to",
+        _ => "its certificate is your own, signed by you, and counts the noise that you have added",
+    };
     let head = format!(
-        "Run {} is over, and {} is its model; the lead has signed its certificate, which counts what you agreed to.{paid}",
+        "Run {} is over, and {} is its model; {signed}.{paid}",
         &joined.run[..16],
         path.display()
     );

@@ -1,5 +1,5 @@
-//! `reticent lead`: gathers the parties of a run, runs it on the sums that they entrust, and hands the
-//! model over.
+//! `reticent lead`: gathers the parties of a run, runs it on the sums that they say, and hands the model
+//! over.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::layout::{columns, wrapped};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Killed or cut off, the same command goes on with the run that its journal has.\n\
-                        The journal holds exact sums and the key of the noise until the run is over: keep it secret."
+                        With `trust = central` the journal holds exact sums and the key of the noise until the run is over: keep it secret."
 )]
 pub struct LeadArgs {
     /// The run file (TOML), the same for everybody

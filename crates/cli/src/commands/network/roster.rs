@@ -15,10 +15,12 @@ use crate::layout::{columns, wrapped};
 
 #[derive(Debug, Subcommand)]
 pub enum RosterCommand {
-    /// Make a roster with its lead, whom all parties trust with sums over their records
+    /// Make a roster with its lead, who runs the algorithm and whom all parties dial
     New(RosterNewArgs),
     /// Add a party. This removes all signatures: everybody signs the new roster
     Add(RosterAddArgs),
+    /// Take a party out that does not come; everybody signs anew, and begins with a new journal
+    Strike(RosterStrikeArgs),
     /// Sign a roster, after you have compared its fingerprint with the others
     Sign(RosterSignArgs),
     /// Show who is in a roster, who has signed it, and its fingerprint
@@ -67,6 +69,16 @@ pub struct RosterAddArgs {
     /// The last day on which the key is good
     #[arg(long, value_name = "YYYY-MM-DD")]
     until: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct RosterStrikeArgs {
+    /// The roster
+    file: PathBuf,
+
+    /// What the party is called
+    #[arg(long, value_name = "NAME")]
+    name: String,
 }
 
 #[derive(Debug, Args)]
@@ -120,6 +132,12 @@ impl RosterCommand {
                 let roster = roster.map_err(fail)?;
                 write(&roster, &file)?;
                 Ok(shown(&roster, &file, "Added to"))
+            }
+            RosterCommand::Strike(RosterStrikeArgs { file, name }) => {
+                let roster = Roster::read(&file).and_then(|roster| roster.without(&name));
+                let roster = roster.map_err(fail)?;
+                write(&roster, &file)?;
+                Ok(shown(&roster, &file, "Struck from"))
             }
             RosterCommand::Sign(RosterSignArgs { file, key }) => {
                 let identity =

@@ -1,0 +1,221 @@
+//! How a party comes to a run: until all have signed one, and until it has joined. Nothing is spent
+//! before.
+
+use std::time::Duration;
+
+use reticent::accountant::{Ledger, View};
+use reticent_core::hex;
+use reticent_noise::Digest;
+use reticent_oracle::EntrustKey;
+use serde::{Deserialize, Serialize};
+
+use crate::agreement::{PROGRAM, RunTerms, commitment, sign, unsigned};
+use crate::error::HostError;
+use crate::links::{Link, LinkError};
+use crate::message::{HostMessage, LONGEST_LOBBY, Rejection};
+use crate::options::Moment;
+use crate::party::fresh;
+use crate::seat::{AgreedLink, IDLE, PAUSE, Seat};
+use crate::serving::{JoinedRun, Serving};
+
+/// The same between the roll and the beginning: all wait there while the slowest plans the run, which
+/// the lead gives it two minutes for. Who came again meanwhile would make all begin again.
+const IDLE_WHILE_OTHERS_PLAN: Duration = Duration::from_secs(150);
+
+/// A run that the party has signed, and may not join yet.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SignedRun {
+    pub run: Digest,
+    pub terms: RunTerms,
+    /// The key that sums are closed for.
+    pub aggregator: Vec<u8>,
+}
+
+/// A party that all have agreed with, and that has not joined.
+pub(crate) struct Joining<'a> {
+    seat: Seat<'a>,
+    signed: SignedRun,
+    plan: Ledger,
+    pub reservation: Option<(u64, String)>,
+}
+
+impl<'a> Seat<'a> {
+    /// The lobby: until all have signed one run. `fits` refuses what the party's budget does not
+    /// allow, before the party signs.
+    pub fn agree(
+        mut self,
+        fits: &dyn Fn(&Ledger) -> Result<(), HostError>,
+    ) -> Result<Joining<'a>, HostError> {
+        loop {
+            let kept = self.journal.get::<SignedRun>("signed")?;
+            let nonce = fresh()?;
+            let link = self.connect(&nonce, kept.as_ref().map(|kept| kept.run))?;
+            let known = kept.is_some();
+            match self.lobby(link, &nonce, kept, fits) {
+                Ok(Some((signed, plan))) => {
+                    return Ok(Joining { seat: self, signed, plan, reservation: None });
+                }
+                // It begins again, and with it the nonces.
+                Ok(None) => self.unsign()?,
+                Err(HostError::Refused { why: Rejection::UnknownRun, .. }) if known => {
+                    self.unsign()?
+                }
+                Err(HostError::Link(LinkError::Untrusted(why))) => {
+                    return Err(LinkError::Untrusted(why).into());
+                }
+                Err(HostError::Link(_)) => std::thread::sleep(PAUSE[0]),
+                Err(why) => return Err(why),
+            }
+        }
+    }
+
+    fn unsign(&mut self) -> Result<(), HostError> {
+        self.journal.commit(|change| change.forget("signed"))
+    }
+
+    fn lobby(
+        &mut self,
+        mut link: Box<dyn Link>,
+        nonce: &[u8; 32],
+        mut signed: Option<SignedRun>,
+        fits: &dyn Fn(&Ledger) -> Result<(), HostError>,
+    ) -> Result<Option<(SignedRun, Ledger)>, HostError> {
+        let lead = self.party.roster.lead_name().to_owned();
+        let mut roll: Option<Vec<Digest>> = None;
+        loop {
+            let idle = match roll.is_some() || signed.is_some() {
+                true => IDLE_WHILE_OTHERS_PLAN,
+                false => IDLE,
+            };
+            match (self.hear(&mut *link, LONGEST_LOBBY, idle)?, signed.take(), roll.take()) {
+                (HostMessage::Roll(all), None, None) => {
+                    self.check_roll(&all, nonce)?;
+                    self.say(&mut *link, &HostMessage::Reveal(*nonce, self.units))?;
+                    roll = Some(all);
+                }
+                (HostMessage::Terms(terms, aggregator), None, Some(roll)) => {
+                    let own = self.check_terms(&roll, nonce, terms, aggregator)?;
+                    let plan = self.party.job.plan(&own.terms.units)?;
+                    if let Err(why) = fits(&plan) {
+                        let said =
+                            Rejection::Declined("its budget does not allow the run".to_owned());
+                        self.say(&mut *link, &HostMessage::Refused(said))?;
+                        return Err(why);
+                    }
+                    self.journal.commit(|change| {
+                        change.set("program", &PROGRAM)?;
+                        change.set("signed", &own)
+                    })?;
+                    let signature = sign(self.party.identity, &own.run, &own.aggregator);
+                    self.say(&mut *link, &HostMessage::Signed(signature))?;
+                    signed = Some(own);
+                }
+                (HostMessage::Begin(signatures), Some(own), _) => {
+                    let roster = self.party.roster;
+                    if let Some(who) = unsigned(roster, &own.run, &own.aggregator, &signatures) {
+                        self.unsign()?;
+                        let what = format!("{who} has not signed this run: it was told another");
+                        return Err(HostError::disagreed(lead, what));
+                    }
+                    let plan = self.party.job.plan(&own.terms.units)?;
+                    self.link = AgreedLink(Some(link));
+                    return Ok(Some((own, plan)));
+                }
+                // Whoever comes again is told what is known of it first.
+                (HostMessage::Known(0), Some(own), _) => signed = Some(own),
+                (HostMessage::Again, ..) => return Ok(None),
+                (HostMessage::Over(why), ..) => return Err(HostError::Ended(why)),
+                (HostMessage::Refused(why), ..) => {
+                    return Err(HostError::Refused { who: lead, why });
+                }
+                _ => return Err(HostError::disagreed(lead, Rejection::Unexpected.to_string())),
+            }
+        }
+    }
+
+    fn place(&self) -> usize {
+        self.number as usize + 1
+    }
+
+    fn check_roll(&self, roll: &[Digest], nonce: &[u8; 32]) -> Result<(), HostError> {
+        let all = roll.len() == self.party.job.parties() as usize + 1;
+        if all && roll[self.place()] == commitment(nonce) {
+            return Ok(());
+        }
+        Err(HostError::disagreed("the lead", "its roll is not of the roster"))
+    }
+
+    fn check_terms(
+        &self,
+        roll: &[Digest],
+        nonce: &[u8; 32],
+        terms: RunTerms,
+        aggregator: Vec<u8>,
+    ) -> Result<SignedRun, HostError> {
+        let wrong = |what: &str| Err(HostError::disagreed("the lead", what));
+        if !terms.open(roll) || terms.nonces[self.place()] != *nonce {
+            return wrong("nonces that are not those of the roll");
+        }
+        if terms.units[self.number as usize] != self.units {
+            return wrong("another number of this party's records");
+        }
+        let run = terms.run(self.party.job.digest(), &self.party.roster.digest());
+        let fits = match self.party.job.trust() {
+            View::Central => {
+                postcard::from_bytes::<EntrustKey>(&aggregator).is_ok_and(|key| *key.run() == run)
+            }
+            // Nothing is closed for a lead that is not trusted with it.
+            _ => aggregator.is_empty(),
+        };
+        match fits {
+            true => Ok(SignedRun { run, terms, aggregator }),
+            false => wrong("a key of another run"),
+        }
+    }
+}
+
+impl<'a> Joining<'a> {
+    /// The run, in hexadecimal digits.
+    pub fn run(&self) -> String {
+        hex(&self.signed.run)
+    }
+
+    /// The algorithm.
+    pub fn algorithm(&self) -> &'static str {
+        self.seat.party.job.algorithm()
+    }
+
+    /// What is studied.
+    pub fn study(&self) -> &str {
+        self.seat.party.roster.study()
+    }
+
+    /// What the party's budget is to reserve.
+    pub fn plan(&self) -> &Ledger {
+        &self.plan
+    }
+
+    /// Joins: it is in the journal, with the party's key and reservation, when this returns.
+    pub fn join(self) -> Result<Serving<'a>, HostError> {
+        let Joining { mut seat, signed, plan, reservation } = self;
+        let changed = || HostError::File {
+            file: seat.party.files.paths.first().cloned().unwrap_or_default(),
+            reason: "it has changed since it was read; leave it as it is until the run is over"
+                .to_owned(),
+        };
+        let (key, table) = seat.known.take().ok_or_else(changed)?;
+        // What was read is what a resumed run will read, or nothing is answered.
+        if seat.party.fingerprint(&key)? != table {
+            return Err(changed());
+        }
+        let (job, roster) = (*seat.party.job.digest(), seat.party.roster.digest());
+        let joined = JoinedRun { signed, job, roster, key, table, reservation };
+        seat.options().at(Moment::BeforeCommit);
+        seat.journal.commit(|change| {
+            change.set("joined", &joined)?;
+            change.forget("signed")
+        })?;
+        seat.options().at(Moment::AfterCommit);
+        Serving::new(seat, joined, plan)
+    }
+}

@@ -1,0 +1,36 @@
+//! Whose mask keys they are: each member signs its own of every round by its key of the roster, and
+//! nobody masks anything with keys that are not signed. So a lead cannot put keys of its own in between.
+
+use reticent::{Identity, PublicKey};
+use reticent_noise::Digest;
+use reticent_runtime::MaskKeys;
+
+use crate::roster::Roster;
+
+/// What is signed begins with this: no signature of anything else is one of keys.
+const PURPOSE: &[u8] = b"reticent mask keys signature v1\n";
+
+/// The roster's keys, and one's own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RosterKeys<'a> {
+    pub identity: &'a Identity,
+    pub roster: &'a Roster,
+}
+
+impl MaskKeys for RosterKeys<'_> {
+    fn sign(&self, said: &Digest) -> Vec<u8> {
+        self.identity.sign_message(&[PURPOSE, said].concat()).to_vec()
+    }
+
+    fn has_signed(&self, member: u32, said: &Digest, signature: &[u8]) -> bool {
+        has_signed(self.roster, member, said, signature)
+    }
+}
+
+/// Whether a party of the roster has signed this.
+pub(crate) fn has_signed(roster: &Roster, member: u32, said: &Digest, signature: &[u8]) -> bool {
+    let key = roster.key(member).and_then(PublicKey::from_bytes);
+    let signature = <[u8; 64]>::try_from(signature).ok();
+    key.zip(signature)
+        .is_some_and(|(key, signature)| key.has_signed(&[PURPOSE, said].concat(), &signature))
+}

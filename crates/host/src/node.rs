@@ -1,0 +1,111 @@
+//! What a party answers with, by what the lead is trusted with: exact sums that are closed for it, sums
+//! with the party's own noise, or sums behind masks.
+
+use reticent::accountant::View;
+use reticent_noise::NoiseKey;
+use reticent_oracle::EntrustKey;
+use reticent_runtime::{
+    EntrustedParty, Envelope, MaskKeys, MaskedParty, NoisyParty, PartyId, PartyReport, Rejected,
+    RunError, key_of, run_id,
+};
+
+use crate::error::HostError;
+use crate::seat::Seat;
+use crate::serving::JoinedRun;
+
+/// The child of the party's key in a run that its noise comes from.
+const NOISE: u64 = 1;
+
+/// A party's side of the messages of a run.
+#[derive(Debug)]
+pub(crate) enum PartyNode {
+    /// Of a lead that is trusted with exact sums.
+    Entrusted(Box<EntrustedParty>),
+    /// Whose answers the lead sees, each with the party's noise.
+    Noisy(Box<NoisyParty>),
+    /// Of whose answers the lead sees the sum of all.
+    Masked(Box<MaskedParty>),
+}
+
+impl PartyNode {
+    /// The node of a run that was joined, and its greeting.
+    pub fn new(seat: &mut Seat<'_>, joined: &JoinedRun) -> Result<(Self, Envelope), HostError> {
+        let wrong = |what: &str| HostError::disagreed("the journal", what);
+        let table = seat.table.take().ok_or_else(|| wrong("its table was taken"))?;
+        let (job, number) = (seat.party.job, PartyId(seat.number));
+        let (run, units) = (&joined.signed.run, &joined.signed.terms.units);
+        if job.trust() == View::Central {
+            let to = postcard::from_bytes::<EntrustKey>(&joined.signed.aggregator);
+            let to = to.map_err(|_| wrong("it has no key of the lead"))?;
+            let key = NoiseKey::recall(joined.key.clone(), false);
+            let (table, greeting) = job.entrust(table, (&key, number.0), &to)?;
+            let (node, said) = EntrustedParty::new(run, number, table, greeting);
+            return Ok((PartyNode::Entrusted(Box::new(node)), said));
+        }
+        let (key, of) = match seat.options().seed {
+            None => (NoiseKey::recall(joined.key.clone(), false).child(NOISE), *run),
+            // The noise of a run in one process.
+            Some(seed) => {
+                let whole = NoiseKey::seeded(seed);
+                (key_of(number, &whole), run_id(job.digest(), &whole)?)
+            }
+        };
+        let party = job.sum_party(table, (key, number.0), (&of, units))?;
+        Ok(match job.trust() {
+            View::SecureAggregation => {
+                let (node, said) = MaskedParty::new(run, number, party);
+                (PartyNode::Masked(Box::new(node)), said)
+            }
+            _ => {
+                let (node, said) = NoisyParty::new(run, number, party);
+                (PartyNode::Noisy(Box::new(node)), said)
+            }
+        })
+    }
+
+    pub fn on_message(
+        &mut self,
+        envelope: &Envelope,
+        keys: &dyn MaskKeys,
+    ) -> Result<Vec<Envelope>, Rejected> {
+        match self {
+            PartyNode::Entrusted(node) => node.on_message(envelope),
+            PartyNode::Noisy(node) => node.on_message(envelope),
+            PartyNode::Masked(node) => node.on_message(envelope, keys),
+        }
+    }
+
+    pub fn snapshot(&self) -> Result<Vec<u8>, RunError> {
+        match self {
+            PartyNode::Entrusted(node) => node.snapshot(),
+            PartyNode::Noisy(node) => node.snapshot(),
+            PartyNode::Masked(node) => node.snapshot(),
+        }
+    }
+
+    pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
+        match self {
+            PartyNode::Entrusted(node) => node.restore(snapshot),
+            PartyNode::Noisy(node) => node.restore(snapshot),
+            PartyNode::Masked(node) => node.restore(snapshot),
+        }
+    }
+
+    /// The last request that was answered; 0 for none.
+    pub fn answered(&self) -> u32 {
+        match self {
+            PartyNode::Entrusted(node) => node.answered(),
+            PartyNode::Noisy(node) => node.answered(),
+            PartyNode::Masked(node) => node.answered(),
+        }
+    }
+
+    /// What the party's own certificate counts; `None` where the lead adds the noise and states it.
+    pub fn report(&self) -> Option<PartyReport> {
+        match self {
+            PartyNode::Entrusted(_) => None,
+            PartyNode::Noisy(node) => Some(node.report()),
+            PartyNode::Masked(node) => Some(node.report()),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! A party at its place: its journal, its table, and its link to the lead.
+
+use std::time::{Duration, Instant};
+
+use reticent::PrivateTable;
+use reticent_noise::Digest;
+use reticent_runtime::wire;
+use zeroize::Zeroizing;
+
+use crate::agreement::{PROGRAM, commitment};
+use crate::error::HostError;
+use crate::journal::RunJournal;
+use crate::links::{Link, LinkError};
+use crate::message::{Hello, HostMessage, Rejection, VERSION};
+use crate::options::{HostOptions, Moment};
+use crate::party::RemoteParty;
+
+/// How long a connection, or one message, may take.
+const SEND_TIME: Duration = Duration::from_secs(60);
+
+/// How long it may take to say that one does not join.
+const DECLINE_TIME: Duration = Duration::from_secs(5);
+
+/// Who hears nothing for so long asks again whether the lead is there.
+pub(crate) const IDLE: Duration = Duration::from_secs(30);
+
+/// The first and the longest pause before dialling again.
+pub(crate) const PAUSE: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(2)];
+
+/// The link on which all have agreed, until the party greets. A party that does not come to that
+/// says so: the others give back what they have reserved, and wait for nobody.
+pub(crate) struct AgreedLink(pub Option<Box<dyn Link>>);
+
+impl Drop for AgreedLink {
+    fn drop(&mut self) {
+        if let Some(mut link) = self.0.take() {
+            let why = Rejection::Declined("it could not pay, or could not join".to_owned());
+            // Who does not hear it waits as long as for somebody who is gone.
+            let _ = link.send(&HostMessage::Refused(why).pack(), Instant::now() + DECLINE_TIME);
+        }
+    }
+}
+
+/// A party at its place: its journal and its node.
+pub(crate) struct Seat<'a> {
+    pub party: &'a RemoteParty<'a>,
+    pub number: u32,
+    pub journal: RunJournal,
+    pub table: Option<PrivateTable>,
+    /// The key of a run that is to be joined, and by what the table is known under it: from before
+    /// it was read.
+    pub known: Option<(Zeroizing<[u8; 32]>, Digest)>,
+    pub units: Option<u64>,
+    pub link: AgreedLink,
+    /// When the lead was last heard.
+    pub heard: Instant,
+}
+
+impl<'a> Seat<'a> {
+    pub fn options(&self) -> &HostOptions {
+        &self.party.options
+    }
+
+    /// A link to the lead on which hello was said.
+    pub fn connect(
+        &mut self,
+        nonce: &[u8; 32],
+        run: Option<Digest>,
+    ) -> Result<Box<dyn Link>, HostError> {
+        let RemoteParty { job, roster, dialer, .. } = self.party;
+        let hello = HostMessage::Hello(Hello {
+            host: VERSION,
+            wire: wire::VERSION,
+            program: PROGRAM.to_owned(),
+            party: self.number,
+            roster: roster.digest(),
+            job: *job.digest(),
+            commitment: commitment(nonce),
+            run,
+        });
+        let (patience, mut pause) = (self.options().patience, PAUSE[0]);
+        let until = self.heard + patience;
+        loop {
+            let soon = Instant::now() + SEND_TIME;
+            let link = dialer.dial(soon.min(until)).and_then(|mut link| {
+                link.send(&hello.pack(), soon.min(until))?;
+                Ok(link)
+            });
+            match link {
+                Ok(link) => return Ok(link),
+                Err(why @ LinkError::Untrusted(_)) => return Err(why.into()),
+                Err(_) if Instant::now() + pause >= until => {
+                    let (who, seconds) = (roster.lead_name().to_owned(), patience.as_secs());
+                    return Err(HostError::Absent { who, seconds });
+                }
+                Err(_) => std::thread::sleep(pause),
+            }
+            pause = (2 * pause).min(PAUSE[1]);
+        }
+    }
+
+    pub fn hear(
+        &mut self,
+        link: &mut dyn Link,
+        limit: usize,
+        idle: Duration,
+    ) -> Result<HostMessage, HostError> {
+        let frame = link.receive(limit, Instant::now() + idle)?;
+        let lead = self.party.roster.lead_key();
+        if link.peer() != lead {
+            return Err(HostError::disagreed("the other end", "it is not the lead"));
+        }
+        self.heard = Instant::now();
+        let refused = |why| HostError::Refused { who: "the party".to_owned(), why };
+        HostMessage::unpack(&frame).map_err(refused)
+    }
+
+    pub fn say(&self, link: &mut dyn Link, message: &HostMessage) -> Result<(), HostError> {
+        self.options().at(Moment::BeforeSend);
+        link.send(&message.pack(), Instant::now() + SEND_TIME)?;
+        self.options().at(Moment::AfterSend);
+        Ok(())
+    }
+}

@@ -1,0 +1,248 @@
+//! A party in a run: it says what is asked for, each thing once, until there is a model.
+
+use std::time::Instant;
+
+use reticent::accountant::Ledger;
+use reticent::{Model, PublicKey};
+use reticent_core::hex;
+use reticent_noise::Digest;
+use reticent_runtime::{Rejected, SERVER, wire};
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::agreeing::SignedRun;
+use crate::error::HostError;
+use crate::links::{Link, LinkError};
+use crate::mask_keys::RosterKeys;
+use crate::message::{HostMessage, LONGEST_MODEL, Rejection};
+use crate::node::PartyNode;
+use crate::options::{Moment, Notice};
+use crate::party::{Joined, Kept, RemoteParty};
+use crate::seat::{IDLE, PAUSE, Seat};
+
+/// A run that the party has joined.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct JoinedRun {
+    pub signed: SignedRun,
+    pub job: Digest,
+    pub roster: Digest,
+    /// The party's key in this run, from the operating system.
+    #[serde(with = "crate::journal::secret")]
+    pub key: Zeroizing<[u8; 32]>,
+    /// By which the table is known again.
+    pub table: Digest,
+    /// The number and the hash of the job in the party's budget.
+    pub reservation: Option<(u64, String)>,
+}
+
+/// A party in a run.
+pub(crate) struct Serving<'a> {
+    seat: Seat<'a>,
+    joined: JoinedRun,
+    plan: Ledger,
+    node: PartyNode,
+    greeting: Vec<u8>,
+    limit: usize,
+}
+
+impl<'a> Serving<'a> {
+    /// A run that the journal has, if it has one.
+    pub fn resumed(mut seat: Seat<'a>) -> Result<Result<Self, Seat<'a>>, HostError> {
+        let Some(joined) = seat.journal.get::<JoinedRun>("joined")? else { return Ok(Err(seat)) };
+        seat.party.is_mine(&seat.journal, (&joined.job, &joined.roster))?;
+        if joined.table != seat.party.fingerprint(&joined.key)? {
+            let why = "the table is not the one that the run began with; put it back";
+            return Err(HostError::journal(seat.journal.path(), why));
+        }
+        seat.heard = Instant::now();
+        let plan = seat.party.job.plan(&joined.signed.terms.units)?;
+        Serving::new(seat, joined, plan).map(Ok)
+    }
+
+    pub fn new(mut seat: Seat<'a>, joined: JoinedRun, plan: Ledger) -> Result<Self, HostError> {
+        let SignedRun { run, terms, .. } = &joined.signed;
+        let (mut node, said) = PartyNode::new(&mut seat, &joined)?;
+        if let Some(snapshot) = seat.journal.get::<Vec<u8>>("node")? {
+            node.restore(&snapshot)?;
+        }
+        let units = terms.units.iter().map(|units| units.unwrap_or(0)).max().unwrap_or(0);
+        let limit = seat.party.job.longest(units).max(LONGEST_MODEL);
+        let again = node.answered() > 0;
+        seat.options().tell(Notice::Began { run: hex(run), again });
+        Ok(Serving { seat, joined, plan, node, greeting: wire::encode(&said), limit })
+    }
+
+    /// What was reserved for it.
+    pub fn reservation(&self) -> Option<(u64, String)> {
+        self.joined.reservation.clone()
+    }
+
+    /// Whether something was said of the table: then all of the plan is spent.
+    pub fn has_answered(&self) -> bool {
+        self.node.answered() > 0
+    }
+
+    /// Says what is asked for until there is a model.
+    pub fn serve(&mut self) -> Result<Joined, HostError> {
+        let begun = self.seat.link.0.take();
+        let mut next = match begun {
+            Some(mut link) => match self.greet(&mut *link) {
+                Ok(()) => Some(link),
+                Err(HostError::Link(_)) => None,
+                Err(why) => return Err(why),
+            },
+            None => None,
+        };
+        loop {
+            let link = match next.take() {
+                Some(link) => link,
+                None => self.seat.connect(&[0; 32], Some(self.joined.signed.run))?,
+            };
+            match self.listen(link) {
+                Ok(joined) => return Ok(joined),
+                Err(HostError::Link(LinkError::Untrusted(why))) => {
+                    return Err(LinkError::Untrusted(why).into());
+                }
+                Err(HostError::Link(_)) => std::thread::sleep(PAUSE[0]),
+                Err(why) => return Err(why),
+            }
+        }
+    }
+
+    fn greet(&self, link: &mut dyn Link) -> Result<(), HostError> {
+        self.seat.say(link, &HostMessage::Envelope(self.greeting.clone()))
+    }
+
+    fn listen(&mut self, mut link: Box<dyn Link>) -> Result<Joined, HostError> {
+        let lead = self.seat.party.roster.lead_name();
+        loop {
+            match self.seat.hear(&mut *link, self.limit, IDLE)? {
+                HostMessage::Begin(_) => self.greet(&mut *link)?,
+                HostMessage::Known(rounds) if rounds > self.node.answered() => {
+                    let why = format!(
+                        "the lead has {rounds} answers of this party and its journal {}: it was set back, and \
+                         nothing is answered again",
+                        self.node.answered()
+                    );
+                    return Err(self.end(why));
+                }
+                HostMessage::Known(_) => {}
+                HostMessage::Envelope(bytes) => self.answer(&mut *link, &bytes)?,
+                HostMessage::Model(text) => return self.finish(&mut *link, text),
+                HostMessage::Over(why) => return Err(self.end(why)),
+                HostMessage::Again => return Err(LinkError::Closed.into()),
+                HostMessage::Refused(why) => {
+                    return Err(HostError::Refused { who: lead.to_owned(), why });
+                }
+                _ => return Err(HostError::disagreed(lead, Rejection::Unexpected.to_string())),
+            }
+        }
+    }
+
+    /// The run is over for this party, whoever asks again.
+    fn end(&mut self, why: String) -> HostError {
+        let kept = self.seat.journal.commit(|change| {
+            change.set("ended", &why)?;
+            change.forget("joined")?;
+            change.forget("node")
+        });
+        self.seat.journal.wipe();
+        kept.err().unwrap_or(HostError::Ended(why))
+    }
+
+    /// The one way in: within a limit → the link's key is the roster's entry of who sends it → node →
+    /// one transaction: state, and with it what is said → send. A message that is not taken is told
+    /// so by name, and changes nothing.
+    fn answer(&mut self, link: &mut dyn Link, bytes: &[u8]) -> Result<(), HostError> {
+        let proven = link.peer() == self.seat.party.roster.lead_key();
+        let said = wire::decode(bytes, self.limit).and_then(|envelope| {
+            if !proven || envelope.from != SERVER {
+                return Err(Rejected::UnknownSender(envelope.from));
+            }
+            let RemoteParty { identity, roster, .. } = self.seat.party;
+            self.node.on_message(&envelope, &RosterKeys { identity, roster })
+        });
+        let said = match said {
+            Ok(said) => said,
+            Err(why) => {
+                let name = Rejection::Envelope(why.name().to_owned());
+                self.seat.options().tell(Notice::Rejected(why.name().to_owned()));
+                self.seat.say(link, &HostMessage::Refused(name))?;
+                return match why {
+                    Rejected::Conflicting => {
+                        Err(self.end("the lead has asked two things in one round".to_owned()))
+                    }
+                    Rejected::Forged(_) => Err(self.end(why.to_string())),
+                    _ => Ok(()),
+                };
+            }
+        };
+        let state = self.node.snapshot()?;
+        self.seat.options().at(Moment::BeforeCommit);
+        self.seat.journal.commit(|change| change.set("node", &state))?;
+        self.seat.options().at(Moment::AfterCommit);
+        for envelope in said {
+            self.seat.say(link, &HostMessage::Envelope(wire::encode(&envelope)))?;
+        }
+        self.seat.options().tell(Notice::Answered(self.node.answered()));
+        Ok(())
+    }
+
+    /// Takes the model, if it is one that was paid for.
+    fn finish(&mut self, link: &mut dyn Link, text: String) -> Result<Joined, HostError> {
+        let (model, text) = match self.check_model(&text).and_then(|model| self.own(model, text)) {
+            Ok(own) => own,
+            Err(why) => return Err(self.end(format!("the model of the lead: {why}"))),
+        };
+        let (run, reservation) = (self.joined.signed.run, self.joined.reservation.clone());
+        let JoinedRun { job, roster, .. } = self.joined;
+        let kept = Kept { run, job, roster, model: text, reservation: reservation.clone() };
+        self.seat.options().at(Moment::BeforeCommit);
+        self.seat.journal.commit(|change| {
+            change.set("model", &kept)?;
+            change.forget("joined")?;
+            change.forget("node")
+        })?;
+        self.seat.options().at(Moment::AfterCommit);
+        self.seat.journal.wipe();
+        // Who does not hear it hands the model over again, to a journal that has it.
+        let _ = self.seat.say(link, &HostMessage::Received);
+        self.seat.options().tell(Notice::Delivered(self.seat.party.roster.name(self.seat.number)));
+        Ok(Joined { model, run: hex(&run), reservation })
+    }
+
+    /// The model that the party keeps: with its own certificate, signed by itself, where its noise is
+    /// its own; that of the lead where the lead adds the noise.
+    fn own(&self, model: Model, text: String) -> Result<(Model, String), String> {
+        let Some(report) = self.node.report() else { return Ok((model, text)) };
+        let (party, units) = (self.seat.party, &self.joined.signed.terms.units);
+        let own = || {
+            let mut own = party.job.own_model(model, report, units)?;
+            own.sign(party.identity)?;
+            let text = own.to_json()?;
+            Ok((own, text))
+        };
+        own().map_err(|why: reticent::Error| why.to_string())
+    }
+
+    /// The model, if its certificate is the lead's and counts just what was planned.
+    fn check_model(&self, text: &str) -> Result<Model, String> {
+        let model = Model::from_json(text).map_err(|error| error.to_string())?;
+        let lead = PublicKey::from_bytes(&self.seat.party.roster.lead_key());
+        let checked = model.verify(lead.as_ref()).map_err(|error| error.to_string())?;
+        if let Some(why) = checked.summary() {
+            return Err(why);
+        }
+        let certificate = model.certificate();
+        if certificate.signature.is_none() {
+            return Err("nobody has signed its certificate".to_owned());
+        }
+        if certificate.ledger.entries() != self.plan.entries() {
+            return Err("its certificate counts something else than was agreed on".to_owned());
+        }
+        if !certificate.certified && self.seat.options().seed.is_none() {
+            return Err("its certificate is none".to_owned());
+        }
+        Ok(model)
+    }
+}

@@ -1,0 +1,153 @@
+//! Parties that answer a server with noise of their own, in one process: every message becomes bytes
+//! and is read from bytes.
+//!
+//! There is no protocol here but request and answer, and behind masks the rounds of the crate
+//! `masks`: which sums are asked for is the algorithm's. Where answers are seen, a party that does not
+//! answer ends the run; behind masks a sum goes on without those who leave, and ends below its
+//! threshold. Proof: proofs/noisy-sums.md.
+
+mod kept;
+mod place;
+mod places;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use reticent_accountant::{Refused, Unit};
+use reticent_noise::{Digest, Hasher, NoiseKey};
+use reticent_oracle::{NoisySums, PrivacyModel, PrivateTable, Refusal, SumParty, SumPlan, Terms};
+use reticent_problem::Shape;
+use reticent_problem::losses::Loss;
+
+use crate::checkpoint::Checkpoint;
+use crate::entrusted::Post;
+use crate::error::RunError;
+use crate::inbox::Inbox;
+use crate::message::{PartyId, RunId, SERVER};
+use crate::party::PartyReport;
+use crate::prepare::key_of;
+use kept::KeptSums;
+use place::Place;
+use places::Places;
+
+/// What every party has set aside, once a run is over.
+#[derive(Debug)]
+pub struct SumBooks {
+    places: Arc<Vec<Mutex<Place>>>,
+}
+
+impl SumBooks {
+    /// From here on, every party answers with a known defect, for an audit to find.
+    #[cfg(reticent_seeded_bugs)]
+    pub fn spoil(&self, bug: reticent_oracle::Bug) -> Result<(), Refusal> {
+        self.places.iter().try_for_each(|place| {
+            place.lock().unwrap_or_else(PoisonError::into_inner).party.spoil(bug)
+        })
+    }
+
+    /// The books of each party.
+    pub fn reports(&self) -> Vec<PartyReport> {
+        let report = |(place, number): (&Mutex<Place>, u32)| {
+            let place = place.lock().unwrap_or_else(PoisonError::into_inner);
+            let reticent_oracle::SumPartyReport { ledger, answers, terms } = place.party.report();
+            PartyReport { id: PartyId(number), ledger, answers, terms }
+        };
+        self.places.iter().zip(0..).map(report).collect()
+    }
+}
+
+/// A run on noisy sums, ready to begin.
+#[derive(Debug)]
+pub struct NoisyParties {
+    /// What an algorithm asks.
+    pub server: NoisySums,
+    /// What each party has set aside.
+    pub books: SumBooks,
+    /// What is moved.
+    pub post: Arc<Post>,
+    kept: Arc<Mutex<KeptSums>>,
+}
+
+impl NoisyParties {
+    /// From here on, keeps the run of `job` in this file after every round. It holds the key.
+    pub fn keep(&self, file: &Path, job: &Digest, key: &NoiseKey) {
+        let (bytes, seeded) = key.expose();
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.keep(file, *job, NoiseKey::recall(bytes, seeded));
+    }
+
+    /// Goes on from a checkpoint of the same job, on the same tables and with its key: what was
+    /// released is released again, and nobody is asked for it.
+    ///
+    /// # Errors
+    /// If it is of something else.
+    pub fn resume(&self, checkpoint: &Checkpoint, job: &Digest) -> Result<(), RunError> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.resume(checkpoint, job)?;
+        let (traffic, rejected) = (checkpoint.traffic, checkpoint.rejections.clone());
+        self.post.recall(checkpoint.round, traffic, rejected);
+        Ok(())
+    }
+}
+
+/// Puts the tables, one for each party, behind gates of their own. All keys follow from `key`; on a
+/// network each party has one of its own. `terms` are those of all units, `shape` that of a
+/// parameter.
+///
+/// # Errors
+/// If a table cannot be summed over, or there are not as many as the plan has parties.
+pub fn noisy_parties(
+    tables: Vec<PrivateTable>,
+    loss: &Arc<dyn Loss>,
+    (opening, shape, terms): (&PrivacyModel, Shape, Terms),
+    plan: &Arc<SumPlan>,
+    (key, run): (&NoiseKey, &Digest),
+) -> Result<NoisyParties, RunError> {
+    if tables.len() != plan.law().parties() as usize {
+        let allowed = format!("the plan of the run has {} parties", plan.law().parties());
+        return Err(Refused::new("parties", tables.len(), allowed).into());
+    }
+    let (id, post) = (RunId::from(run), Arc::new(Post::default()));
+    let PrivacyModel { unit, adjacency, .. } = *opening;
+    // A person is one unit, whatever it has; where sizes are private each party is as good as another.
+    let size = |table: &PrivateTable| table.public_count(unit, adjacency);
+    let sizes: Option<Vec<u64>> = match unit {
+        Unit::User => None,
+        Unit::Record => tables.iter().map(size).collect(),
+    };
+    let place = |(table, number): (PrivateTable, u32)| {
+        let own = key_of(PartyId(number), key);
+        let agreed = (run, Arc::clone(plan));
+        let party = SumParty::new(table, Arc::clone(loss), opening, (own, number), agreed)?;
+        let (inbox, server) = (Inbox::new(id, PartyId(number)), Inbox::new(id, SERVER));
+        Ok(Mutex::new(Place { inbox, party, member: None, server }))
+    };
+    let places: Result<Vec<_>, Refusal> = tables.into_iter().zip(0..).map(place).collect();
+    let places = Arc::new(places?);
+    let mut fingerprints = Hasher::new("reticent tables");
+    for place in places.iter() {
+        let place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        fingerprints.field(&place.party.fingerprint()?);
+    }
+    let kept = Arc::new(Mutex::new(KeptSums::new(fingerprints.finish())));
+    let books = SumBooks { places: Arc::clone(&places) };
+    let carrier = Places {
+        heard: vec![0; places.len()],
+        places,
+        post: Arc::clone(&post),
+        run: *run,
+        plan: Arc::clone(plan),
+        kept: Arc::clone(&kept),
+    };
+    let mut server = NoisySums::new(
+        (shape, terms),
+        Arc::clone(loss),
+        opening,
+        Arc::clone(plan),
+        Box::new(carrier),
+    )?;
+    if let Some(sizes) = sizes {
+        server.weigh(sizes)?;
+    }
+    Ok(NoisyParties { server, books, post, kept })
+}

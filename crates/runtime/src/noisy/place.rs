@@ -1,0 +1,74 @@
+//! A party at its place: what it says to a message of the server.
+
+use reticent_masks::{Member, Outgoing};
+use reticent_oracle::{SumLaw, SumParty};
+
+use crate::inbox::{Inbox, server_only};
+use crate::message::{Envelope, MessageKind};
+use crate::party::refused;
+use crate::rejected::Rejected;
+
+/// A party at its place, and what the server has heard of it.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub inbox: Inbox,
+    pub party: SumParty,
+    pub member: Option<(u32, MaskMember)>,
+    pub server: Inbox,
+}
+
+/// A member of the masked sum of a round.
+pub(super) struct MaskMember(Member);
+
+/// Not derived: it would show what is masked.
+impl std::fmt::Debug for MaskMember {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("MaskMember(..)")
+    }
+}
+
+impl Place {
+    /// What the party says to a message of the server.
+    pub fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+        match envelope.kind {
+            MessageKind::Ask => self.on_request(envelope),
+            // Told apart by the masks' own rounds.
+            MessageKind::Masks => {
+                self.inbox.address(envelope, server_only)?;
+                match &mut self.member {
+                    Some((round, MaskMember(member))) if *round == envelope.round => {
+                        let said = member.on_message(&envelope.payload);
+                        let said = said.map_err(|_| Rejected::Unexpected)?;
+                        let reply = |out: Outgoing| envelope.reply(MessageKind::Masks, out.bytes);
+                        Ok(said.into_iter().map(reply).collect())
+                    }
+                    _ => Err(Rejected::Unexpected),
+                }
+            }
+            _ => Err(Rejected::Unexpected),
+        }
+    }
+
+    fn on_request(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+        let admitted = self.inbox.check(envelope, server_only)?;
+        if admitted.again {
+            return Ok(self.inbox.repeat(envelope));
+        }
+        let Envelope { round, payload, .. } = envelope;
+        let reply = match self.party.law() {
+            SumLaw::Local { .. } => {
+                let said = self.party.answer(*round, payload).map_err(refused)?;
+                // Eight bytes each, whatever is said.
+                let bytes = said.iter().flat_map(|step| step.to_le_bytes()).collect();
+                envelope.reply(MessageKind::Answer, bytes)
+            }
+            SumLaw::Masked(_) => {
+                let member = self.party.member(*round, payload).map_err(refused)?;
+                let first = member.start().bytes;
+                self.member = Some((*round, MaskMember(member)));
+                envelope.reply(MessageKind::Masks, first)
+            }
+        };
+        Ok(self.inbox.take(envelope, &admitted, vec![reply]))
+    }
+}

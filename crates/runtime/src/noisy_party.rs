@@ -1,0 +1,103 @@
+//! A party that answers a server with noise of its own, on a machine of its own: what it was asked
+//! last and has said to it, and how far its books are. The same in one process is in `noisy.rs`.
+//! Proof: proofs/noisy-sums.md, between machines proofs/network.md.
+
+use reticent_noise::Digest;
+use reticent_oracle::{Refusal, SumParty, SumPartyReport, SumProgress};
+
+use crate::endpoint::AsText;
+use crate::error::RunError;
+use crate::inbox::{Inbox, server_only};
+use crate::message::{Envelope, MessageKind, PartyId, RunId, SERVER};
+use crate::party::{PartyReport, refused};
+use crate::rejected::Rejected;
+use crate::wire;
+
+/// A party whose answers are seen one by one.
+#[derive(Debug)]
+pub struct NoisyParty {
+    inbox: Inbox,
+    party: SumParty,
+}
+
+impl NoisyParty {
+    /// Party number `number` of `run`, and what it says to the server when it has joined.
+    pub fn new(run: &Digest, number: PartyId, party: SumParty) -> (Self, Envelope) {
+        let inbox = Inbox::new(RunId::from(run), number);
+        let said = inbox.write(0, SERVER, MessageKind::Share, Vec::new());
+        (NoisyParty { inbox, party }, said)
+    }
+
+    /// What goes on after a crash, from the same table and the same key. To be kept as secret as the
+    /// table.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn snapshot(&self) -> Result<Vec<u8>, RunError> {
+        Ok(wire::pack(&(&self.inbox, AsText(self.party.progress())))?)
+    }
+
+    /// Goes on from a snapshot.
+    ///
+    /// # Errors
+    /// If it is of another run or another party, or none.
+    pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
+        let (inbox, progress): (Inbox, AsText<SumProgress>) = wire::unpack(snapshot)?;
+        self.inbox.recall(inbox)?;
+        Ok(self.party.resume(progress.0)?)
+    }
+
+    /// The last round that was answered; 0 for none.
+    pub fn answered(&self) -> u32 {
+        self.inbox.heard(SERVER, MessageKind::Ask)
+    }
+
+    /// What the party says to a message; to one that it has answered, the same bytes again.
+    ///
+    /// # Errors
+    /// If the message is none that it answers; nothing was then said, and nothing entered.
+    pub fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
+        let admitted = self.inbox.check(envelope, server_only)?;
+        if envelope.kind != MessageKind::Ask {
+            return Err(Rejected::Unexpected);
+        }
+        if admitted.again {
+            return Ok(self.inbox.repeat(envelope));
+        }
+        let said = self.party.answer(envelope.round, &envelope.payload).map_err(refused)?;
+        // Eight bytes each, whatever is said.
+        let bytes = said.iter().flat_map(|step| step.to_le_bytes()).collect();
+        let reply = envelope.reply(MessageKind::Answer, bytes);
+        Ok(self.inbox.take(envelope, &admitted, vec![reply]))
+    }
+
+    /// What its certificate counts.
+    pub fn report(&self) -> PartyReport {
+        reported(self.inbox.me(), self.party.report())
+    }
+}
+
+pub(crate) fn reported(id: PartyId, own: SumPartyReport) -> PartyReport {
+    let SumPartyReport { ledger, answers, terms } = own;
+    PartyReport { id, ledger, answers, terms }
+}
+
+/// The sum of what parties have said, where answers are seen one by one: eight bytes for each of
+/// `len` numbers.
+///
+/// # Errors
+/// If somebody has said something else.
+pub fn added(said: &[(u32, Vec<u8>)], len: usize) -> Result<Vec<i64>, Refusal> {
+    let mut sum = vec![0_i64; len];
+    for (party, answer) in said {
+        let none = || Refusal::BadQuery(format!("what party {party} has said is no sum"));
+        let (steps, rest) = answer.as_chunks::<8>();
+        if steps.len() != len || !rest.is_empty() {
+            return Err(none());
+        }
+        for (sum, step) in sum.iter_mut().zip(steps) {
+            *sum = sum.checked_add(i64::from_le_bytes(*step)).ok_or_else(none)?;
+        }
+    }
+    Ok(sum)
+}
