@@ -114,6 +114,7 @@ pub fn problem_rows(algorithm: &str, model: &Model) -> Vec<Vec<String>> {
         row("constraint", constraint),
     ];
     rows.extend(curves(model).map(|curves| row("curves", curves)));
+    rows.extend(pairs(model).map(|pairs| row("pairs", pairs)));
     rows.extend(weights(model).map(|weights| row("class weights", weights)));
     rows
 }
@@ -125,6 +126,13 @@ fn curves(model: &Model) -> Option<String> {
     let (least, most) = (knots().min()?, knots().max()?);
     let knots = if least == most { most.to_string() } else { format!("{least} to {most}") };
     Some(format!("{} columns, {knots} knots each", curves.len()))
+}
+
+/// The pairs of columns.
+fn pairs(model: &Model) -> Option<String> {
+    let pairs = model.preprocessing().pairs();
+    let words = pairs.iter().map(|[one, other]| format!("{one} and {other}"));
+    (!pairs.is_empty()).then(|| words.collect::<Vec<_>>().join(", "))
 }
 
 /// The weights of the classes that a model was trained with.
