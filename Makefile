@@ -192,6 +192,7 @@ bench: build ## Measure what the project promises about speed and memory (data: 
 	python3 benches/reading.py --measure "$${CARGO_TARGET_DIR:-target}/release/examples/measure" \
 	    --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 	python3 benches/fit.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
+	python3 benches/curves.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 	python3 benches/sweep.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 	python3 benches/memory.py
 	python3 benches/cache.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent" --compare

@@ -22,8 +22,8 @@ from sklearn.pipeline import Pipeline
 
 
 class Encode(TransformerMixin, BaseEstimator):
-    """Records to rows: numbers clipped and scaled, a 0/1 column for each category, long rows scaled down, and
-    behind them the hats of curves."""
+    """Records to rows: numbers clipped and scaled, a 0/1 column for each category or their place in an order, long rows
+    scaled down, and behind them the hats of curves and the products of pairs."""
 
     def __init__(self, spec):
         self.spec = spec
@@ -50,13 +50,17 @@ class Encode(TransformerMixin, BaseEstimator):
             value = self.meant(record.get(number["name"]))
             row.append(number["missing"] if value is None else scale(number, float(value)))
         for category in self.spec["categories"]:
-            value = self.meant(record.get(category["name"]))
-            if value is None:
-                at = category["missing"]
+            at = self.place(category, record)
+            if "order" in category:
+                row.append(0.0 if at is None else category["order"]["line"][at])
             else:
-                at = category["words"].get(str(value), category["unknown"])
-            row += [float(at == i) for i in range(len(category["categories"]))]
+                row += [float(at == i) for i in range(len(category["categories"]))]
         return row
+
+    def place(self, category, record):
+        """The number of the category that a record is in; None for no category."""
+        value = self.meant(record.get(category["name"]))
+        return category["missing"] if value is None else category["words"].get(str(value), category["unknown"])
 
     def hats(self, record):
         hats = []
@@ -65,7 +69,25 @@ class Encode(TransformerMixin, BaseEstimator):
             for start, top, end in number.get("hats", []):
                 at = None if value is None else scale(number, float(value))
                 hats.append(0.0 if at is None else max(0.0, min((at - start) / (top - start), (end - at) / (end - top))))
+        for category in self.spec["categories"]:
+            at = self.place(category, record)
+            hats += [0.0 if at is None else hat[at] for hat in category.get("order", {}).get("hats", [])]
+        for first, second in self.spec.get("pairs", []):
+            hats += [u * v for u in self.functions(first, record) for v in self.functions(second, record)]
         return hats
+
+    def functions(self, member, record):
+        """What a column of a pair is multiplied as; zeros where it is missing."""
+        if "category" in member:
+            category = next(one for one in self.spec["categories"] if one["name"] == member["category"])
+            at, functions = self.place(category, record), member["functions"]
+            return [0.0] * len(functions[0]) if at is None else functions[at]
+        number = next(one for one in self.spec["numbers"] if one["name"] == member["number"])
+        value = self.meant(record.get(number["name"]))
+        if value is None:
+            return [0.0] * (1 + member["bends"])
+        s = member["slope"] * scale(number, float(value)) + member["shift"]
+        return [s, 1 - abs(s)] if member["bends"] else [s]
 
     def meant(self, value):
         """The value without spaces around it; None where it stands for nothing."""
@@ -106,7 +128,7 @@ def load(path):
     """The pipeline in a file that `reticent export --to sklearn-json` wrote."""
     with open(path, encoding="utf-8") as file:
         spec = json.load(file)
-    if spec["format"] != "reticent-sklearn" or spec["version"] not in (1, 2, 3):
+    if spec["format"] != "reticent-sklearn" or spec["version"] not in (1, 2, 3, 4):
         raise ValueError(f"{path} is not an export of this version")
     module, name = spec["estimator"]["class"].rsplit(".", 1)
     estimator = getattr(importlib.import_module(module), name)()

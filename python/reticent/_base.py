@@ -98,7 +98,11 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         number (``value``, less its mean over the knots), that which moves most first; with
         ``standard_errors`` also ``estimate`` and the pointwise 95 % interval from ``lower`` to
         ``upper``. ``coef_`` is NaN for them: one unit is not the same everywhere. A dict of arrays
-        without pandas.
+        without pandas. Categories with an order have a ``category`` too; ``x`` is its number.
+    pairs_ : pandas.DataFrame
+        If the schema declares ``pairs``: what a value ``x`` of the column ``first`` and a value ``y``
+        of the column ``second`` add together (``value``, less its mean over all of them), the pair
+        that moves most first. A dict of arrays without pandas.
     n_iter_ : int
         Number of iterations.
     certificate_ : Certificate
@@ -397,7 +401,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         names, weights, intercept = native.weights(False)
         self.coef_names_ = names
         self._set_weights(weights, intercept)
-        for of_a_fit_before in ("standard_errors_", "calibration_", "curves_"):
+        for of_a_fit_before in ("standard_errors_", "calibration_", "curves_", "pairs_"):
             self.__dict__.pop(of_a_fit_before, None)
         if native.recalibration is not None:
             self.calibration_ = native.recalibration
@@ -406,6 +410,9 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         curves = json.loads(native.curves())
         if curves:
             self.curves_ = curves_of(curves)
+        surfaces = json.loads(native.surfaces())
+        if surfaces:
+            self.pairs_ = pairs_of(surfaces)
 
     def _set_weights(self, weights: Any, intercept: Any) -> None:
         raise NotImplementedError
@@ -549,6 +556,29 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "model_")
         return column_curves(self, most)
 
+    def plot_pairs(self, most: int = 9) -> Any:
+        """Plot what pairs of columns do together, that which moves most first, with matplotlib.
+
+        Parameters
+        ----------
+        most : int
+            Number of pairs.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            One picture per pair and output.
+
+        Raises
+        ------
+        ValueError
+            If the schema declares no pairs.
+        """
+        from .plot import pair_surfaces
+
+        check_is_fitted(self, "model_")
+        return pair_surfaces(self, most)
+
     def report(
         self, path: str | os.PathLike[str] = "report.html", *, overwrite: bool = False
     ) -> pathlib.Path:
@@ -645,10 +675,26 @@ def curves_of(curves: list[dict[str, Any]]) -> Any:
         for at in curve["points"]
     ]
     columns = dict(zip(("column", "of", "x", "value"), zip(*(row[:4] for row in rows))))
+    points = [at for curve in curves for _ in curve["of"] for at in curve["points"]]
+    if any("category" in at for at in points):
+        columns["category"] = tuple(at.get("category") for at in points)
     if all(row[4] is not None for row in rows):
         for name, key in (("estimate", "estimate"), ("lower", "from"), ("upper", "to")):
             columns[name] = tuple(row[4][key] for row in rows)
     return frame(columns)
+
+
+def pairs_of(surfaces: list[dict[str, Any]]) -> Any:
+    """What pairs of columns do together as a table: a row for each two values of each output."""
+    name = lambda point: point.get("category", point["x"])
+    rows = [
+        (surface["sides"][0]["column"], surface["sides"][1]["column"], of, name(x), name(y), value)
+        for surface in surfaces
+        for k, of in enumerate(surface["of"])
+        for x, row in zip(surface["sides"][0]["points"], surface["values"][k])
+        for y, value in zip(surface["sides"][1]["points"], row)
+    ]
+    return frame(dict(zip(("first", "second", "of", "x", "y", "value"), zip(*rows))))
 
 
 def errors_of(rows: list[Any]) -> Any:

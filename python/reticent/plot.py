@@ -32,6 +32,7 @@ __all__ = [
     "column_curves",
     "curves",
     "evaluation",
+    "pair_surfaces",
     "parties",
     "profile",
     "reliability",
@@ -309,9 +310,59 @@ def column_curves(model: Any, most: int = 9) -> Any:
             if "estimate" in table:
                 ends = (column(table, end)[at] for end in ("lower", "upper"))
                 ax.fill_between(x[at], *ends, color=_colour(k), alpha=0.15, linewidth=0)
+        if "category" in table:
+            at = (names == name) & (outputs == outputs[0])
+            words = column(table, "category")[at]
+            if words[0] is not None:
+                ax.set_xticks(x[at], [str(word) for word in words], rotation=45, ha="right")
         ax.axhline(0, color=QUIET, linewidth=0.5)
         if place == 0:
             _legend(ax)
+    return figure
+
+
+def pair_surfaces(model: Any, most: int = 9) -> Any:
+    """What pairs of columns do together, that which moves most first.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted private estimator whose schema declares ``pairs``.
+    most : int
+        Number of pairs.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        One picture per pair and output.
+    """
+    table = getattr(model, "pairs_", None)
+    if table is None:
+        raise ValueError("the model has no pairs: declare `pairs` in its schema")
+    keys = list(zip(*(column(table, name).tolist() for name in ("first", "second", "of"))))
+    shown = list(dict.fromkeys(keys))
+    shown = [key for key in shown if key[:2] in list(dict.fromkeys(key[:2] for key in shown))[:most]]
+    wide = min(3, len(shown))
+    high = -(-len(shown) // wide)
+    figure = _axes(None, "", "", "").figure
+    figure.clear()
+    figure.set_size_inches(4.6 * wide, 3.8 * high)
+    for place, key in enumerate(shown):
+        at = [other == key for other in keys]
+        x, y, value = (column(table, name)[at] for name in ("x", "y", "value"))
+        rows, columns = (list(dict.fromkeys(values.tolist())) for values in (x, y))
+        ax = figure.add_subplot(high, wide, place + 1)
+        cells = value.astype(float).reshape(len(rows), len(columns))
+        most_moved = max(abs(cells).max(), 1e-12)
+        drawn = ax.imshow(cells, cmap="RdBu_r", vmin=-most_moved, vmax=most_moved, aspect="auto", origin="lower")
+        words = lambda values: [value if isinstance(value, str) else f"{value:.3g}" for value in values]
+        ax.set_xticks(range(len(columns)), words(columns), rotation=45, ha="right")
+        ax.set_yticks(range(len(rows)), words(rows))
+        ax.set_xlabel(key[1])
+        ax.set_ylabel(key[0])
+        ax.set_title(f"added to the {key[2]}", fontsize=9)
+        figure.colorbar(drawn, ax=ax)
+    figure.tight_layout()
     return figure
 
 

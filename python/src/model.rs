@@ -125,6 +125,12 @@ impl PyModel {
         Ok(text.map_err(|error| Error::value("curves", "of the model", error.to_string()))?)
     }
 
+    /// What the columns of pairs do together, as JSON, the pair that moves most first.
+    fn surfaces(&self) -> Result<String, Failure> {
+        let text = serde_json::to_string(&self.0.surfaces());
+        Ok(text.map_err(|error| Error::value("pairs", "of the model", error.to_string()))?)
+    }
+
     /// The slope and the shift of a recalibration, which the weights have in them.
     #[getter]
     fn recalibration(&self) -> Option<(f64, f64)> {

@@ -76,3 +76,46 @@ def test_several_runs_and_parties_take_a_number():
         PrivateSearchCV(model(curves="auto"), {"alpha": [1e-3, 1e-2]}).fit(X, y)
     with pytest.raises(ValueError, match="between parties"):
         simulate(model(curves="auto"), X, y, parties=4)
+
+
+SHAPES = """
+row_norm = 2
+pairs = [["age", "grade"]]
+[[column]]
+name = "age"
+kind = "numeric"
+lower = 0
+upper = 100
+[[column]]
+name = "grade"
+kind = "categorical"
+categories = ["low", "fair", "good", "high"]
+ordered = true
+[[column]]
+name = "ill"
+kind = "target"
+classes = ["no", "yes"]
+"""
+
+
+def test_an_order_and_a_pair_are_found_and_shown(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("matplotlib").use("agg")
+    (tmp_path / "s.toml").write_text(SHAPES, encoding="utf-8")
+    i = np.arange(3000)
+    age, grade = i * 37 % 101, i // 3 % 4
+    X = pandas.DataFrame({"age": age, "grade": np.array(["low", "fair", "good", "high"])[grade]})
+    y = np.where((age > 50) == (grade > 1), "yes", "no")
+    fitted = PrivateLogisticRegression(epsilon=4.0, delta=1e-6, schema=tmp_path / "s.toml")
+    fitted.fit(X, y)
+    assert fitted.score(X, y) > 0.8
+    assert fitted.coef_names_ == ["age", "grade", "grade@good", "age*grade", "age*grade@middle",
+                                  "age@middle*grade", "age@middle*grade@middle"]
+    assert list(fitted.curves_["category"]) == ["low", "fair", "good", "high"]
+    table = fitted.pairs_
+    at = {(x, y): value for x, y, value in zip(table["x"], table["y"], table["value"])}
+    assert at[0.0, "low"] > at[100.0, "low"] and at[0.0, "high"] < at[100.0, "high"]
+    assert len(fitted.plot_pairs().axes) == 2  # the picture and its scale
+    assert fitted.plot_curves().axes[0].get_xticklabels()[0].get_text() == "low"
+    with pytest.raises(ValueError, match="no pairs"):
+        model().fit(*hill()).plot_pairs()

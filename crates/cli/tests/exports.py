@@ -171,7 +171,7 @@ def in_sqlite(query, rows, names, numeric):
 FUNCTIONS = {
     "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a / b,
     "min": min, "max": max, "sum": lambda *all: math.fsum(all), "sqrt": math.sqrt, "ln": math.log, "equal": lambda a, b: a == b,
-    "greaterThan": lambda a, b: a > b, "trimBlanks": str.strip,
+    "greaterThan": lambda a, b: a > b, "abs": abs, "trimBlanks": str.strip,
 }
 SPACE = "{http://www.dmg.org/PMML-4_4}"
 
@@ -287,9 +287,18 @@ def bent(columns):
     return columns
 
 
+def paired(columns):
+    """The schema with an order for one of its columns of categories, and pairs of every two kinds of columns."""
+    head = 'categories = [1, 2, 3]\n'
+    assert columns.count(head) == 1
+    names = [("age", "gain of 'year'"), ("score", 'town "old"'), ("code", "income"), ('town "old"', "code")]
+    pairs = ", ".join(f"[{json.dumps(one)}, {json.dumps(other)}]" for one, other in names)
+    return f"pairs = [{pairs}]\n" + columns.replace(head, f"{head}ordered = true\n")
+
+
 def check(reticent, folder, packages):
     compare = Compare()
-    for columns in [COLUMNS, bent(COLUMNS)]:
+    for columns in [COLUMNS, bent(COLUMNS), paired(COLUMNS), paired(bent(COLUMNS))]:
         every_target(reticent, folder, packages, compare, columns)
     commas(reticent, folder, compare)
     libsvm(reticent, folder, packages, compare)

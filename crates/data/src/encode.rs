@@ -2,11 +2,11 @@
 //! trained on.
 
 use crate::counts::{ColumnCounts, ReadCounts};
-use crate::labels::Lookup;
 use crate::missing::Tokens;
 use crate::people::PersonNumbers;
 use crate::person_id::PersonId;
-use crate::schema::{Hats, Numeric, RecordWeight, Role, Schema, TargetKind, Unknown};
+use crate::schema::{Hats, Numeric, PairPlace, Schema, TargetKind};
+use crate::slot::{PairSlot, Slot};
 use crate::{CellProblem, day, norm, number};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -57,8 +57,11 @@ pub struct EncodedRow {
     pub(crate) weight: f64,
     /// The owner, when there is one, numbered as met: for the encoder, which renumbers.
     pub(crate) user: u32,
-    /// Which of the values are of hats: the row norm is not about them.
+    /// Which of the values are of hats or products: the row norm is not about them.
     hats: Vec<usize>,
+    /// Where the columns of pairs are: a number by its place, a category by its number; `None` where
+    /// the field says nothing.
+    paired: Vec<Option<f64>>,
     /// Room for the others while they are scaled; empty in between.
     scaled: Vec<f64>,
 }
@@ -69,6 +72,7 @@ impl EncodedRow {
         self.indices.clear();
         self.values.clear();
         self.hats.clear();
+        self.paired.clear();
     }
 
     pub(crate) fn push(&mut self, index: u32, value: f64) {
@@ -79,11 +83,23 @@ impl EncodedRow {
     }
 
     /// The hats of a column whose line is at `line`, at a place of it.
-    fn bend(&mut self, line: u32, hats: &Hats, place: f64) {
+    pub(crate) fn bend(&mut self, line: u32, hats: &Hats, place: f64) {
         hats.each(place, |k, value| {
             if value != 0.0 {
                 self.hats.push(self.values.len());
                 self.push(line + 1 + k as u32, value);
+            }
+        });
+    }
+
+    /// The products of a pair, where both columns say something.
+    fn multiply(&mut self, pair: &PairSlot) {
+        let at = |k: usize| self.paired.get(pair.members[k]).copied().flatten();
+        let (Some(a), Some(b)) = (at(0), at(1)) else { return };
+        PairPlace::products(pair.bases, [a, b], |k, value| {
+            if value != 0.0 {
+                self.hats.push(self.values.len());
+                self.push(pair.first + k as u32, value);
             }
         });
     }
@@ -138,50 +154,9 @@ struct EncodingPlan {
     trim: bool,
     comma: bool,
     line_norm: f64,
-}
-
-#[derive(Debug)]
-enum Slot {
-    Number(NumberSlot),
-    Day(NumberSlot),
-    Category { at: u32, lookup: Box<Lookup>, missing: Option<u32>, unknown: Unknown },
-    Class(Box<ClassSlot>),
-    Range { kind: TargetKind, missing: Option<f64> },
-    Weight(RecordWeight),
-    User,
-    Skip,
-}
-
-#[derive(Debug)]
-struct NumberSlot {
-    at: u32,
-    numeric: Numeric,
-    missing: f64,
-    hats: Hats,
-}
-
-impl NumberSlot {
-    fn new(at: u32, numeric: &Numeric) -> Self {
-        let (missing, hats) = (numeric.encoded_missing(), numeric.hats());
-        Self { at, numeric: numeric.clone(), missing, hats }
-    }
-
-    /// A number and its hats; a missing one has none.
-    #[inline]
-    fn put(&self, x: Option<f64>, row: &mut EncodedRow) {
-        row.push(self.at, x.map_or(self.missing, |x| self.numeric.encode(x)));
-        if let Some(x) = x.filter(|_| !self.hats.is_empty()) {
-            row.bend(self.at, &self.hats, self.numeric.place(x));
-        }
-    }
-}
-
-#[derive(Debug)]
-struct ClassSlot {
-    kind: TargetKind,
-    lookup: Lookup,
-    missing: Option<f64>,
-    allowed: String,
+    pairs: Vec<PairSlot>,
+    /// By slot, which of the columns of pairs it is; empty without pairs.
+    members: Vec<Option<usize>>,
 }
 
 impl Encoder {
@@ -191,41 +166,11 @@ impl Encoder {
         let mut at = 0_u32;
         let mut slots = Vec::with_capacity(schema.columns().len());
         for column in schema.columns() {
-            slots.push(match column.role() {
-                Role::Numeric(n) => Slot::Number(NumberSlot::new(at, n)),
-                Role::Date(n) => Slot::Day(NumberSlot::new(at, n)),
-                Role::Categorical(c) => Slot::Category {
-                    at,
-                    lookup: Box::new(Lookup::new(&c.categories)),
-                    missing: c.missing.map(|i| i as u32),
-                    unknown: c.unknown,
-                },
-                Role::Target(t) if fit => match &t.kind {
-                    TargetKind::Classes(labels) => {
-                        let missing = t.missing.as_deref().and_then(|m| labels.position(m));
-                        Slot::Class(Box::new(ClassSlot {
-                            lookup: Lookup::new(labels),
-                            missing: missing.map(|i| t.kind.encode_class(i)),
-                            allowed: labels.spellings().collect::<Vec<_>>().join(", "),
-                            kind: t.kind.clone(),
-                        }))
-                    }
-                    TargetKind::Range { .. } => {
-                        let missing =
-                            t.missing.as_deref().and_then(|m| number::parse(m.as_bytes()));
-                        Slot::Range {
-                            missing: missing.map(|x| t.kind.encode_number(x)),
-                            kind: t.kind.clone(),
-                        }
-                    }
-                },
-                Role::User(_) if fit => Slot::User,
-                Role::Weight(weight) if fit => Slot::Weight(*weight),
-                _ => Slot::Skip,
-            });
+            slots.push(Slot::of(column.role(), at, fit));
             at += column.width() as u32;
         }
         let form = schema.user_form().unwrap_or_default();
+        let (pairs, members) = PairSlot::all(schema);
         let plan = EncodingPlan {
             slots,
             missing: Tokens::new(schema.missing_tokens()),
@@ -233,6 +178,8 @@ impl Encoder {
             trim: schema.trim(),
             comma: schema.decimal_comma(),
             line_norm: schema.line_norm(),
+            pairs,
+            members,
         };
         Self { plan: Arc::new(plan), people: PersonNumbers::default(), counts: None }
     }
@@ -288,29 +235,25 @@ impl Encoder {
         }
         match &plan.slots[slot] {
             Slot::Skip => {}
-            Slot::Number(number) => number.put(finite(cell, plan.comma)?, row),
-            Slot::Day(day) => day.put(whole_day(cell)?, row),
-            Slot::Category { at, lookup, missing, unknown } => {
-                let category = match (with_text(cell, |text| lookup.find(text)), unknown) {
-                    (None, _) => *missing,
-                    (Some(None), Unknown::Category(i)) => Some(*i as u32),
-                    // Whoever counts wants to know of all of them.
-                    (Some(None), Unknown::Refuse) if self.counts.is_none() => {
-                        return Err(CellProblem::OutsideCategories);
-                    }
-                    (Some(known), _) => known,
-                };
-                if let Some(i) = category {
-                    row.push(at + i, 1.0);
-                }
+            Slot::Number(number) => {
+                let x = finite(cell, plan.comma)?;
+                number.put(x, row);
+                plan.remember(slot, row, || x.map(|x| number.numeric.place(x)));
+            }
+            Slot::Day(day) => {
+                let x = whole_day(cell)?;
+                day.put(x, row);
+                plan.remember(slot, row, || x.map(|x| day.numeric.place(x)));
+            }
+            Slot::Category(categories) => {
+                // Whoever counts wants to know of all that are not listed.
+                let found = with_text(cell, |text| categories.lookup.find(text));
+                let category = categories.meant(found, self.counts.is_some())?;
+                categories.put(category, row);
+                plan.remember(slot, row, || category.map(|i| categories.place(i)));
             }
             Slot::Class(class) => {
-                let ClassSlot { kind, lookup, missing, allowed } = &**class;
-                row.target = match with_text(cell, |text| lookup.find(text)) {
-                    Some(Some(i)) => kind.encode_class(i as usize),
-                    Some(None) => return Err(CellProblem::OutsideClasses(allowed.clone())),
-                    None => missing.ok_or(CellProblem::TargetMissing)?,
-                };
+                row.target = class.target(with_text(cell, |text| class.lookup.find(text)))?;
             }
             Slot::Range { kind, missing } => {
                 row.target = match finite(cell, plan.comma)? {
@@ -339,6 +282,9 @@ impl Encoder {
             counts.records += 1;
             counts.shortened += u64::from(row.length() > self.plan.line_norm);
         }
+        for pair in &self.plan.pairs {
+            row.multiply(pair);
+        }
         row.shrink(self.plan.line_norm);
     }
 
@@ -349,6 +295,17 @@ impl Encoder {
 }
 
 impl EncodingPlan {
+    /// Keeps where a column of a pair is until the record is complete.
+    #[inline]
+    fn remember(&self, slot: usize, row: &mut EncodedRow, at: impl FnOnce() -> Option<f64>) {
+        if let Some(&Some(member)) = self.members.get(slot) {
+            if row.paired.len() <= member {
+                row.paired.resize(member + 1, None);
+            }
+            row.paired[member] = at();
+        }
+    }
+
     /// Counts a field as it is meant. What cannot be read is not counted: it ends the reading.
     fn count(&self, slot: usize, cell: Cell<'_>, count: &mut ColumnCounts) {
         if matches!(cell, Cell::Missing) {
@@ -366,11 +323,11 @@ impl EncodingPlan {
                 outside(finite(cell, self.comma), &(*lower..=*upper))
             }
             Slot::Range { .. } => false,
-            Slot::Category { lookup, missing, .. } => {
-                match with_text(cell, |text| lookup.find(text)) {
+            Slot::Category(slot) => {
+                match with_text(cell, |text| slot.lookup.find(text)) {
                     Some(Some(i)) => count.label(i as usize),
                     Some(None) => count.unlisted(),
-                    None => missing.iter().for_each(|&i| count.label(i as usize)),
+                    None => slot.missing.iter().for_each(|&i| count.label(i as usize)),
                 }
                 false
             }

@@ -40,6 +40,7 @@ mod number;
 mod people;
 mod person_id;
 mod schema;
+mod slot;
 mod source;
 mod spare_memory;
 mod sparse;
@@ -60,8 +61,9 @@ pub use norm::shrink_into;
 pub use person_id::IdForm;
 pub use reticent_core::calendar::day_text;
 pub use schema::{
-    Categorical, Column, Curve, Drafted, HAT, Hats, MissingNumber, Numeric, RecordWeight, Role,
-    Scale, Schema, SchemaError, Target, TargetKind, Undeclared, Unknown,
+    Categorical, CategoryOrder, CoarseBasis, Column, Curve, Drafted, HAT, Hats, MissingNumber,
+    Numeric, PairPlace, RecordWeight, Role, Scale, Schema, SchemaError, Target, TargetKind,
+    Undeclared, Unknown,
 };
 #[cfg(feature = "parquet")]
 pub use source::parse_parquet;

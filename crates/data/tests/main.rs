@@ -29,4 +29,5 @@ mod parquet;
 mod persons;
 mod real_files;
 mod round_trip;
+mod shapes;
 mod weights;

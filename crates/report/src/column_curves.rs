@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use reticent::{ColumnCurve, ColumnCurvePoint, Model};
-use reticent_plot::{Axis, Plot, PlotCurve};
+use reticent_plot::{Axis, Bar, Bars, Plot, PlotCurve};
 
 use crate::curves::figure;
 use crate::words::{number, plain, said};
@@ -41,6 +41,10 @@ pub(crate) fn column_curves(model: &Model, id: &str) -> Markup {
 
 fn picture(curve: &ColumnCurve, id: &str) -> Markup {
     let name = plain(&curve.column);
+    let caption = format!("{name}: moves it by up to {}", number(curve.range));
+    if curve.points[0].category.is_some() {
+        return categories(curve, id, &name, &caption);
+    }
     let across = |at: &ColumnCurvePoint| if curve.days { at.x * DAY } else { at.x };
     let one = curve.of.len() == 1;
     let (x, what) =
@@ -59,10 +63,32 @@ fn picture(curve: &ColumnCurve, id: &str) -> Markup {
         false => (0..curve.of.len())
             .fold(plot, |plot, k| plot.with(PlotCurve::line(&plain(&curve.of[k]), line(k)))),
     };
-    let caption = format!("{name}: moves it by up to {}", number(curve.range));
     html! {
         (figure(&|size, id| plot.to_page(size, id), id, &caption))
         details {
+            summary { "The same as a table" }
+            (table(curve))
+        }
+    }
+}
+
+/// Categories with an order: a bar each, in their order; of several classes the table alone.
+fn categories(curve: &ColumnCurve, id: &str, name: &str, caption: &str) -> Markup {
+    let bar = |at: &ColumnCurvePoint| Bar {
+        name: plain(at.category.as_deref().unwrap_or_default()),
+        value: at.values[0],
+        words: number(at.values[0]),
+    };
+    let bars = Bars {
+        title: name.to_owned(),
+        description: format!("What each category of {name} adds, in their order."),
+        bars: curve.points.iter().map(bar).collect(),
+    };
+    let one = curve.of.len() == 1;
+    html! {
+        @if one { (figure(&|size, id| bars.to_page(size, id), id, caption)) }
+        @else { p { (caption) } }
+        details open[!one] {
             summary { "The same as a table" }
             (table(curve))
         }
@@ -95,7 +121,8 @@ fn table(curve: &ColumnCurve) -> Markup {
                 } }
             } }
             tbody { @for at in &curve.points { tr {
-                td.number { (value(curve, at.x)) }
+                @if let Some(category) = &at.category { td { (said(category)) } }
+                @else { td.number { (value(curve, at.x)) } }
                 @for value in &at.values { td.number { (number(*value)) } }
                 @if let Some(band) = at.band {
                     @for value in [band.estimate, band.from, band.to] { td.number { (number(value)) } }

@@ -18,6 +18,7 @@ mod report;
 mod section;
 mod shell;
 mod subject;
+mod surfaces;
 pub mod words;
 
 pub use budget::BudgetAccount;

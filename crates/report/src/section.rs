@@ -8,6 +8,7 @@ use crate::column_curves::column_curves;
 use crate::curves::{attacker, epsilon};
 use crate::parts::{many, table};
 use crate::subject::{Finding, FindingOutcome, ReportSubject};
+use crate::surfaces::surfaces;
 use crate::words::{
     compared, delta, down, factor, from_whom, given, one_in, protected, rounded, said, up,
 };
@@ -48,6 +49,7 @@ pub(crate) fn section(subject: &ReportSubject, id: &str, beside_budget: bool) ->
                 h3 { "The model" }
                 (facts(subject))
                 (column_curves(model, id))
+                (surfaces(model))
                 (coefficients(model, id))
             } @else {
                 h3 { "The run" }

@@ -9,13 +9,15 @@
 //! mean over its knots, which are public, is as good as any. It holds within the bounds and the row
 //! norm, as weights per unit do. Where standard errors were paid for, each knot has an estimate of the
 //! population with its error; in between both are straight, which makes a band no narrower than its
-//! own.
+//! own. A column of a pair has the mean of its products over the public places of the other
+//! (`surface.rs` has both). Categories with an order have a point each, numbered from 0.
 
-use reticent_oracle::tables::{HAT, Numeric, Role, Scale};
+use reticent_oracle::tables::{HAT, Labels, Numeric, Role, Scale};
 use serde::{Deserialize, Serialize};
 
 use crate::model::Model;
 use crate::standard_errors::QUANTILE;
+use crate::surface::PairedMean;
 
 /// So many points are between two knots where a scale is bent there.
 const BETWEEN: usize = 8;
@@ -45,8 +47,11 @@ pub struct ColumnCurve {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ColumnCurvePoint {
-    /// The value of the column.
+    /// The value of the column; of a category its number, from 0.
     pub x: f64,
+    /// The category.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
     /// What is added for it, one for each output.
     pub values: Vec<f64>,
     /// What is estimated of the population, with the ends of its interval of 95 %; where standard
@@ -86,24 +91,46 @@ pub(crate) struct Curved<'a> {
     pub first: usize,
     pub numeric: &'a Numeric,
     days: bool,
+    /// Of a column of categories with an order.
+    categories: Option<&'a Labels>,
+    /// Its pairs.
+    means: Vec<PairedMean>,
 }
 
 impl Curved<'_> {
-    /// At each of its knots, both bounds among them, what its features are, line first, less their
-    /// mean over the knots.
+    /// The places that it is straight between: its knots, both bounds among them, and its middle in a
+    /// pair.
+    pub fn bends(&self) -> Vec<f64> {
+        let mut places = self.numeric.hats().places().to_vec();
+        places.extend(self.means.iter().any(PairedMean::bends).then_some(0.5));
+        places.sort_by(f64::total_cmp);
+        places.dedup();
+        places
+    }
+
+    /// The numbers of its features among all: line, hats, and the products of its pairs.
+    pub fn indices(&self) -> Vec<usize> {
+        let own = self.first..=self.first + self.numeric.hat_count();
+        own.chain(self.means.iter().flat_map(|mean| mean.at(0.0)).map(|(j, _)| j)).collect()
+    }
+
+    /// Where it is straight between, what these features are, less their mean over these places.
     pub fn features(&self) -> Vec<Vec<f64>> {
         let hats = self.numeric.hats();
-        let last = hats.places().len() - 1;
-        let features = |(k, &t): (usize, &f64)| {
-            let mut features = vec![0.0; 1 + hats.len()];
-            features[0] = self.numeric.on_line(t);
-            if k > 0 && k < last {
-                features[k] = HAT;
-            }
+        let features = |&t: &f64| {
+            let mut features = vec![self.numeric.on_line(t)];
+            features.extend(hats.places().windows(3).map(|knots| {
+                let (up, down) = (
+                    (t - knots[0]) / (knots[1] - knots[0]),
+                    (knots[2] - t) / (knots[2] - knots[1]),
+                );
+                HAT * up.min(down).max(0.0)
+            }));
+            features.extend(self.means.iter().flat_map(|mean| mean.at(t)).map(|(_, x)| x));
             features
         };
-        let mut all: Vec<Vec<f64>> = hats.places().iter().enumerate().map(features).collect();
-        for j in 0..=hats.len() {
+        let mut all: Vec<Vec<f64>> = self.bends().iter().map(features).collect();
+        for j in 0..all[0].len() {
             let mean = all.iter().map(|features| features[j]).sum::<f64>() / all.len() as f64;
             all.iter_mut().for_each(|features| features[j] -= mean);
         }
@@ -113,7 +140,10 @@ impl Curved<'_> {
     /// The places at which a curve is drawn: its knots, and what is between them where its scale is
     /// bent.
     fn places(&self) -> Vec<f64> {
-        let knots = self.numeric.hats().places().to_vec();
+        let knots = self.bends();
+        if let Some(categories) = self.categories {
+            return (0..categories.len()).map(|i| self.numeric.place(i as f64)).collect();
+        }
         let mut places = knots.clone();
         match self.numeric.scale() {
             Scale::Log => {
@@ -132,6 +162,18 @@ impl Curved<'_> {
         places.sort_by(f64::total_cmp);
         places.dedup();
         places
+    }
+}
+
+impl Curved<'_> {
+    /// The value at a place; categories are whole numbers.
+    fn at(&self, place: f64) -> f64 {
+        let x = self.numeric.at_place(place);
+        if self.categories.is_some() { x.round() } else { x }
+    }
+
+    fn category(&self, place: f64) -> Option<String> {
+        self.categories.map(|categories| categories.name(self.at(place) as usize).to_owned())
     }
 }
 
@@ -160,14 +202,27 @@ impl Model {
         Some(format!("{} columns, {knots} knots each", curves.len()))
     }
 
+    /// The pairs of columns.
+    pub(crate) fn pairs_in_words(&self) -> Option<String> {
+        let pairs = self.preprocessing().pairs();
+        let words = pairs.iter().map(|[one, other]| format!("{one} and {other}"));
+        (!pairs.is_empty()).then(|| words.collect::<Vec<_>>().join(", "))
+    }
+
     /// Its columns with hats.
     pub(crate) fn curved(&self) -> Vec<Curved<'_>> {
         let mut first = 0;
         let mut found = Vec::new();
+        let pairs = self.preprocessing().paired();
         for column in self.preprocessing().columns() {
             if let Some(numeric) = column.numeric().filter(|numeric| numeric.hat_count() > 0) {
                 let days = matches!(column.role(), Role::Date(_));
-                found.push(Curved { name: column.name(), first, numeric, days });
+                let categories = match column.role() {
+                    Role::Categorical(categorical) => Some(categorical.categories()),
+                    _ => None,
+                };
+                let (name, means) = (column.name(), PairedMean::of(&pairs, column.name(), None));
+                found.push(Curved { name, first, numeric, days, categories, means });
             }
             first += column.width();
         }
@@ -177,9 +232,10 @@ impl Model {
     fn curve(&self, curved: &Curved<'_>) -> ColumnCurve {
         let (factor, _) = self.decoding();
         let features = curved.features();
-        let weights = &self.coefficients()[curved.first..][..features[0].len()];
+        let weights: Vec<_> =
+            curved.indices().into_iter().map(|j| &self.coefficients()[j]).collect();
         let value = |features: &Vec<f64>, k: usize| {
-            let parts = features.iter().zip(weights);
+            let parts = features.iter().zip(&weights);
             factor * parts.map(|(feature, weight)| feature * weight.values[k]).sum::<f64>()
         };
         let outputs = self.outputs().len();
@@ -192,8 +248,7 @@ impl Model {
         let estimated = self
             .standard_errors()
             .and_then(|found| found.curves.iter().find(|estimate| estimate.name == curved.name));
-        let knots = curved.numeric.hats();
-        let knots = knots.places();
+        let knots = &curved.bends()[..];
         let band = |place: f64, found: &CurveEstimate| {
             let estimate = between(knots, &found.estimates, place);
             let by = QUANTILE * between(knots, &found.standard_errors, place);
@@ -204,7 +259,8 @@ impl Model {
         };
         let estimated = estimated.filter(fits);
         let point = |place: f64| ColumnCurvePoint {
-            x: curved.numeric.at_place(place),
+            x: curved.at(place),
+            category: curved.category(place),
             values: at_knots.iter().map(|values| between(knots, values, place)).collect(),
             band: estimated.map(|found| band(place, found)),
         };

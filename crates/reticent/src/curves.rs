@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! n̂  the public number of units        z₁ the noise, in clips, with which one answer spends the whole budget
-//! s = n̂/z₁ is the signal               C  columns that can be bent      p(K) parameters with K knots for each
+//! s = n̂/z₁ is the signal               H(K) hats and products, p(K) parameters with K knots for each column
 //!
-//! auto:  the largest K of 0 … 8 with  s ≥ 6·p(K),  s ≥ 30·C·K·outputs,  C·K ≤ 70 hats,
+//! auto:  the largest K of 0 … 8 with  s ≥ 6·p(K),  s ≥ 30·H(K)·outputs,  H(K) ≤ 70,
 //!        at most 1000 encoded columns
 //! ```
 //!
@@ -29,7 +29,7 @@ const CLEAR: f64 = 6.0;
 /// The signal for each hat.
 const EACH: f64 = 30.0;
 
-/// More hats than this are more than records of a rare class determine, however little noise there is.
+/// More hats and products than this are more than records of a rare class determine, however little noise there is.
 const MOST_HATS: usize = 70;
 
 /// More knots were worth little where they could be had.
@@ -163,13 +163,14 @@ fn knots_for(schema: &Schema, signal: f64, intercept: bool) -> usize {
         Some(TargetKind::Classes(labels)) if labels.len() > 2 => labels.len(),
         _ => 1,
     };
-    let (open, width) = (schema.open_to_curves(), schema.width());
+    let products = schema.products();
     let fits = |knots: &usize| {
-        let columns = width + open * knots + usize::from(intercept);
-        open * knots <= MOST_HATS
+        let hats = schema.open_hats(*knots) + products;
+        let columns = schema.width_with(*knots) + usize::from(intercept);
+        hats <= MOST_HATS
             && columns <= MOST_COLUMNS
             && signal >= CLEAR * (columns * outputs) as f64
-            && signal >= EACH * (open * knots * outputs) as f64
+            && signal >= EACH * (hats * outputs) as f64
     };
     (1..=MOST_KNOTS).rev().find(fits).unwrap_or(0)
 }
@@ -202,8 +203,8 @@ mod tests {
     fn the_document_has_the_constants() {
         for words in [
             format!("s ≥ {CLEAR}·p(K)"),
-            format!("s ≥ {EACH}·C·K"),
-            format!("C·K ≤ {MOST_HATS}"),
+            format!("s ≥ {EACH}·H(K)"),
+            format!("H(K) ≤ {MOST_HATS}"),
             format!("0 to {MOST_KNOTS}"),
             format!("{MOST_COLUMNS} encoded columns"),
         ] {
@@ -219,6 +220,27 @@ mod tests {
         let by_epsilon: Vec<usize> =
             [0.01, 0.05, 0.1, 0.3, 1.0].map(|epsilon| chosen(8, epsilon, 20_000)).to_vec();
         assert!(by_epsilon.is_sorted() && by_epsilon[0] == 0 && by_epsilon[4] == MOST_KNOTS);
+    }
+
+    /// Categories with an order have no more knots than there are categories between the ends, and
+    /// only a line where there is little signal.
+    #[test]
+    fn categories_with_an_order_are_bent_with_the_others() {
+        let text = "row_norm = 1\n[[column]]\nname = 'grade'\nkind = 'categorical'\nordered = true\n\
+                    categories = ['a', 'b', 'c', 'd', 'e']\n\
+                    [[column]]\nname = 'y'\nkind = 'target'\nclasses = ['no', 'yes']\n";
+        let schema: Schema = text.parse().unwrap();
+        let width = |curves: Curves, epsilon| {
+            curves
+                .bend(schema.clone(), &guarantee(epsilon, Some(20_000)), None, true)
+                .unwrap()
+                .width()
+        };
+        assert_eq!(
+            (schema.width(), width(Curves::Auto, 1.0), width(Curves::Auto, 0.001)),
+            (2, 4, 1)
+        );
+        assert_eq!((width(Curves::Off, 1.0), width(Curves::Knots(2), 1.0)), (1, 3));
     }
 
     /// Knots never push a job out of what auto takes coordinates of its own for.

@@ -136,6 +136,7 @@ mod spec;
 mod stage;
 mod standard_errors;
 mod statistics;
+mod surface;
 pub mod sweep;
 mod task;
 pub mod trace;
@@ -188,6 +189,7 @@ pub use statistics::{
     Divisor, HistogramJob, Histograms, MeanJob, Partition, QuantileJob, QuantileValue, Quantiles,
     Ranking, Statistics, Value,
 };
+pub use surface::{PairSurface, SurfacePoint, SurfaceSide};
 pub use training::{Fitted, Training};
 pub use tune::{Tune, Tuned};
 pub use units::Units;

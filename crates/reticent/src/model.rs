@@ -280,9 +280,10 @@ impl Model {
     pub fn described(&self) -> Vec<(&'static str, String)> {
         let problem = ["loss", "penalty", "constraint"].into_iter().zip(self.problem());
         let curves = self.curves_in_words().map(|words| ("curves", words));
+        let pairs = self.pairs_in_words().map(|words| ("pairs", words));
         let weights = self.weights_in_words().map(|words| ("class weights", words));
         let problem = problem.map(|(name, value)| (name, value.to_owned()));
-        problem.chain(curves).chain(weights).collect()
+        problem.chain(curves).chain(pairs).chain(weights).collect()
     }
 
     /// The edges of the graph that was learned privately, if one was: two columns and a sign.

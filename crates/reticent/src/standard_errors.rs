@@ -120,6 +120,9 @@ fn references(schema: &Schema, intercept: bool) -> Vec<Option<usize>> {
             Role::Numeric(_) | Role::Date(_) => {
                 references.extend(std::iter::repeat_n(None, column.width()));
             }
+            Role::Categorical(categorical) if categorical.order().is_some() => {
+                references.extend(std::iter::repeat_n(None, column.width()));
+            }
             Role::Categorical(_) => {
                 let first = (!determined).then_some(first);
                 determined = false;
@@ -231,14 +234,18 @@ impl Model {
         let len = found.kept.len();
         let mut curves = Vec::new();
         for curved in self.curved() {
-            // Features of numbers are all kept, so that those of a column stand together.
-            let Some(first) = found.kept.iter().position(|&j| j == curved.first) else { continue };
+            // Features of numbers and products are all kept; they ascend.
+            let place = |j: &usize| found.kept.binary_search(j).ok();
+            let Some(places) = curved.indices().iter().map(place).collect::<Option<Vec<_>>>()
+            else {
+                continue;
+            };
             let at = |features: Vec<f64>| {
                 let numbered = || features.iter().enumerate();
-                let value: f64 = numbered().map(|(j, u)| u * estimate[first + j]).sum();
-                let row = |j: usize| &covariance[(first + j) * len + first..];
+                let value: f64 = numbered().map(|(j, u)| u * estimate[places[j]]).sum();
                 let product = |(j, u): (usize, &f64)| {
-                    u * features.iter().zip(row(j)).map(|(v, c)| v * c).sum::<f64>()
+                    let row = &covariance[places[j] * len..];
+                    u * numbered().map(|(i, v)| v * row[places[i]]).sum::<f64>()
                 };
                 let variance: f64 = numbered().map(product).sum();
                 (factor * value, factor * variance.max(0.0).sqrt())

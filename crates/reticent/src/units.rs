@@ -4,7 +4,7 @@
 //! the column, and `w·c` goes to the intercept. A prediction of a number is `m·s + k` of its score.
 //! Both hold for records within the bounds and the row norm; others are clipped and scaled down
 //! first. Where the scale is bent (`log`, `quantile`), or there
-//! is a curve, one unit is not the same everywhere: the
+//! is a curve or a pair, one unit is not the same everywhere: the
 //! weight is no number, and the intercept is that of an encoded 0.
 
 use reticent_oracle::tables::{Role, Scale, TargetKind};
@@ -71,14 +71,15 @@ impl Model {
         let schema = self.preprocessing();
         let mut encodings = Vec::with_capacity(self.coefficients().len());
         for column in schema.columns() {
-            match column.role() {
-                // One unit of a day is a day.
-                Role::Numeric(numeric) | Role::Date(numeric) => {
+            let in_pair = schema.pairs().iter().flatten().any(|name| name == column.name());
+            match (column.numeric(), column.role()) {
+                // One unit of a day is a day, of categories with an order the step to the next.
+                (Some(numeric), _) => {
                     let (lower, upper) = numeric.bounds();
                     let width = upper - lower;
                     encodings.push(match numeric.scale() {
-                        // One unit is not the same everywhere beside hats either.
-                        _ if numeric.hat_count() > 0 => (f64::NAN, 0.0),
+                        // One unit is not the same everywhere beside hats or in a pair either.
+                        _ if numeric.hat_count() > 0 || in_pair => (f64::NAN, 0.0),
                         Scale::MinusOneToOne => (2.0 / width, -(lower + upper) / width),
                         Scale::ZeroToOne => (1.0 / width, -lower / width),
                         Scale::None => (1.0, 0.0),
@@ -87,12 +88,14 @@ impl Model {
                     let hats = std::iter::repeat_n((f64::NAN, 0.0), numeric.hat_count());
                     encodings.extend(hats);
                 }
-                Role::Categorical(_) => {
-                    encodings.extend(std::iter::repeat_n((1.0, 0.0), column.width()))
+                (None, Role::Categorical(_)) => {
+                    let slope = if in_pair { f64::NAN } else { 1.0 };
+                    encodings.extend(std::iter::repeat_n((slope, 0.0), column.width()))
                 }
-                Role::Target(_) | Role::Ignored | Role::User(_) | Role::Weight(_) => {}
+                (None, _) => {}
             }
         }
+        encodings.extend(std::iter::repeat_n((f64::NAN, 0.0), schema.products()));
         // The values of a LIBSVM file are as they are.
         encodings.resize(self.coefficients().len(), (1.0, 0.0));
         encodings

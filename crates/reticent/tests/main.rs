@@ -21,6 +21,7 @@ mod persons;
 mod recalibration;
 mod results;
 mod seats;
+mod shapes;
 mod simulate;
 mod standard_errors;
 mod statistics;

@@ -290,6 +290,8 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path) -> Answer {
     ]);
     let curves = Some(model.preprocessing().curved()).filter(|curves| *curves > 0);
     object.extend(curves.map(|curves| ("curves".to_owned(), json!(curves))));
+    let pairs = Some(model.preprocessing().pairs()).filter(|pairs| !pairs.is_empty());
+    object.extend(pairs.map(|pairs| ("pairs".to_owned(), json!(pairs))));
     object.extend(model.recalibration().map(|line| ("recalibration".to_owned(), json!(line))));
     let unsolved = (*converged == Some(false)).then(|| {
         format!(

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use reticent::{
-    Certificate, Coefficient, ColumnCurve, Document, Error, Model, StandardErrors, Standing,
-    Verification,
+    Certificate, Coefficient, ColumnCurve, ColumnCurvePoint, Document, Error, Model,
+    StandardErrors, Standing, Verification,
 };
 use reticent_core::calendar::day_text;
 use serde_json::{Map, Value, json};
@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use super::shared::{
     algorithm, certificate_fields, certificate_rows, not_private, problem_rows, row,
 };
+use super::surfaces::surfaces;
 use super::verify;
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
@@ -52,6 +53,7 @@ impl Inspect {
         text += &format!("\n{}\n", wrapped(&certificate.meaning));
         text += &document.model().map(|model| coefficients(model, self.all)).unwrap_or_default();
         text += &document.model().map(|model| curves(model, self.all)).unwrap_or_default();
+        text += &document.model().map(|model| surfaces(model, self.all)).unwrap_or_default();
         text += &document.model().and_then(Model::standard_errors).map(errors).unwrap_or_default();
 
         let mut object = match document.model() {
@@ -84,6 +86,10 @@ fn of_model(model: &Model, certificate: &Certificate) -> Result<Map<String, Valu
     let curves = model.curves();
     if !curves.is_empty() {
         fields.insert("curves".to_owned(), json!(curves));
+    }
+    let surfaces = model.surfaces();
+    if !surfaces.is_empty() {
+        fields.insert("pairs".to_owned(), json!(surfaces));
     }
     Ok(fields)
 }
@@ -168,9 +174,13 @@ fn curve_row(curve: &ColumnCurve, k: usize) -> Vec<String> {
     let low = values().fold(f64::INFINITY, f64::min);
     let high = values().fold(f64::NEG_INFINITY, f64::max);
     let end = |x: f64| if curve.days { day_text(x as i64) } else { show(x) };
-    let (from, to) = (curve.points[0].x, curve.points[curve.points.len() - 1].x);
-    // By knots, which are equally far apart on a scale that is bent.
-    let step = (curve.points.len() - 1) / (curve.knots.len() + 1);
+    let end = |at: &ColumnCurvePoint| at.category.clone().unwrap_or_else(|| end(at.x));
+    let (from, to) = (&curve.points[0], &curve.points[curve.points.len() - 1]);
+    // By knots, which are equally far apart on a scale that is bent; categories one by one.
+    let step = match &from.category {
+        Some(_) => 1,
+        None => (curve.points.len() - 1) / (curve.knots.len() + 1),
+    };
     let drawn = values().step_by(step.max(1)).map(|value| bar((value - low) / (high - low)));
     vec![curve.column.clone(), end(from), end(to), show(low), show(high), drawn.collect()]
 }

@@ -25,6 +25,7 @@ mod shared;
 mod simulate;
 mod split;
 mod statistics;
+mod surfaces;
 mod sweep;
 mod verify;
 

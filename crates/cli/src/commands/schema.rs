@@ -231,6 +231,7 @@ impl SchemaCheckArgs {
             "names": schema.encoded_names(),
             "row_norm": schema.line_norm(),
             "curves": schema.curved(),
+            "pairs": schema.pairs(),
             "public_n": schema.public_n(),
             "target": schema.target().map(|(name, _)| name),
             "sparse": schema.sparse(),

@@ -47,6 +47,7 @@ impl Schema {
         // A root that is rounded is rounded up, by more than what norms allow for their own rounding.
         new.row_norm = if root.fract() == 0.0 { root } else { root * (1.0 + 1e-9) };
         new.public_n = None;
+        new.pairs.clear();
         let features = self.features_in_order().filter(|name| user != Some(*name));
         new.asked_of = Some(features.map(str::to_owned).collect());
         new.with_roles(None, user)
@@ -88,7 +89,10 @@ fn asked(column: &Column) -> Result<Role, SchemaError> {
     Ok(match &column.role {
         Role::Numeric(n) => Role::Numeric(straight(n.lower, n.upper, n.missing)),
         Role::Date(n) => Role::Date(straight(n.lower, n.upper, n.missing)),
-        Role::Categorical(categorical) => Role::Categorical(categorical.clone()),
+        // How many are in each category is asked, whatever their order.
+        Role::Categorical(categorical) => {
+            Role::Categorical(Categorical { order: None, ..categorical.clone() })
+        }
         Role::Target(Target { kind: TargetKind::Range { lower, upper }, missing }) => {
             let given = missing.as_deref().and_then(|text| number::parse(text.as_bytes()));
             let missing = given.map_or(MissingNumber::Middle, MissingNumber::Value);
@@ -99,6 +103,7 @@ fn asked(column: &Column) -> Result<Role, SchemaError> {
                 categories: labels.clone(),
                 missing: missing.as_deref().and_then(|text| labels.position(text)),
                 unknown: Unknown::Zeros,
+                order: None,
             })
         }
         Role::Ignored => {

@@ -111,8 +111,14 @@ impl Schema {
             let what = format!("has {} names for {} features", names.len(), features.len());
             return Err(SchemaError::Column { column: "names".into(), what });
         }
+        let mut renamed = Vec::with_capacity(names.len());
         for (column, name) in features.into_iter().zip(names) {
-            column.name = name;
+            renamed.push((std::mem::replace(&mut column.name, name.clone()), name));
+        }
+        for own in self.pairs.iter_mut().flatten() {
+            if let Some((_, new)) = renamed.iter().find(|(old, _)| old == own) {
+                own.clone_from(new);
+            }
         }
         self.checked()
     }

@@ -1,6 +1,6 @@
 //! One declared column.
 
-use super::{Curve, SchemaError};
+use super::{CategoryOrder, Curve, SchemaError};
 use crate::{IdForm, Labels};
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub enum Role {
     Numeric(Numeric),
     /// A day, a feature with bounds; in days since 1970-01-01.
     Date(Numeric),
-    /// A feature with a list of categories, encoded as one 0/1 column each.
+    /// A feature with a list of categories, encoded as one 0/1 column each, or along their order.
     Categorical(Categorical),
     /// The target: what the model predicts.
     Target(Target),
@@ -96,7 +96,7 @@ pub enum Unknown {
     Refuse,
 }
 
-/// A categorical feature: one column of the table for each category.
+/// A categorical feature: one column of the table for each category, or a line along their order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Categorical {
     pub(crate) categories: Labels,
@@ -104,6 +104,8 @@ pub struct Categorical {
     pub(crate) missing: Option<usize>,
     /// What an unknown one becomes.
     pub(crate) unknown: Unknown,
+    /// Their order, where one is declared.
+    pub(crate) order: Option<CategoryOrder>,
 }
 
 /// The target: what the model predicts, as classes or as a range.
@@ -267,10 +269,14 @@ impl Column {
         &self.role
     }
 
-    /// Number of encoded columns: of a number 1, and 1 for each of its hats.
+    /// Number of encoded columns: of a number, and of categories with an order, 1, and 1 for each of
+    /// its hats.
     pub fn width(&self) -> usize {
         match &self.role {
             Role::Numeric(n) | Role::Date(n) => 1 + n.hat_count(),
+            Role::Categorical(Categorical { order: Some(order), .. }) => {
+                1 + order.along().hat_count()
+            }
             Role::Categorical(c) => c.categories.len(),
             _ => 0,
         }

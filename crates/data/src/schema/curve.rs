@@ -14,7 +14,7 @@
 //! Two neighbouring hats sum to at most 1, and so do their squares: the hats of a column are at most
 //! h long, whatever the value is. They stand outside of the declared row norm (proofs/curves.md).
 
-use super::{Column, Numeric, Role, Scale, Schema, SchemaError};
+use super::{CategoryOrder, Column, Numeric, Role, Scale, Schema, SchemaError};
 
 /// The length of hats beside a line, which is 1 long: half of it was measured to be good.
 pub const HAT: f64 = 0.5;
@@ -200,10 +200,25 @@ impl Numeric {
 }
 
 impl Column {
-    /// Its bounds, scale and curve, if it is a number or a day.
+    /// Its bounds, scale and curve, if it is a number, a day or categories with an order, which are
+    /// a number along it.
     pub fn numeric(&self) -> Option<&Numeric> {
         match &self.role {
             Role::Numeric(numeric) | Role::Date(numeric) => Some(numeric),
+            Role::Categorical(categorical) => categorical.order().map(CategoryOrder::along),
+            _ => None,
+        }
+    }
+
+    /// How many hats it has where a job asks for so many of each column; `None` where it is not open
+    /// to that: it says itself, is a flag (bounds 0 and 1), not scaled, or no number.
+    fn open_hats(&self, knots: usize) -> Option<usize> {
+        match &self.role {
+            Role::Numeric(numeric) | Role::Date(numeric) => numeric.is_open().then_some(knots),
+            Role::Categorical(categorical) => {
+                let order = categorical.order().filter(|order| order.is_open());
+                order.map(|order| order.hats_of(knots))
+            }
             _ => None,
         }
     }
@@ -215,10 +230,17 @@ impl Schema {
         self.numerics().filter(|numeric| numeric.hat_count() > 0).count()
     }
 
-    /// How many columns a job that bends all of them would bend: those that say nothing of it
-    /// themselves, but flags (bounds 0 and 1) and what is not scaled.
-    pub fn open_to_curves(&self) -> usize {
-        self.numerics().filter(|numeric| numeric.is_open()).count()
+    /// How many hats a job makes that asks for so many of each column that is open to it: those that
+    /// say nothing of it themselves, but flags (bounds 0 and 1) and what is not scaled.
+    pub fn open_hats(&self, knots: usize) -> usize {
+        self.columns.iter().filter_map(|column| column.open_hats(knots)).sum()
+    }
+
+    /// The number of encoded columns that such a job makes.
+    pub fn width_with(&self, knots: usize) -> usize {
+        let open = self.columns.iter().filter(|column| column.open_hats(0).is_some());
+        let hats: usize = open.filter_map(Column::numeric).map(Numeric::hat_count).sum();
+        self.width() - hats + self.open_hats(knots)
     }
 
     /// The same schema with so many knots for each column that is open to it.
@@ -229,17 +251,28 @@ impl Schema {
         for numeric in self.numerics_mut().filter(|numeric| numeric.is_open()) {
             numeric.curve = (knots > 0).then_some(Curve::Even(knots));
         }
+        self.orders_mut().filter(|order| order.is_open()).for_each(|order| order.bend(knots));
         self.checked()
     }
 
-    /// The same schema in which every column is a line.
+    /// The same schema in which every column is a line, along the order of categories too, and no two
+    /// are a pair.
     pub fn without_curves(mut self) -> Self {
+        self.pairs.clear();
         self.numerics_mut().for_each(|numeric| numeric.curve = None);
+        self.orders_mut().for_each(|order| order.bend(0));
         self
     }
 
     fn numerics(&self) -> impl Iterator<Item = &Numeric> {
         self.columns.iter().filter_map(Column::numeric)
+    }
+
+    fn orders_mut(&mut self) -> impl Iterator<Item = &mut CategoryOrder> {
+        self.columns.iter_mut().filter_map(|column| match &mut column.role {
+            Role::Categorical(categorical) => categorical.order.as_mut(),
+            _ => None,
+        })
     }
 
     fn numerics_mut(&mut self) -> impl Iterator<Item = &mut Numeric> {

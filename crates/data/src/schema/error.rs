@@ -65,6 +65,14 @@ pub enum SchemaError {
         /// What is wrong with it.
         what: String,
     } => "correct the [[column]] entry; see docs/schema.md",
+    /// Something about a pair of columns.
+    #[error("the pair {pair} {what}")]
+    Pair {
+        /// The two columns.
+        pair: String,
+        /// What is wrong with it.
+        what: String,
+    } => "correct `pairs` at the top of the schema; see docs/curves.md",
     /// Twice the same name.
     #[error("column `{0}` is declared twice")]
     DuplicateColumn(String) => "keep one entry per column",

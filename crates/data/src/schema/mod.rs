@@ -10,6 +10,8 @@ mod column;
 mod curve;
 mod drafted;
 mod error;
+mod order;
+mod pair;
 mod pieces;
 mod raw;
 mod summary;
@@ -23,6 +25,8 @@ pub use curve::{Curve, HAT, Hats};
 pub use drafted::Drafted;
 pub(crate) use drafted::Fingerprint;
 pub use error::SchemaError;
+pub use order::CategoryOrder;
+pub use pair::{CoarseBasis, PairPlace};
 use raw::RawSchema;
 
 use crate::norm::{LARGEST, SMALLEST};
@@ -47,6 +51,8 @@ pub struct Schema {
     pub(crate) undeclared: Undeclared,
     pub(crate) features: Option<u32>,
     pub(crate) columns: Vec<Column>,
+    /// Columns whose products are features, two and two.
+    pub(crate) pairs: Vec<[String; 2]>,
     pub(crate) drafted: Option<Drafted>,
     /// The features of the schema that this is a question under, see [`Schema::asking_about`]: a
     /// table may then be read with its owners and without a target.
@@ -74,6 +80,7 @@ impl Schema {
             undeclared: Undeclared::Refuse,
             features: None,
             columns: Vec::new(),
+            pairs: Vec::new(),
             drafted: None,
             asked_of: None,
         }
@@ -100,10 +107,10 @@ impl Schema {
         raw::asking(self.clone(), asked)
     }
 
-    /// Largest Euclidean norm of an encoded row, hats included, intercept not: R′ of
-    /// proofs/curves.md, `R′² = R² + h²·(curved columns)`, and R itself without curves.
+    /// Largest Euclidean norm of an encoded row, hats and products included, intercept not: R′ of
+    /// proofs/curves.md, `R′² = R² + h²·(curved columns + pairs)`, and R itself without either.
     pub fn row_norm(&self) -> f64 {
-        match self.curved() {
+        match self.curved() + self.pairs.len() {
             0 => self.row_norm,
             // Rounded up, by more than what norms allow for their own rounding.
             curved => self.row_norm.hypot(HAT * (curved as f64).sqrt()) * (1.0 + 1e-9),
@@ -250,11 +257,14 @@ impl Schema {
 
     /// Number of encoded columns, without an intercept.
     pub fn width(&self) -> usize {
-        self.features.map_or_else(|| self.columns.iter().map(Column::width).sum(), |n| n as usize)
+        let columns = || self.columns.iter().map(Column::width).sum::<usize>() + self.products();
+        self.features.map_or_else(columns, |n| n as usize)
     }
 
     /// Names of the encoded columns: the name of a numeric column for its line and `column@knot` for a
-    /// hat, `column=category` for a category, the index for LIBSVM.
+    /// hat, `column=category` for a category, the index for LIBSVM; categories with an order are
+    /// named as a number is, with categories for its knots; the products of pairs come last, with `*`
+    /// between two names.
     pub fn encoded_names(&self) -> Vec<String> {
         if let Some(n) = self.features {
             return (1..=n).map(|i| i.to_string()).collect();
@@ -268,12 +278,18 @@ impl Schema {
                     let knots = n.knot_words(date).into_iter();
                     names.extend(knots.map(|knot| format!("{}@{knot}", column.name)));
                 }
+                Role::Categorical(Categorical { categories, order: Some(order), .. }) => {
+                    names.push(column.name.clone());
+                    let knots = order.knots().into_iter();
+                    names.extend(knots.map(|i| format!("{}@{}", column.name, categories.name(i))));
+                }
                 Role::Categorical(c) => {
                     names.extend(c.categories.names().map(|v| format!("{}={v}", column.name)))
                 }
                 _ => {}
             }
         }
+        names.extend(self.product_names());
         names
     }
 
@@ -284,6 +300,7 @@ impl Schema {
         let hats = |c: &Column| c.numeric().map_or(0, |numeric| numeric.hat_count().min(2));
         let filled: usize =
             self.columns.iter().filter(|c| c.width() > 0).map(|c| 1 + hats(c)).sum();
+        let filled = filled + self.filled_products();
         self.features.is_some() || (filled as f64) < 0.3 * self.width() as f64
     }
 
@@ -381,6 +398,7 @@ impl Schema {
         {
             return Err(SchemaError::ColumnsInLibsvm);
         }
+        self.check_pairs()?;
         if self.width() == 0 {
             return Err(SchemaError::NoFeatures);
         }
@@ -388,9 +406,9 @@ impl Schema {
             return Err(SchemaError::TooWide(self.width()));
         }
         if self.features.is_none() {
-            // One of two that are equal is `column=category` or `column@knot`.
+            // One of two that are equal is `column=category`, `column@knot` or a product.
             let (names, mut seen) = (self.encoded_names(), HashSet::new());
-            let mut encoded = names.iter().filter(|name| name.contains(['=', '@']));
+            let mut encoded = names.iter().filter(|name| name.contains(['=', '@', '*']));
             if let Some(name) = encoded.find(|name| !seen.insert(name.as_str())) {
                 return Err(SchemaError::DuplicateColumn(name.clone()));
             }

@@ -2,8 +2,8 @@
 
 use super::words::{BoundWord, ColumnKind, ListWord, TODO, day};
 use super::{
-    Categorical, Column, Curve, Drafted, MissingNumber, Numeric, RecordWeight, Role, Scale, Schema,
-    SchemaError, Target, TargetKind, Undeclared, Unknown,
+    Categorical, CategoryOrder, Column, Curve, Drafted, MissingNumber, Numeric, RecordWeight, Role,
+    Scale, Schema, SchemaError, Target, TargetKind, Undeclared, Unknown,
 };
 use crate::labels::Word;
 use crate::{IdForm, Labels};
@@ -31,6 +31,8 @@ pub(super) struct RawSchema {
     missing_tokens: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     undeclared: Option<Undeclared>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pairs: Vec<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     drafted: Option<Drafted>,
     #[serde(default)]
@@ -63,6 +65,8 @@ struct RawColumn {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     categories: Option<ListWord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    ordered: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     classes: Option<ListWord>,
     #[serde(default, rename = "as", skip_serializing_if = "Option::is_none")]
     form: Option<String>,
@@ -82,6 +86,7 @@ impl RawColumn {
             missing: None,
             unknown: None,
             categories: None,
+            ordered: None,
             classes: None,
             form: None,
         }
@@ -107,6 +112,7 @@ impl RawColumn {
             ("missing", self.missing.is_some()),
             ("unknown", self.unknown.is_some()),
             ("categories", self.categories.is_some()),
+            ("ordered", self.ordered.is_some()),
             ("classes", self.classes.is_some()),
             ("as", self.form.is_some()),
         ];
@@ -157,7 +163,8 @@ impl RawColumn {
                 let categories = list?.labels("categories")?;
                 let missing = category(&categories, "missing", self.missing, "ignore")?;
                 let unknown = unknown(&categories, self.unknown)?;
-                Ok(Role::Categorical(Categorical { categories, missing, unknown }))
+                let order = order(&categories, self.ordered, self.curve)?;
+                Ok(Role::Categorical(Categorical { categories, missing, unknown, order }))
             }
             ColumnKind::Target => {
                 let kind = match (self.classes, self.lower, self.upper) {
@@ -188,7 +195,7 @@ fn keys(kind: &ColumnKind) -> &'static [&'static str] {
             &["lower", "upper", "scale", "quantiles", "curve", "knots", "missing"]
         }
         ColumnKind::Date => &["lower", "upper", "scale", "curve", "missing"],
-        ColumnKind::Categorical => &["categories", "missing", "unknown"],
+        ColumnKind::Categorical => &["categories", "ordered", "curve", "missing", "unknown"],
         ColumnKind::Target => &["classes", "lower", "upper", "missing"],
         ColumnKind::User => &["as"],
         ColumnKind::Weight => &["lower", "upper", "missing"],
@@ -206,6 +213,25 @@ fn curve(count: Option<i64>, knots: Option<Vec<f64>>) -> Result<Option<Curve>, S
             Ok(count) => Ok(Some(Curve::Even(count))),
             Err(_) => Err(format!("has curve = {count}; allowed: a number of knots from 0")),
         },
+    }
+}
+
+/// What a column says of the order of its categories.
+fn order(
+    categories: &Labels,
+    ordered: Option<bool>,
+    knots: Option<i64>,
+) -> Result<Option<CategoryOrder>, String> {
+    match (ordered.unwrap_or(false), knots) {
+        (false, None) => Ok(None),
+        (false, Some(_)) => Err("has `curve` for categories without an order; give \
+                                 `ordered = true` if they are listed in one, or leave it out"
+            .into()),
+        (true, knots) => {
+            let wrong = |knots| format!("has curve = {knots}; allowed: a number of knots from 0");
+            let count = knots.map(|knots| usize::try_from(knots).map_err(|_| wrong(knots)));
+            CategoryOrder::new(categories, count.transpose()?).map(Some)
+        }
     }
 }
 
@@ -341,10 +367,18 @@ impl RawSchema {
             undeclared: raw.undeclared.unwrap_or_default(),
             features: raw.features,
             columns,
+            pairs: raw.pairs.into_iter().map(pair).collect::<Result<_, _>>()?,
             drafted: raw.drafted,
             asked_of: None,
         })
     }
+}
+
+fn pair(names: Vec<String>) -> Result<[String; 2], SchemaError> {
+    names.try_into().map_err(|names: Vec<String>| SchemaError::Pair {
+        pair: format!("{names:?}"),
+        what: format!("has {} columns; allowed: two", names.len()),
+    })
 }
 
 /// A piece of a schema file that has columns and nothing else; `None` where something is wrong.
@@ -375,6 +409,7 @@ impl From<Schema> for RawSchema {
             missing_tokens: (table || !usual_tokens).then_some(schema.missing_tokens),
             undeclared: (table || schema.undeclared != Undeclared::default())
                 .then_some(schema.undeclared),
+            pairs: schema.pairs.into_iter().map(Vec::from).collect(),
             drafted: schema.drafted,
             column: schema.columns.into_iter().map(raw_column).collect(),
         }
@@ -474,6 +509,8 @@ fn raw_categorical(name: String, c: &Categorical) -> RawColumn {
             Unknown::Zeros => label(None),
         },
         categories: Some(ListWord::Known(c.categories.to_raw())),
+        ordered: c.order.as_ref().map(|_| true),
+        curve: c.order.as_ref().and_then(|order| i64::try_from(order.declared()?).ok()),
         ..RawColumn::blank(name, ColumnKind::Categorical)
     }
 }

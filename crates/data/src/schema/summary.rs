@@ -13,9 +13,18 @@ impl Schema {
         // Writing to a string cannot fail.
         let _ = writeln!(out, "{} encoded columns, kept {shape}", self.width());
         let _ = writeln!(out, "row norm at most {}; public count: {count}", self.line_norm());
-        if self.curved() > 0 {
-            let (curved, norm) = (self.curved(), self.row_norm());
-            let _ = writeln!(out, "curves of {curved} columns, which make it at most {norm:.4}");
+        let (curved, pairs) = (self.curved(), self.pairs().len());
+        let kinds =
+            [(curved, format!("curves of {curved} columns")), (pairs, format!("{pairs} pairs"))];
+        let kinds: Vec<String> =
+            kinds.into_iter().filter(|kind| kind.0 > 0).map(|kind| kind.1).collect();
+        if !kinds.is_empty() {
+            let (kinds, norm) = (kinds.join(" and "), self.row_norm());
+            let _ = writeln!(out, "{kinds}, which make it at most {norm:.4}");
+        }
+        for pair in self.paired() {
+            let [one, other] = pair.columns.map(Column::name);
+            let _ = writeln!(out, "pair of {one} and {other}: {} products", pair.width());
         }
         if let Some(drafted) = self.drafted() {
             let known = if drafted.public() {
@@ -128,12 +137,20 @@ fn categories(c: &Categorical) -> String {
         Unknown::Category(i) => goes(Some(i)),
         Unknown::Zeros => goes(None),
     };
-    format!(
-        "{} columns of 0/1; missing: {}; unknown: {}",
-        c.categories.len(),
-        goes(c.missing),
-        unknown
-    )
+    let columns = match &c.order {
+        None => format!("{} columns of 0/1", c.categories.len()),
+        Some(order) => {
+            let knots: Vec<&str> =
+                order.knots().into_iter().map(|i| c.categories.name(i)).collect();
+            let (count, s) = (knots.len(), if knots.len() == 1 { "" } else { "s" });
+            let hats = match count {
+                0 => String::new(),
+                _ => format!(" and a curve of {count} hat{s} (knots at {})", knots.join(", ")),
+            };
+            format!("1 column{hats}, from -1 to 1 along their order")
+        }
+    };
+    format!("{columns}; missing: {}; unknown: {unknown}", goes(c.missing))
 }
 
 fn classes(kind: &TargetKind, labels: &Labels) -> String {

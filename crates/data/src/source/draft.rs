@@ -330,7 +330,7 @@ impl Scan {
             }
             Some(categories) => {
                 let unknown = Unknown::default();
-                Role::Categorical(Categorical { categories, missing: None, unknown })
+                Role::Categorical(Categorical { categories, missing: None, unknown, order: None })
             }
             None => {
                 let why = "it is text with more than 100 different values";

@@ -2,6 +2,7 @@
 //! of what the program does with a record.
 
 mod onnx;
+mod pair;
 mod plan;
 mod pmml;
 mod protobuf;

@@ -1,6 +1,7 @@
 //! ONNX: a tensor of one column for each column of the table, doubles throughout. A missing number
 //! is NaN, a missing text one of the missing tokens. Field numbers are those of onnx.proto.
 
+use super::pair::{ExportPair, PairMember};
 use super::plan::{Category, ExportPlan, Hat, Number, PredictedOutcome};
 use super::protobuf::ProtobufMessage;
 
@@ -43,6 +44,10 @@ struct OnnxGraph {
     constants: Vec<ProtobufMessage>,
     inputs: Vec<ProtobufMessage>,
     outputs: Vec<ProtobufMessage>,
+    /// Encoded numbers, and which of them are missing.
+    scaled: (String, String),
+    /// The places of categories, column by column.
+    places: Vec<String>,
     /// Names of inner values; `/` keeps them apart from columns of the table as far as it can be
     /// kept.
     made: usize,
@@ -64,10 +69,17 @@ fn sums(plan: &ExportPlan, graph: &mut OnnxGraph) -> OnnxSums {
         parts.push((all.score, all.square));
         bent = all.bent;
     }
+    let mut bends: Vec<String> = bent.into_iter().collect();
     for category in &plan.categories {
-        parts.push(graph.category(category, plan.outputs()));
+        let all = graph.category(category, plan.outputs());
+        parts.push((all.score, all.square));
+        bends.extend(all.bent);
+    }
+    for pair in &plan.pairs {
+        bends.push(graph.products(pair, plan.outputs()));
     }
     let (scores, squares) = parts.into_iter().unzip();
+    let bent = (!bends.is_empty()).then(|| graph.total(bends));
     OnnxSums { score: graph.total(scores), square: graph.total(squares), bent }
 }
 
@@ -105,7 +117,9 @@ impl OnnxGraph {
         let square = self.node("Mul", &[&encoded, &encoded], &[]);
         let axis = self.integers(&[1]);
         let square = self.node("ReduceSum", &[&square, &axis], &[int("keepdims", 1)]);
-        OnnxSums { score, square, bent: self.hats(plan, &scaled, &is_missing) }
+        let bent = self.hats(plan, &scaled, &is_missing);
+        self.scaled = (scaled, is_missing);
+        OnnxSums { score, square, bent }
     }
 
     /// Weights times hats, of numbers that are encoded as `scaled` where they are not missing.
@@ -156,7 +170,7 @@ impl OnnxGraph {
     }
 
     /// The same of one column of words.
-    fn category(&mut self, category: &Category, outputs: usize) -> (String, String) {
+    fn category(&mut self, category: &Category, outputs: usize) -> OnnxSums {
         self.inputs.push(value(&category.name, STRING, 1));
         // One row more than there are categories, of zeros: no category.
         let none = category.names.len();
@@ -178,16 +192,72 @@ impl OnnxGraph {
                 int("default_int64", at(category.unknown)),
             ],
         );
-        let mut weights: Vec<f64> = category.weights.concat();
-        weights.resize((none + 1) * outputs, 0.0);
-        let weights = self.doubles(&[none + 1, outputs], &weights);
-        let picked = self.node("Gather", &[&weights, &index], &[int("axis", 0)]);
+        let score = self.picked(&index, (none, outputs), |i, k| category.score(i, k));
+        let bent = category.is_bent();
+        let bent = bent.then(|| self.picked(&index, (none, outputs), |i, k| category.bend(i, k)));
+        let mut squares: Vec<f64> = (0..none).map(|i| category.square(i)).collect();
+        squares.push(0.0);
+        let squares = self.doubles(&[none + 1], &squares);
+        let square = self.node("Gather", &[&squares, &index], &[int("axis", 0)]);
+        self.places.push(index);
+        OnnxSums { score, square, bent }
+    }
+
+    /// Weights times the products of a pair.
+    fn products(&mut self, pair: &ExportPair, outputs: usize) -> String {
+        let all = [0, 1].map(|k| self.functions(&pair.members[k]));
+        let [rows, columns] = [0, 1].map(|k| pair.members[k].functions());
+        let first: Vec<i64> = (0..rows * columns).map(|cell| (cell / columns) as i64).collect();
+        let second: Vec<i64> = (0..rows * columns).map(|cell| (cell % columns) as i64).collect();
+        let (first, second) = (self.integers(&first), self.integers(&second));
+        let first = self.node("Gather", &[&all[0], &first], &[int("axis", 1)]);
+        let second = self.node("Gather", &[&all[1], &second], &[int("axis", 1)]);
+        let products = self.node("Mul", &[&first, &second], &[]);
+        let weights: Vec<f64> = pair.weights.concat().concat();
+        let weights = self.doubles(&[rows * columns, outputs], &weights);
+        self.node("MatMul", &[&products, &weights], &[])
+    }
+
+    /// The functions of a column of a pair, zeros where it is missing.
+    fn functions(&mut self, member: &PairMember) -> String {
+        match member {
+            PairMember::Category { at, functions } => {
+                let (index, size) = (self.places[*at].clone(), member.functions());
+                self.picked(&index, (functions.len(), size), |i, j| functions[i][j])
+            }
+            PairMember::Number { at, slope, shift, bends } => {
+                let (scaled, is_missing) = self.scaled.clone();
+                let column = self.integers(&[*at as i64]);
+                let own = self.node("Gather", &[&scaled, &column], &[int("axis", 1)]);
+                let is_missing = self.node("Gather", &[&is_missing, &column], &[int("axis", 1)]);
+                let [slope, shift, zero, one] =
+                    [*slope, *shift, 0.0, 1.0].map(|x| self.doubles(&[1, 1], &[x]));
+                let own = self.node("Mul", &[&own, &slope], &[]);
+                let mut all = self.node("Add", &[&own, &shift], &[]);
+                if *bends {
+                    let size = self.node("Abs", &[&all], &[]);
+                    let hat = self.node("Sub", &[&one, &size], &[]);
+                    all = self.node("Concat", &[&all, &hat], &[int("axis", 1)]);
+                }
+                self.node("Where", &[&is_missing, &zero, &all], &[])
+            }
+        }
+    }
+
+    /// Numbers by category, as many as there are outputs, and zeros where there is none.
+    fn picked(
+        &mut self,
+        index: &str,
+        (categories, outputs): (usize, usize),
+        value: impl Fn(usize, usize) -> f64,
+    ) -> String {
+        let rows = (0..categories).flat_map(|i| (0..outputs).map(move |k| (i, k)));
+        let mut all: Vec<f64> = rows.map(|(i, k)| value(i, k)).collect();
+        all.resize((categories + 1) * outputs, 0.0);
+        let all = self.doubles(&[categories + 1, outputs], &all);
+        let picked = self.node("Gather", &[&all, index], &[int("axis", 0)]);
         let axis = self.integers(&[1]);
-        let score = self.node("Squeeze", &[&picked, &axis], &[]);
-        let mut ones = vec![1.0; none];
-        ones.push(0.0);
-        let ones = self.doubles(&[none + 1], &ones);
-        (score, self.node("Gather", &[&ones, &index], &[int("axis", 0)]))
+        self.node("Squeeze", &[&picked, &axis], &[])
     }
 
     fn scores(

@@ -7,13 +7,16 @@
 //!    A number with a curve that is not missing has hats as well, each of its encoded value e:
 //!    max(0, min((e − from)/(top − from), (to − e)/(to − top))).
 //! 2. A text, spaces cut off, is looked up among `words`; one that is not there is `unknown`, a
-//!    missing one `missing`: a category, which is 1 where the others are 0, or none.
+//!    missing one `missing`: a category, which is 1 where the others are 0, or none. Of categories with
+//!    an order each has a number on a line, and hats; none has neither.
 //! 3. A row longer than `row_norm` is scaled down to it; hats are no part of it.
-//! 4. Scores are the weights times the row, plus those of the hats times the hats, plus the intercept.
+//! 4. Scores are the weights times the row, plus those of the hats times the hats, plus those of pairs
+//!    times the products of their columns' functions, plus the intercept.
 //! 5. The outcome reads them.
 
 use reticent_oracle::tables::{Categorical, HAT, Numeric, Role, Scale, TargetKind, Unknown};
 
+use super::pair::ExportPair;
 use crate::error::Error;
 use crate::model::Model;
 
@@ -21,6 +24,7 @@ use crate::model::Model;
 pub(super) struct ExportPlan {
     pub numbers: Vec<Number>,
     pub categories: Vec<Category>,
+    pub pairs: Vec<ExportPair>,
     pub row_norm: f64,
     /// One for each output.
     pub intercept: Vec<f64>,
@@ -72,8 +76,46 @@ pub(super) struct Category {
     pub words: Vec<(String, Option<usize>)>,
     pub missing: Option<usize>,
     pub unknown: Option<usize>,
-    /// For each category, one for each output.
+    /// For each category, one for each output; of categories with an order that of the line alone.
     pub weights: Vec<Vec<f64>>,
+    pub order: Option<ExportOrder>,
+}
+
+/// What categories with an order are encoded as.
+#[derive(Debug)]
+pub(super) struct ExportOrder {
+    /// Of each category, its number on the line.
+    pub line: Vec<f64>,
+    /// Hat by hat, what each category has of it, from 0 to 1.
+    pub hats: Vec<Vec<f64>>,
+    /// Hat by hat, one for each output, the length of hats included.
+    pub weights: Vec<Vec<f64>>,
+}
+
+impl Category {
+    /// What category `i` adds to the square of the length of a row.
+    pub fn square(&self, i: usize) -> f64 {
+        self.order.as_ref().map_or(1.0, |order| order.line[i] * order.line[i])
+    }
+
+    /// What category `i` adds to score `k` within the row norm.
+    pub fn score(&self, i: usize, k: usize) -> f64 {
+        match &self.order {
+            None => self.weights[i][k],
+            Some(order) => order.line[i] * self.weights[0][k],
+        }
+    }
+
+    /// What the hats of category `i` add to score `k`.
+    pub fn bend(&self, i: usize, k: usize) -> f64 {
+        let hats = self.order.iter().flat_map(|order| order.hats.iter().zip(&order.weights));
+        hats.map(|(hat, weights)| hat[i] * weights[k]).sum()
+    }
+
+    /// Whether it has hats.
+    pub fn is_bent(&self) -> bool {
+        self.order.as_ref().is_some_and(|order| !order.hats.is_empty())
+    }
 }
 
 #[derive(Debug)]
@@ -102,13 +144,21 @@ impl ExportPlan {
                     numbers.push(Number::of(name, numeric, weights)?);
                 }
                 Role::Categorical(categorical) => {
-                    let weights = categorical.categories().names().map(|_| next()).collect();
+                    let weights = (0..column.width()).map(|_| next()).collect();
                     categories.push(Category::of(name, categorical, &tokens, weights)?);
                 }
                 Role::Date(_) => return Err(foreign(name, "the kind date")),
                 Role::Target(_) | Role::Ignored | Role::User(_) | Role::Weight(_) => {}
             }
         }
+        let number = |name: &str| numbers.iter().position(|one: &Number| one.name == name);
+        let category = |name: &str| categories.iter().position(|one: &Category| one.name == name);
+        let pair = |pair| {
+            let (number, category) =
+                (|name: &str| number(name).unwrap_or(0), |name: &str| category(name).unwrap_or(0));
+            ExportPair::of(pair, number, category, &mut next)
+        };
+        let pairs: Vec<ExportPair> = schema.paired().iter().map(pair).collect();
         // The columns of a LIBSVM file: numbers as they are, and what is not written is 0.
         for index in 1..=schema.features().unwrap_or(0) {
             numbers.push(Number {
@@ -130,6 +180,7 @@ impl ExportPlan {
         Ok(ExportPlan {
             numbers,
             categories,
+            pairs,
             row_norm: schema.line_norm(),
             intercept,
             outcome: PredictedOutcome::of(model)?,
@@ -177,8 +228,9 @@ impl Category {
         name: &str,
         categorical: &Categorical,
         tokens: &[String],
-        weights: Vec<Vec<f64>>,
+        mut weights: Vec<Vec<f64>>,
     ) -> Result<Self, Error> {
+        let order = categorical.order().map(|order| ExportOrder::of(order.along(), &mut weights));
         let labels = categorical.categories();
         let missing = categorical.missing();
         // A text that means missing is that, whatever category it spells.
@@ -195,7 +247,31 @@ impl Category {
                 Unknown::Refuse => return Err(foreign(name, "unknown = \"error\"")),
             },
             weights,
+            order,
         })
+    }
+}
+
+impl ExportOrder {
+    /// Takes the weights of hats, and leaves that of the line.
+    fn of(along: &Numeric, weights: &mut Vec<Vec<f64>>) -> Self {
+        let bent = weights.split_off(1);
+        let categories = || (0..=along.bounds().1 as usize).map(|i| along.place(i as f64));
+        let places = along.hats();
+        let hat = |knots: &[f64]| -> Vec<f64> {
+            let (from, top, to) = (knots[0], knots[1], knots[2]);
+            categories()
+                .map(|t| ((t - from) / (top - from)).min((to - t) / (to - top)).max(0.0))
+                .collect()
+        };
+        ExportOrder {
+            line: categories().map(|t| along.on_line(t)).collect(),
+            hats: places.places().windows(3).map(hat).collect(),
+            weights: bent
+                .into_iter()
+                .map(|all| all.into_iter().map(|weight| weight * HAT).collect())
+                .collect(),
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::plan::{Category, ExportPlan, Hat, Number, PredictedOutcome};
+use super::pair::PairMember;
+use super::plan::{Category, ExportOrder, ExportPlan, Hat, Number, PredictedOutcome};
 
 pub(super) fn write(plan: &ExportPlan) -> String {
     let mut x = String::new();
@@ -61,7 +62,8 @@ fn dictionary(plan: &ExportPlan, x: &mut String) {
 }
 
 /// Encoded columns are `reticent_nI` and `reticent_cI_J`, behind the row norm `reticent_nI_s` and
-/// so on; hats are `reticent_nI_hJ`, which the row norm leaves alone.
+/// so on; hats are `reticent_nI_hJ`, which the row norm leaves alone. Categories with an order have
+/// `reticent_cI_0` for their line and hats `reticent_cI_hJ`.
 fn transformations(plan: &ExportPlan, x: &mut String) {
     let _ = writeln!(x, "<TransformationDictionary>");
     let mut encoded = Vec::new();
@@ -75,6 +77,11 @@ fn transformations(plan: &ExportPlan, x: &mut String) {
     for (i, category) in plan.categories.iter().enumerate() {
         let index = format!("reticent_c{i}");
         derived(x, &index, &place(plan, category));
+        if let Some(order) = &category.order {
+            encoded.push(format!("reticent_c{i}_0"));
+            along(x, order, i);
+            continue;
+        }
         for j in 0..category.names.len() {
             let name = format!("reticent_c{i}_{j}");
             let equal = apply("equal", &[field(&index), constant(j as f64)]);
@@ -82,6 +89,7 @@ fn transformations(plan: &ExportPlan, x: &mut String) {
             encoded.push(name);
         }
     }
+    products(plan, x);
     let squares: Vec<String> =
         encoded.iter().map(|name| apply("*", &[field(name), field(name)])).collect();
     derived(x, "reticent_length", &apply("sqrt", &[apply("sum", &squares)]));
@@ -123,6 +131,59 @@ fn bend(number: &Number, hat: &Hat, i: usize) -> String {
     let down = apply("/", &[before, constant(to - top)]);
     let hat = apply("max", &[constant(0.0), apply("min", &[up, down])]);
     apply("if", &[apply("isMissing", &[field(&number.name)]), constant(0.0), hat])
+}
+
+/// The line and the hats of categories with an order, whose place is there already.
+fn along(x: &mut String, order: &ExportOrder, i: usize) {
+    derived(x, &format!("reticent_c{i}_0"), &by_place(i, order.line.iter().copied()));
+    for (j, hat) in order.hats.iter().enumerate() {
+        derived(x, &format!("reticent_c{i}_h{j}"), &by_place(i, hat.iter().copied()));
+    }
+}
+
+/// A number for each category of column `i`, 0 for none.
+fn by_place(i: usize, values: impl DoubleEndedIterator<Item = f64> + ExactSizeIterator) -> String {
+    let index = format!("reticent_c{i}");
+    let known = values.enumerate().rev().filter(|(_, value)| *value != 0.0);
+    known.fold(constant(0.0), |rest, (j, value)| {
+        let same = apply("equal", &[field(&index), constant(j as f64)]);
+        apply("if", &[same, constant(value), rest])
+    })
+}
+
+/// The products of pairs are `reticent_pI_A_B`, of the functions `reticent_pI_uA` and `reticent_pI_vB`.
+fn products(plan: &ExportPlan, x: &mut String) {
+    for (i, pair) in plan.pairs.iter().enumerate() {
+        for (member, kind) in pair.members.iter().zip(["u", "v"]) {
+            for j in 0..member.functions() {
+                derived(x, &format!("reticent_p{i}_{kind}{j}"), &function(plan, member, j));
+            }
+        }
+        for a in 0..pair.members[0].functions() {
+            for b in 0..pair.members[1].functions() {
+                let both = [format!("reticent_p{i}_u{a}"), format!("reticent_p{i}_v{b}")];
+                let product = apply("*", &both.map(|name| field(&name)));
+                derived(x, &format!("reticent_p{i}_{a}_{b}"), &product);
+            }
+        }
+    }
+}
+
+/// Function `j` of a column of a pair; a missing one has none.
+fn function(plan: &ExportPlan, member: &PairMember, j: usize) -> String {
+    match member {
+        PairMember::Category { at, functions } => by_place(*at, functions.iter().map(|row| row[j])),
+        PairMember::Number { at, slope, shift, .. } => {
+            let own = field(&format!("reticent_n{at}"));
+            let s = apply("+", &[apply("*", &[own, constant(*slope)]), constant(*shift)]);
+            let function = match j {
+                0 => s,
+                _ => apply("-", &[constant(1.0), apply("abs", &[s])]),
+            };
+            let is_missing = apply("isMissing", &[field(&plan.numbers[*at].name)]);
+            apply("if", &[is_missing, constant(0.0), function])
+        }
+    }
 }
 
 /// The place of a category, −1 for none.
@@ -252,6 +313,17 @@ fn table(plan: &ExportPlan, k: usize, class: Option<&String>, x: &mut String) {
     for (i, category) in plan.categories.iter().enumerate() {
         for (j, weights) in category.weights.iter().enumerate() {
             predictor(x, format!("reticent_c{i}_{j}_s"), weights[k]);
+        }
+        let hats = category.order.iter().flat_map(|order| &order.weights);
+        for (j, weights) in hats.enumerate() {
+            predictor(x, format!("reticent_c{i}_h{j}"), weights[k]);
+        }
+    }
+    for (i, pair) in plan.pairs.iter().enumerate() {
+        for (a, row) in pair.weights.iter().enumerate() {
+            for (b, weights) in row.iter().enumerate() {
+                predictor(x, format!("reticent_p{i}_{a}_{b}"), weights[k]);
+            }
         }
     }
     let _ = writeln!(x, "</RegressionTable>");

@@ -4,12 +4,13 @@
 
 use serde_json::{Value, json};
 
+use super::pair::{ExportPair, PairMember};
 use super::plan::{Category, ExportPlan, Hat, Number, PredictedOutcome};
 use crate::error::Error;
 
 pub(super) fn write(plan: &ExportPlan) -> Result<String, Error> {
     let (target, estimator, range) = estimator(plan);
-    let whole = json!({
+    let mut whole = json!({
         "format": "reticent-sklearn",
         "version": version(plan),
         "target": target,
@@ -21,6 +22,11 @@ pub(super) fn write(plan: &ExportPlan) -> Result<String, Error> {
         "estimator": estimator,
         "range": range,
     });
+    if !plan.pairs.is_empty() {
+        let member = |member: &PairMember| member_of(plan, member);
+        let pair = |pair: &ExportPair| pair.members.iter().map(member).collect::<Value>();
+        whole["pairs"] = plan.pairs.iter().map(pair).collect();
+    }
     let text = serde_json::to_string_pretty(&whole)
         .map_err(|error| Error::Write { file: "the export".into(), reason: error.to_string() })?;
     Ok(text + "\n")
@@ -48,9 +54,13 @@ fn number(number: &Number) -> Value {
     value
 }
 
-/// A reader of the first version knows no logarithms, one of the second no hats, and would predict
-/// something else.
+/// A reader of the first version knows no logarithms, one of the second no hats, one of the third no
+/// order of categories and no pairs, and would predict something else.
 fn version(plan: &ExportPlan) -> u32 {
+    let ordered = plan.categories.iter().any(|category| category.order.is_some());
+    if ordered || !plan.pairs.is_empty() {
+        return 4;
+    }
     match plan.numbers.iter().any(|number| !number.hats.is_empty()) {
         true => 3,
         false if plan.numbers.iter().any(|number| number.log) => 2,
@@ -58,15 +68,30 @@ fn version(plan: &ExportPlan) -> u32 {
     }
 }
 
+fn member_of(plan: &ExportPlan, member: &PairMember) -> Value {
+    match member {
+        PairMember::Number { at, slope, shift, bends } => json!({
+            "number": plan.numbers[*at].name, "slope": slope, "shift": shift, "bends": bends,
+        }),
+        PairMember::Category { at, functions } => {
+            json!({ "category": plan.categories[*at].name, "functions": functions })
+        }
+    }
+}
+
 fn category(category: &Category) -> Value {
     let words = category.words.iter().map(|(word, i)| (word.clone(), json!(i)));
-    json!({
+    let mut value = json!({
         "name": category.name,
         "categories": category.names,
         "words": Value::Object(words.collect()),
         "missing": category.missing,
         "unknown": category.unknown,
-    })
+    });
+    if let Some(order) = &category.order {
+        value["order"] = json!({ "line": order.line, "hats": order.hats });
+    }
+    value
 }
 
 /// The name of the target, the estimator, and the range of a number.
@@ -77,6 +102,8 @@ fn estimator(plan: &ExportPlan) -> (&String, Value, Value) {
         .map(|number| &number.weights)
         .chain(plan.categories.iter().flat_map(|category| &category.weights))
         .chain(plan.numbers.iter().flat_map(|number| &number.hats).map(|hat| &hat.weights))
+        .chain(plan.categories.iter().filter_map(|c| c.order.as_ref()).flat_map(|o| &o.weights))
+        .chain(plan.pairs.iter().flat_map(|pair| pair.weights.iter().flatten()))
         .collect();
     let weights = |k: usize| rows.iter().map(|row| row[k]).collect::<Vec<f64>>();
     let all: Vec<Vec<f64>> = (0..plan.outputs()).map(weights).collect();

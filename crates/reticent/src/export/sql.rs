@@ -3,6 +3,7 @@
 //! read, encode, add up, scale.
 
 use super::SqlNames;
+use super::pair::{ExportPair, PairMember};
 use super::plan::{Category, ExportPlan, Number, PredictedOutcome};
 
 /// Beyond this an exponential is 0 to every digit that is shown, and some databases refuse it.
@@ -27,7 +28,7 @@ pub(super) fn write(plan: &ExportPlan, names: &SqlNames) -> String {
             .iter()
             .enumerate()
             .map(|(i, number)| format!("{} AS {}", encode(number, &inner('n', i)), inner('n', i)))
-            .chain(curved(plan).map(|(i, _)| {
+            .chain(told_missing(plan).map(|i| {
                 let x = inner('n', i);
                 format!("CASE WHEN {x} IS NULL THEN 1 ELSE 0 END AS {}", inner('m', i))
             }))
@@ -35,7 +36,9 @@ pub(super) fn write(plan: &ExportPlan, names: &SqlNames) -> String {
             .collect(),
     );
     let sums = (0..plan.outputs()).map(|k| format!("{} AS {}", sum(plan, k), inner('s', k)));
-    let is_bent = curved(plan).next().is_some();
+    let is_bent = curved(plan).next().is_some()
+        || plan.categories.iter().any(Category::is_bent)
+        || !plan.pairs.is_empty();
     let bent = (0..plan.outputs()).filter(|_| is_bent);
     let bent = bent.map(|k| format!("{} AS {}", bends(plan, k), inner('b', k)));
     let square = format!("{} AS {}", square(plan), inner('q', 0));
@@ -70,8 +73,14 @@ pub(super) fn write(plan: &ExportPlan, names: &SqlNames) -> String {
 /// The square of the norm of a row, hats left out.
 fn square(plan: &ExportPlan) -> String {
     let numbers = (0..plan.numbers.len()).map(|i| format!("{0} * {0}", inner('n', i)));
-    let category = |i| format!("CASE WHEN {} < 0 THEN 0e0 ELSE 1e0 END", inner('c', i));
-    numbers.chain((0..plan.categories.len()).map(category)).collect::<Vec<_>>().join("\n      + ")
+    let category = |(i, category): (usize, &Category)| match &category.order {
+        None => format!("CASE WHEN {} < 0 THEN 0e0 ELSE 1e0 END", inner('c', i)),
+        Some(_) => by_category(category, i, |c| category.square(c)),
+    };
+    numbers
+        .chain(plan.categories.iter().enumerate().map(category))
+        .collect::<Vec<_>>()
+        .join("\n      + ")
 }
 
 fn read_number(plan: &ExportPlan, number: &Number) -> String {
@@ -141,14 +150,8 @@ fn encode(number: &Number, x: &str) -> String {
 fn sum(plan: &ExportPlan, k: usize) -> String {
     let numbers = plan.numbers.iter().enumerate();
     let categories = plan.categories.iter().enumerate();
-    let category = |(i, category): (usize, &Category)| {
-        let cases = category
-            .weights
-            .iter()
-            .enumerate()
-            .map(|(c, w)| format!("WHEN {c} THEN {}", literal(w[k])));
-        format!("CASE {} {} ELSE 0e0 END", inner('c', i), cases.collect::<Vec<_>>().join(" "))
-    };
+    let category =
+        |(i, category): (usize, &Category)| by_category(category, i, |c| category.score(c, k));
     numbers
         .map(|(i, number)| format!("{} * {}", literal(number.weights[k]), inner('n', i)))
         .chain(categories.map(category))
@@ -156,12 +159,19 @@ fn sum(plan: &ExportPlan, k: usize) -> String {
         .join("\n      + ")
 }
 
+/// A number for each category of column `i`, and 0 for none.
+fn by_category(category: &Category, i: usize, value: impl Fn(usize) -> f64) -> String {
+    let cases = (0..category.names.len()).map(|c| format!("WHEN {c} THEN {}", literal(value(c))));
+    format!("CASE {} {} ELSE 0e0 END", inner('c', i), cases.collect::<Vec<_>>().join(" "))
+}
+
 /// The numbers that have hats.
 fn curved(plan: &ExportPlan) -> impl Iterator<Item = (usize, &Number)> {
     plan.numbers.iter().enumerate().filter(|(_, number)| !number.hats.is_empty())
 }
 
-/// Weights times hats: of each number a function that is straight between its knots.
+/// Weights times hats: of each number a function that is straight between its knots, of categories
+/// with an order a number each.
 fn bends(plan: &ExportPlan, k: usize) -> String {
     let bend = |(i, number): (usize, &Number)| {
         let (x, mut before) = (inner('n', i), (number.hats[0].from, 0.0));
@@ -176,7 +186,63 @@ fn bends(plan: &ExportPlan, k: usize) -> String {
         }
         format!("CASE {cases} ELSE 0e0 END")
     };
-    curved(plan).map(bend).collect::<Vec<_>>().join("\n      + ")
+    let bent = plan.categories.iter().enumerate().filter(|(_, category)| category.is_bent());
+    let bent = bent.map(|(i, category)| by_category(category, i, |c| category.bend(c, k)));
+    let products = plan.pairs.iter().map(|pair| products(pair, k));
+    curved(plan).map(bend).chain(bent).chain(products).collect::<Vec<_>>().join("\n      + ")
+}
+
+/// The numbers of which it matters that they are missing: with hats, or in a pair.
+fn told_missing(plan: &ExportPlan) -> impl Iterator<Item = usize> {
+    let in_pair = |i: usize| {
+        let mut members = plan.pairs.iter().flat_map(|pair| &pair.members);
+        members.any(|member| matches!(member, PairMember::Number { at, .. } if *at == i))
+    };
+    let numbers = plan.numbers.iter().enumerate();
+    numbers.filter(move |(i, number)| !number.hats.is_empty() || in_pair(*i)).map(|(i, _)| i)
+}
+
+/// Weights times the products of a pair.
+fn products(pair: &ExportPair, k: usize) -> String {
+    let weights = pair.of_output(k);
+    let [one, other] = &pair.members;
+    let all = combined(one, &weights, &|weights| {
+        let cells: Vec<Vec<f64>> = weights.iter().map(|weight| vec![*weight]).collect();
+        combined(other, &cells, &|weight| literal(weight[0]))
+    });
+    let missing = pair.members.iter().filter_map(|member| match member {
+        PairMember::Number { at, .. } => Some(format!("{} = 1", inner('m', *at))),
+        PairMember::Category { .. } => None,
+    });
+    match missing.collect::<Vec<_>>().join(" OR ") {
+        none if none.is_empty() => all,
+        missing => format!("CASE WHEN {missing} THEN 0e0 ELSE {all} END"),
+    }
+}
+
+/// The functions of a column times what `rest` makes of a row of weights for each.
+fn combined(member: &PairMember, rows: &[Vec<f64>], rest: &dyn Fn(&[f64]) -> String) -> String {
+    match member {
+        PairMember::Number { at, slope, shift, bends } => {
+            let s = format!("({} * {} + {})", literal(*slope), inner('n', *at), literal(*shift));
+            match bends {
+                false => format!("({s} * {})", rest(&rows[0])),
+                true => {
+                    format!("({s} * {} + (1e0 - ABS({s})) * {})", rest(&rows[0]), rest(&rows[1]))
+                }
+            }
+        }
+        PairMember::Category { at, functions } => {
+            let of = |own: &Vec<f64>| -> Vec<f64> {
+                let sum = |j: usize| own.iter().zip(rows).map(|(u, row)| u * row[j]).sum();
+                (0..rows[0].len()).map(sum).collect()
+            };
+            let numbered = functions.iter().enumerate();
+            let cases = numbered.map(|(i, own)| format!("WHEN {i} THEN {}", rest(&of(own))));
+            let cases = cases.collect::<Vec<_>>().join(" ");
+            format!("CASE {} {cases} ELSE 0e0 END", inner('c', *at))
+        }
+    }
 }
 
 /// A further step, and what is selected from where.
