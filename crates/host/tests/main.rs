@@ -5,5 +5,9 @@
 mod attacks;
 mod bits;
 mod crash;
+#[cfg(unix)]
+mod links;
 mod payment;
+#[cfg(unix)]
+mod ways;
 mod world;

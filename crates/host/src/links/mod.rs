@@ -1,10 +1,24 @@
 //! How frames travel between a party and the lead. A link has proven whose key is at its other end;
 //! everything above it goes by that key. Parties dial, the lead listens.
 
+#[cfg(unix)]
+mod channel;
+#[cfg(unix)]
+mod courier;
 pub mod memory;
+#[cfg(unix)]
+mod parcel;
 mod pinned;
+pub mod proxy;
+pub mod quic;
 mod secure;
+pub mod several;
+#[cfg(unix)]
+pub mod socket;
 pub mod tls;
+mod way;
+
+pub use way::{LinkKind, PartyWay, listener};
 
 use std::fmt::Debug;
 use std::io::ErrorKind;

@@ -1,4 +1,4 @@
-//! TLS 1.3 over TCP.
+//! TLS 1.3 over TCP, through an HTTP proxy too.
 
 use std::io::ErrorKind;
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
@@ -10,6 +10,7 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, ServerConfig, ServerConnection};
 
 use super::pinned::{NAME, lead_config, of_tls, party_config};
+use super::proxy::HttpProxy;
 use super::secure::SecureLink;
 use super::{Arrival, Dial, Link, LinkError, Listen, failed, left, of_io};
 use crate::roster::Roster;
@@ -22,6 +23,7 @@ const SLICE: Duration = Duration::from_millis(10);
 pub struct TlsDialer {
     config: Arc<ClientConfig>,
     address: String,
+    proxy: Option<HttpProxy>,
 }
 
 impl TlsDialer {
@@ -31,7 +33,12 @@ impl TlsDialer {
     /// If TLS 1.3 is not to be had.
     pub fn new(identity: &Arc<Identity>, roster: &Arc<Roster>) -> Result<Self, LinkError> {
         let config = Arc::new(party_config(identity, roster)?);
-        Ok(TlsDialer { config, address: roster.lead_address().to_owned() })
+        Ok(TlsDialer { config, address: roster.lead_address().to_owned(), proxy: None })
+    }
+
+    /// The same through a proxy, which carries what it cannot read.
+    pub fn through(self, proxy: HttpProxy) -> Self {
+        TlsDialer { proxy: Some(proxy), ..self }
     }
 }
 
@@ -50,7 +57,10 @@ pub(crate) fn connected(address: &str, until: Instant) -> Result<TcpStream, Link
 
 impl Dial for TlsDialer {
     fn dial(&self, until: Instant) -> Result<Box<dyn Link>, LinkError> {
-        let socket = connected(&self.address, until)?;
+        let socket = match &self.proxy {
+            Some(proxy) => proxy.connect(&self.address, until)?,
+            None => connected(&self.address, until)?,
+        };
         let name = ServerName::try_from(NAME).map_err(failed)?;
         let tls = ClientConnection::new(Arc::clone(&self.config), name).map_err(of_tls)?;
         Ok(Box::new(SecureLink::shaken(socket, tls, until)?))
