@@ -9,7 +9,7 @@ use reticent_host::links::{Dial, Link, LinkError, LinkKind, Listen, PartyWay};
 use reticent_host::{Member, PartyFile, Roster};
 
 use super::ways::{WAYS, Way};
-use super::world::{AUTO, World};
+use super::world::{AUTO, World, assert_same, options};
 
 fn soon() -> Instant {
     Instant::now() + Duration::from_secs(20)
@@ -140,8 +140,7 @@ fn a_party_comes_by_quic_where_the_lead_listens_to_both() {
     let lead = Arc::new(world.identity("lead"));
     let place = Some((LinkKind::Auto, roster.lead_address()));
     let listener = reticent_host::links::listener(&lead, &roster, place, None).unwrap();
-    let dialer =
-        PartyWay::default().dialer(&Arc::new(world.identity("party-0")), &roster).unwrap();
+    let dialer = PartyWay::default().dialer(&Arc::new(world.identity("party-0")), &roster).unwrap();
     let (came, dialled) = pair(&*listener, &*dialer);
     let said = format!("{:?} {:?}", came.unwrap(), dialled.unwrap());
     assert!(said.contains("QuicLink") && !said.contains("SecureLink"), "{said}");
@@ -191,6 +190,81 @@ fn what_a_courier_makes_up_is_refused() {
     visit(&parcel(0, &[7; 300])).unwrap();
     let arrival = listener.accept(soon()).unwrap().unwrap();
     assert!(matches!(arrival(soon()), Err(LinkError::Failed(_))));
+}
+
+/// A courier that keeps what it has carried, and brings it again as a connection of its own: the lead's part
+/// of the handshake is new, so that nothing of it opens.
+#[test]
+fn what_a_courier_has_carried_is_worth_nothing_a_second_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let (world, roster) = world(&folder);
+    let listener = Way::Socket.listener(&world, &roster);
+    let dialer = Way::Socket.dialer(&world, &roster, "party-0");
+    let (lead, party) = (world.at("lead.s"), world.at("party-0.s"));
+    let mut kept: Vec<u8> = Vec::new();
+    std::thread::scope(|scope| {
+        let dialled = scope.spawn(|| {
+            let mut link = dialer.dial(soon()).unwrap();
+            link.send(b"hello", soon()).unwrap();
+            link
+        });
+        let mut said = Vec::new();
+        let came = loop {
+            let Some(taken) = super::ways::visit(&party, &said).filter(|taken| taken.len() >= 37)
+            else {
+                continue;
+            };
+            let from = u64::from_le_bytes(taken[20..28].try_into().unwrap()) as usize;
+            kept.truncate(from);
+            kept.extend_from_slice(&taken[37..]);
+            said = super::ways::visit(&lead, &taken).unwrap();
+            let here = listener.accept(Instant::now() + Duration::from_millis(20)).unwrap();
+            if let Some(arrival) = here {
+                break arrival(soon());
+            }
+        };
+        assert_eq!(came.unwrap().receive(9, soon()).unwrap(), b"hello");
+        dialled.join().unwrap();
+    });
+    assert!(kept.len() > 300, "{}", kept.len());
+    let again = [b"RTP1", &[9; 16][..], &[0; 16], &[0], &kept].concat();
+    super::ways::visit(&lead, &again).unwrap();
+    let arrival = listener.accept(soon()).unwrap().unwrap();
+    let refused = arrival(soon()).map(drop).unwrap_err();
+    assert!(matches!(refused, LinkError::Failed(_)), "{refused:?}");
+}
+
+/// Connections that say nothing, more than may be on their way in: each has its name, and when their time
+/// is up the run is what it is without them.
+#[test]
+fn hundreds_of_silent_connections_are_turned_away_by_name_and_the_run_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = "algorithm = \"dp-sgd\"\nepsilon = 2.0\ndelta = 1e-5\niterations = 3\n";
+    let world = World::new(folder.path(), 2, job);
+    let roster = world.run_file().roster;
+    let listener = Way::Tls.listener(&world, &roster);
+    let led = std::thread::scope(|scope| {
+        let led = scope.spawn(|| world.lead(options(), listener));
+        let silent: Vec<_> = (0..300)
+            .map(|_| std::net::TcpStream::connect(roster.lead_address()).unwrap())
+            .collect();
+        let joined = ["party-0", "party-1"].map(|name| {
+            let dialer = Way::Tls.dialer(&world, &roster, name);
+            let world = &world;
+            scope.spawn(move || {
+                let party = u32::from(name == "party-1");
+                world.join(party, options(), &*dialer)
+            })
+        });
+        for own in joined {
+            assert_same(&own.join().unwrap().unwrap().joined.model, &world.simulated());
+        }
+        drop(silent);
+        led.join().unwrap().unwrap()
+    });
+    let counted = |name: &str| led.rejections.get(name).copied().unwrap_or_default();
+    assert!(counted("too many at once") > 0, "{:?}", led.rejections);
+    assert!(counted("slow") > 0, "{:?}", led.rejections);
 }
 
 #[test]

@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use reticent_host::Roster;
 use reticent_host::links::proxy::HttpProxy;
 use reticent_host::links::quic::{QuicDialer, QuicListener};
 use reticent_host::links::socket::{SocketDialer, SocketListener};
 use reticent_host::links::tls::{TlsDialer, TlsListener};
 use reticent_host::links::{Dial, Listen};
-use reticent_host::Roster;
 
 use super::world::World;
 

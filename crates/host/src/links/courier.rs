@@ -97,7 +97,9 @@ fn bind(path: &Path) -> Result<UnixListener, LinkError> {
     });
     let placed = match bound {
         Ok((listener, me)) => match free(path, me) {
-            Ok(()) => std::fs::rename(&made, path).map(|()| listener).map_err(|error| error.kind().to_string()),
+            Ok(()) => std::fs::rename(&made, path)
+                .map(|()| listener)
+                .map_err(|error| error.kind().to_string()),
             Err(why) => Err(why.to_owned()),
         },
         Err(error) => Err(error.to_string()),

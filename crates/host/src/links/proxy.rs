@@ -108,7 +108,8 @@ mod tests {
 
     #[test]
     fn a_proxy_is_named_by_host_and_port_and_nothing_else() {
-        for good in ["http://proxy.clinic.example:3128", "http://10.0.0.1:8080/", "http://[::1]:1"] {
+        for good in ["http://proxy.clinic.example:3128", "http://10.0.0.1:8080/", "http://[::1]:1"]
+        {
             HttpProxy::parse(good).unwrap();
         }
         for bad in [
@@ -131,7 +132,9 @@ mod tests {
     fn only_a_status_of_http_is_one() {
         assert_eq!(status(b"HTTP/1.1 200 Connection established\r\n\r\n"), Some(200));
         assert_eq!(status(b"HTTP/1.0 407 x\r\n\r\n"), Some(407));
-        for none in [&b"\r\n\r\n"[..], b"HTTP/1.1 2\r\n\r\n", b"SSH-2.0\r\n\r\n", b"HTTP/1.1 abc\r\n"] {
+        for none in
+            [&b"\r\n\r\n"[..], b"HTTP/1.1 2\r\n\r\n", b"SSH-2.0\r\n\r\n", b"HTTP/1.1 abc\r\n"]
+        {
             assert_eq!(status(none), None);
         }
     }

@@ -3,9 +3,9 @@
 //! through them end to end: a courier has no key, reads nothing, and can change nothing unnoticed.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use reticent::Identity;
@@ -100,7 +100,10 @@ impl SocketDialer {
 impl Dial for SocketDialer {
     fn dial(&self, until: Instant) -> Result<Box<dyn Link>, LinkError> {
         let mut id = [0; 16];
-        ring::default_provider().secure_random.fill(&mut id).map_err(|_| failed("no randomness"))?;
+        ring::default_provider()
+            .secure_random
+            .fill(&mut id)
+            .map_err(|_| failed("no randomness"))?;
         let channel = Channel::new(id);
         channel.prove();
         *locked(&self.current.channel) = Some(Arc::clone(&channel));
@@ -147,7 +150,8 @@ impl Channels {
         }
         known.retain(|_, channel| !channel.is_done());
         let arriving = known.values().filter(|channel| !channel.is_proven()).count();
-        let begins = parcel.from == 0 && parcel.came == 0 && !parcel.over && !parcel.bytes.is_empty();
+        let begins =
+            parcel.from == 0 && parcel.came == 0 && !parcel.over && !parcel.bytes.is_empty();
         if !begins || known.len() >= MOST_CHANNELS || arriving >= MOST_ARRIVING {
             return None;
         }
