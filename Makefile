@@ -11,7 +11,7 @@ WHOLE := --locked --workspace --features reticent/arrow,reticent/ndarray
 .DEFAULT_GOAL := help
 .PHONY: help demo check test full tools format lint features package supply-chain docs unit seeded-bugs exports pages \
 	python python-oldest semver mutants wheel book reproduce reproduce-quick fuzz msrv nightly bench bench-utility \
-	bench-coverage bench-python bench-peers notebooks build dist
+	bench-coverage bench-python bench-peers bench-network notebooks build dist flower soak
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -42,6 +42,8 @@ full: test ## Before a release: `test`, every feature alone, packages, old sciki
 	$(MAKE) semver
 	$(MAKE) mutants
 	$(MAKE) nightly
+	$(MAKE) flower
+	$(MAKE) soak
 
 # rustup may be absent where Rust came from a distribution; then its components come from there too.
 tools:
@@ -164,6 +166,17 @@ python: ## Test the Python package in a fresh virtual environment
 	@command -v python3 >/dev/null || { echo "skipped: the Python package, because there is no python3 here"; exit 0; }; \
 	python3 python/test.py --target "$${CARGO_TARGET_DIR:-target}/debug" --venv "$${CARGO_TARGET_DIR:-target}/python-venv"
 
+# A SuperLink, SuperNodes and our couriers, in a network namespace with loopback alone; skipped by name without the right to one.
+flower: ## Run Reticent through a real Flower (flwr, which it installs; minutes)
+	$(CARGO) build $(WHOLE) --bin reticent
+	@command -v python3 >/dev/null || { echo "skipped: Flower, because there is no python3 here"; exit 0; }; \
+	python3 python/flower.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent" --venv "$${CARGO_TARGET_DIR:-target}/flower-venv"
+
+# Members are killed at random moments, again and again, over both links; bounded to ten minutes.
+soak: ## Kill members of runs on a network at random for ten minutes (SOAK_SECONDS=N): same model, paid once
+	$(CARGO) build $(WHOLE) --bin reticent
+	python3 benches/soak.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent" --seconds "$${SOAK_SECONDS:-600}"
+
 # scikit-learn's own checks, and the tests of what it wraps around an estimator, with the oldest that is supported.
 python-oldest: ## Test the Python package with the oldest supported scikit-learn
 	$(CARGO) build $(WHOLE) --lib --bin reticent
@@ -208,6 +221,9 @@ bench-peers: wheel ## Compare a fit with diffprivlib and Opacus, which it instal
 	python3 -m venv "$${CARGO_TARGET_DIR:-target}/bench-peers"
 	"$${CARGO_TARGET_DIR:-target}/bench-peers/bin/python" -m pip install --quiet diffprivlib opacus 'scikit-learn<1.7' dist/*.whl
 	"$${CARGO_TARGET_DIR:-target}/bench-peers/bin/python" benches/peers.py
+
+bench-network: build ## Measure runs on a network: time over each link, first answer, memory, idle connections
+	python3 benches/network.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 
 bench-coverage: build ## Measure how often intervals of coefficients hold what made the tables
 	python3 benches/coverage.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"

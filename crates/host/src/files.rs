@@ -9,6 +9,8 @@ use reticent::simulate::{RemoteJob, SimulationSpec};
 use serde::Deserialize;
 
 use crate::error::HostError;
+use crate::links::proxy::HttpProxy;
+use crate::links::{LinkKind, PartyWay};
 use crate::roster::Roster;
 
 /// The keys of a job file that are a party's own.
@@ -21,6 +23,8 @@ struct NetworkKeys {
     roster: PathBuf,
     #[serde(default = "usual_patience")]
     patience: u64,
+    #[serde(default)]
+    link: LinkKind,
 }
 
 fn usual_patience() -> u64 {
@@ -50,6 +54,8 @@ pub struct RunFile {
     pub roster: Arc<Roster>,
     /// How long somebody who is away is waited for.
     pub patience: Duration,
+    /// What frames travel by, unless a member says otherwise.
+    pub link: LinkKind,
 }
 
 impl RunFile {
@@ -66,7 +72,7 @@ impl RunFile {
         let network = table
             .remove("network")
             .ok_or_else(|| refuse("it has no table [network] with `roster = FILE`".to_owned()))?;
-        let NetworkKeys { roster, patience } = network
+        let NetworkKeys { roster, patience, link } = network
             .try_into()
             .map_err(|error: toml::de::Error| refuse(format!("[network]: {}", error.message())))?;
         if !(1..=7 * 86_400).contains(&patience) {
@@ -82,7 +88,7 @@ impl RunFile {
         let roster = Arc::new(Roster::read(&base.join(roster))?);
         let spec = SimulationSpec::of_table(table, path)?;
         let job = spec.remote(roster.parties())?;
-        Ok(RunFile { job, roster, patience: Duration::from_secs(patience) })
+        Ok(RunFile { job, roster, patience: Duration::from_secs(patience), link })
     }
 }
 
@@ -104,6 +110,12 @@ pub struct PartyFile {
     pub budget: Option<PathBuf>,
     /// The folder that the model goes to.
     pub out: PathBuf,
+    /// What frames travel by, where it is not what the run file says.
+    pub link: Option<LinkKind>,
+    /// An HTTP proxy on the way to the lead, as `http://host:port`.
+    pub proxy: Option<HttpProxy>,
+    /// The socket that couriers come to, who carry everything.
+    pub courier: Option<PathBuf>,
 }
 
 impl PartyFile {
@@ -117,6 +129,14 @@ impl PartyFile {
             .map_err(|error| refuse(format!("it cannot be read: {}", error.kind())))?;
         let own: PartyFile =
             toml::from_str(&text).map_err(|error| refuse(error.message().to_owned()))?;
+        if own.proxy.is_some() && own.link == Some(LinkKind::Quic) {
+            let why = "proxy and link = \"quic\": proxies carry TCP alone; leave one of them out";
+            return Err(refuse(why.to_owned()));
+        }
+        if own.courier.is_some() && (own.proxy.is_some() || own.link.is_some()) {
+            let why = "courier: couriers carry everything; leave link and proxy out";
+            return Err(refuse(why.to_owned()));
+        }
         let beside = |file: PathBuf| path.parent().unwrap_or(Path::new("")).join(file);
         Ok(PartyFile {
             data: beside(own.data),
@@ -125,7 +145,16 @@ impl PartyFile {
             journal: beside(own.journal),
             budget: own.budget.map(beside),
             out: beside(own.out),
+            link: own.link,
+            proxy: own.proxy,
+            courier: own.courier.map(beside),
         })
+    }
+
+    /// How the party gets to the lead of a run.
+    pub fn way(&self, run: &RunFile) -> PartyWay {
+        let link = self.link.unwrap_or(run.link);
+        PartyWay { link, proxy: self.proxy.clone(), courier: self.courier.clone() }
     }
 
     /// The files of the table.

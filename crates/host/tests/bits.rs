@@ -10,6 +10,8 @@ use super::world::{AUTO, World, assert_same, bits, options};
 const SAMPLED: &str = "algorithm = \"dp-sgd\"\nepsilon = 2.0\ndelta = 1e-5\niterations = 6\n\
     sampling = \"poisson:0.3\"\n";
 
+const SHORT: &str = "algorithm = \"dp-sgd\"\nepsilon = 2.0\ndelta = 1e-5\niterations = 6\n";
+
 fn check(world: &World, led: reticent_host::Led, joined: Vec<reticent_host::PaidRun>) {
     let simulated = world.simulated();
     let model = Model::from_json(&led.model).unwrap();
@@ -44,6 +46,27 @@ fn a_run_over_tls_has_the_bits_of_simulate() {
     let (rounds, traffic) = led.moved.unwrap();
     assert!(rounds > 3 && traffic.messages > 2 * u64::from(rounds));
     check(&world, led, joined.into_iter().map(Result::unwrap).collect());
+}
+
+/// Whatever carries the frames, a courier that loses parcels too: the same model and the same ledger.
+#[cfg(unix)]
+#[test]
+fn a_run_by_quic_through_a_proxy_and_by_couriers_has_the_bits_of_simulate() {
+    use super::ways::Way;
+    for way in [Way::Quic, Way::Proxy, Way::Socket] {
+        let folder = tempfile::tempdir().unwrap();
+        let world = World::new(folder.path(), 3, SHORT);
+        let names = ["party-0", "party-1", "party-2"];
+        let carried = way.carried(&world, &names);
+        let roster = world.run_file().roster;
+        let listener = way.listener(&world, &roster);
+        let dialers: Vec<Box<dyn Dial>> =
+            names.iter().map(|name| way.dialer(&world, &roster, name)).collect();
+        let (led, joined) = world.all(&options(), listener, &dialers);
+        let led = led.unwrap_or_else(|why| panic!("{way:?}: {why}"));
+        check(&world, led, joined.into_iter().map(Result::unwrap).collect());
+        drop((dialers, carried));
+    }
 }
 
 /// A secret sample: the bits are those of the pooled fit, whose rows are the parties' one behind the

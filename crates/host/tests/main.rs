@@ -5,6 +5,10 @@
 mod attacks;
 mod bits;
 mod crash;
+#[cfg(unix)]
+mod links;
 mod noisy;
 mod payment;
+#[cfg(unix)]
+mod ways;
 mod world;

@@ -1,10 +1,27 @@
 //! How frames travel between a party and the lead. A link has proven whose key is at its other end;
 //! everything above it goes by that key. Parties dial, the lead listens.
 
+#[cfg(unix)]
+mod channel;
+#[cfg(unix)]
+mod courier;
 pub mod memory;
+#[cfg(unix)]
+mod parcel;
+mod pinned;
+pub mod proxy;
+pub mod quic;
+mod secure;
+pub mod several;
+#[cfg(unix)]
+pub mod socket;
 pub mod tls;
+mod way;
+
+pub use way::{LinkKind, PartyWay, listener};
 
 use std::fmt::Debug;
+use std::io::ErrorKind;
 use std::time::Instant;
 
 /// One connection, both ends of which have proven their keys.
@@ -79,19 +96,52 @@ pub(crate) fn left(until: Instant) -> Result<std::time::Duration, LinkError> {
     if left.is_zero() { Err(LinkError::Timeout) } else { Ok(left) }
 }
 
+pub(crate) fn failed(error: impl std::fmt::Display) -> LinkError {
+    LinkError::Failed(error.to_string())
+}
+
+pub(crate) fn of_io(error: &std::io::Error) -> LinkError {
+    match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => LinkError::Timeout,
+        ErrorKind::UnexpectedEof
+        | ErrorKind::ConnectionReset
+        | ErrorKind::ConnectionAborted
+        | ErrorKind::BrokenPipe
+        | ErrorKind::NotConnected => LinkError::Closed,
+        _ => LinkError::Failed(error.kind().to_string()),
+    }
+}
+
 /// The front of a frame says how long the rest is.
-pub(crate) const FRONT: usize = 4;
+const FRONT: usize = 4;
+
+/// A frame as it is sent.
+pub(crate) fn framed(frame: &[u8]) -> Result<Vec<u8>, LinkError> {
+    let length = u32::try_from(frame.len()).map_err(|_| failed("a frame is too long"))?;
+    Ok([&length.to_le_bytes()[..], frame].concat())
+}
+
+/// How long the frame at the front is, once that is known; refuses one that will be too long.
+fn frame_length(came: &[u8], limit: usize) -> Result<Option<usize>, LinkError> {
+    let Some(front) = came.first_chunk::<FRONT>() else { return Ok(None) };
+    match u32::from_le_bytes(*front) as usize {
+        given if given > limit => Err(LinkError::TooLong { given, limit }),
+        given => Ok(Some(given)),
+    }
+}
+
+/// Whether the frame at the front has come.
+pub(crate) fn has_frame(came: &[u8], limit: usize) -> Result<bool, LinkError> {
+    let length = frame_length(came, limit)?;
+    Ok(length.is_some_and(|length| came.len() >= FRONT + length))
+}
 
 /// The frame at the front of what came, if it is there; refuses one that will be too long.
 pub(crate) fn first_frame(came: &mut Vec<u8>, limit: usize) -> Result<Option<Vec<u8>>, LinkError> {
-    let Some(front) = came.first_chunk::<FRONT>() else { return Ok(None) };
-    let given = u32::from_le_bytes(*front) as usize;
-    if given > limit {
-        return Err(LinkError::TooLong { given, limit });
-    }
-    if came.len() < FRONT + given {
+    if !has_frame(came, limit)? {
         return Ok(None);
     }
+    let given = frame_length(came, limit)?.unwrap_or_default();
     let rest = came.split_off(FRONT + given);
     let mut frame = std::mem::replace(came, rest);
     frame.drain(..FRONT);

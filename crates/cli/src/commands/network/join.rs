@@ -8,7 +8,6 @@ use reticent::Identity;
 use reticent::accountant::View;
 use reticent::internal::{check_folder, check_results};
 use reticent_budget::Relation;
-use reticent_host::links::tls::TlsDialer;
 use reticent_host::{
     HostOptions, PaidRun, PartyBudget, PartyFile, RemoteParty, RunFile, RunJournal,
 };
@@ -23,7 +22,8 @@ use crate::layout::{columns, wrapped};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Killed or cut off, the same command goes on with the run that its journal has.\n\
-                        A party file has data, key, journal and out, and budget where one pays for the run."
+                        A party file has data, key, journal and out, and budget where one pays for the run;\n\
+                        link, proxy or courier where the lead is reached in another way than the run file says."
 )]
 pub struct JoinArgs {
     /// The run file (TOML), the same for everybody
@@ -56,7 +56,7 @@ impl JoinArgs {
         check_folder(&own.out).map_err(of_join)?;
         check_results(&own.out, self.force).map_err(of_join)?;
         let journal = RunJournal::open(&own.journal).map_err(failure("join"))?;
-        let dialer = TlsDialer::new(&identity, &file.roster);
+        let dialer = own.way(&file).dialer(&identity, &file.roster);
         let dialer = dialer.map_err(|error| failure("join")(error.into()))?;
         let (notify, bar) = teller(json);
         let options = HostOptions { patience: file.patience, notify, ..HostOptions::default() };
@@ -66,7 +66,7 @@ impl JoinArgs {
             roster: &file.roster,
             identity: &identity,
             files: &files,
-            dialer: &dialer,
+            dialer: &*dialer,
             options,
         };
         let relation = match (self.new_edition, self.disjoint_people) {

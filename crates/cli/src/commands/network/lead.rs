@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use reticent::internal::{check_folder, check_results};
 use reticent::{Identity, Model};
-use reticent_host::links::tls::TlsListener;
+use reticent_host::links::{LinkKind, listener};
 use reticent_host::{HostOptions, Lead, Led, RunFile, RunJournal};
 use serde_json::{Value, json};
 
@@ -42,6 +42,14 @@ pub struct LeadArgs {
     #[arg(long, value_name = "HOST:PORT")]
     listen: Option<String>,
 
+    /// What to listen to: QUIC (UDP), TLS (TCP), or both [default: what the run file says, or auto]
+    #[arg(long, value_parser = reticent::one_of!(LinkKind))]
+    link: Option<LinkKind>,
+
+    /// Make a Unix socket for couriers, and listen to nobody else unless --link is given
+    #[arg(long, value_name = "SOCKET")]
+    courier: Option<PathBuf>,
+
     /// Replace a model that is in the folder already
     #[arg(long)]
     force: bool,
@@ -57,12 +65,14 @@ impl LeadArgs {
         check_results(&self.out, self.force).map_err(of_lead)?;
         let journal = RunJournal::open(&self.journal).map_err(failure("lead"))?;
         let address = self.listen.as_deref().unwrap_or(file.roster.lead_address());
-        let listener = TlsListener::new(&identity, &file.roster, address);
+        let link = self.link.or(self.courier.is_none().then_some(file.link));
+        let place = link.map(|link| (link, address));
+        let listener = listener(&identity, &file.roster, place, self.courier.as_deref());
         let listener = listener.map_err(|error| failure("lead")(error.into()))?;
         let (notify, bar) = teller(json);
         let options = HostOptions { patience: file.patience, notify, ..HostOptions::default() };
         let lead = Lead { job: &file.job, roster: &file.roster, identity: &identity, options };
-        let led = lead.run(journal, Box::new(listener));
+        let led = lead.run(journal, listener);
         finish(&bar);
         self.answer(led.map_err(failure("lead"))?)
     }

@@ -1,0 +1,178 @@
+"""What a run on a network costs: loopback, each member a process of its own with its journal on the disk.
+
+    python3 benches/network.py [--reticent PATH] [--parties 10] [--iterations 24] [--links tls,quic] [--features 10000]
+
+1. `auto` between ten parties, end to end, over each link; beside it `simulate` of the same job in one process.
+2. From the start of a party's command to its first answer.
+3. Resident memory of a party with --features numeric columns: the largest that the system has seen (VmHWM).
+4. 1,000 idle connections at the lead: what it says of them, its memory, and that the run goes on.
+
+A roster has 256 parties at most, so that 1,000 parties are not measured. Times are wall-clock seconds: run it on a machine
+that is quiet.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import resource
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+
+
+def port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def peak(process):
+    """The most memory that a process has had, in MB."""
+    try:
+        text = pathlib.Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return 0.0
+    found = [line.split()[1] for line in text.splitlines() if line.startswith("VmHWM")]
+    return int(found[0]) / 1024 if found else 0.0
+
+
+class World:
+    """Keys, a roster that all have signed, and a table for each party."""
+
+    def __init__(self, folder, given, parties, features, rows):
+        self.folder, self.given, self.parties = pathlib.Path(folder), given, parties
+        columns = [f"x{i}" for i in range(features)]
+        schema = "row_norm = 1\n" + "".join(
+            f'[[column]]\nname = "{name}"\nkind = "numeric"\nlower = -1\nupper = 1\n' for name in columns
+        )
+        schema += '[[column]]\nname = "y"\nkind = "target"\nclasses = ["no", "yes"]\n'
+        (self.folder / "schema.toml").write_text(schema)
+        names = ["lead"] + [f"p{i}" for i in range(parties)]
+        for name in names:
+            self.run("identity", "new", name)
+        self.address = f"127.0.0.1:{port()}"
+        self.run("roster", "new", "roster.toml", "--study", "a bench", "--key", "lead.pub", "--address", self.address)
+        for name in names[1:]:
+            self.run("roster", "add", "roster.toml", "--name", name, "--key", f"{name}.pub")
+        for name in names:
+            self.run("roster", "sign", "roster.toml", "--key", name)
+        head, pooled = ",".join([*columns, "y"]) + "\n", []
+        for party, name in enumerate(names[1:]):
+            lines = []
+            for row in range(rows):
+                values = [((row * 37 + party * 11 + k * 17) % 41) / 20 - 1 for k in range(features)]
+                lines.append(",".join(f"{value:.2f}" for value in values) + (",yes\n" if values[0] > 0.1 else ",no\n"))
+            (self.folder / f"{name}.csv").write_text(head + "".join(lines))
+            pooled += lines
+        (self.folder / "pooled.csv").write_text(head + "".join(pooled))
+
+    def run(self, *command):
+        subprocess.run([self.given.reticent, "--quiet", *command], cwd=self.folder, check=True, capture_output=True)
+
+    def job(self, link):
+        text = f'schema = "schema.toml"\nalgorithm = "auto"\nepsilon = 2.0\ndelta = 1e-5\niterations = {self.given.iterations}\n'
+        run = f'{text}[parties]\ntrust = "central"\n[network]\nroster = "roster.toml"\npatience = 300\nlink = "{link}"\n'
+        (self.folder / "run.toml").write_text(run)
+        alone = f'data = "pooled.csv"\nout = "alone"\n{text}unit = "record"\n[parties]\ntrust = "central"\nsplit = {self.parties}\n'
+        (self.folder / "alone.toml").write_text(alone)
+
+    def simulate(self):
+        began = time.monotonic()
+        self.run("simulate", "alone.toml", "--force")
+        return time.monotonic() - began
+
+    def start(self, name, *command):
+        command = [self.given.reticent, "--json", *command]
+        return subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def network(self, link, idle=0):
+        """One run over a link; seconds, seconds to the first answer of a party, memory of a party and of the lead."""
+        self.job(link)
+        for old in self.folder.glob("*.journal*"):
+            old.unlink()
+        began = time.monotonic()
+        lead = self.start("lead", "lead", "run.toml", "--key", "lead", "--journal", "lead.journal", "--out", "m-lead", "--force")
+        strangers = self.idle(idle)
+        joins, first, most = [], [], [0.0]
+        for party in range(self.parties):
+            own = f'data = "p{party}.csv"\nkey = "p{party}"\njournal = "p{party}.journal"\nout = "m-{party}"\n'
+            (self.folder / f"p{party}.toml").write_text(own)
+            joins.append((self.start(f"p{party}", "join", "run.toml", "--party", f"p{party}.toml", "--force"), time.monotonic()))
+
+        def watch(process, started):
+            seen = False
+            for line in process.stderr:
+                if '"answered"' in line and not seen:
+                    seen = True
+                    first.append(time.monotonic() - started)
+                if '"answered"' in line or '"delivered"' in line:
+                    most[0] = max(most[0], peak(process.pid))
+
+        watches = [threading.Thread(target=watch, args=pair) for pair in joins]
+        for thread in watches:
+            thread.start()
+        of_lead, said = 0.0, []
+        for line in lead.stderr:
+            said.append(line)
+            of_lead = max(of_lead, peak(lead.pid))
+        out = lead.stdout.read()
+        if lead.wait() != 0:
+            raise SystemExit("".join(said))
+        for process, _ in joins:
+            process.wait()
+        for thread in watches:
+            thread.join()
+        took = time.monotonic() - began
+        for stranger in strangers:
+            stranger.close()
+        return took, max(first), most[0], of_lead, json.loads(out)
+
+    def idle(self, count):
+        """Connections that say nothing, once somebody listens."""
+        host, number = self.address.split(":")
+        found = []
+        until = time.monotonic() + 30
+        while len(found) < count and time.monotonic() < until:
+            try:
+                found.append(socket.create_connection((host, int(number)), timeout=5))
+            except OSError:
+                time.sleep(0.05)
+        return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--reticent", default="target/release/reticent")
+    parser.add_argument("--parties", type=int, default=10)
+    parser.add_argument("--iterations", type=int, default=24)
+    parser.add_argument("--links", default="tls,quic")
+    parser.add_argument("--features", type=int, default=10_000)
+    parser.add_argument("--idle", type=int, default=1_000)
+    given = parser.parse_args()
+    given.reticent = os.path.abspath(given.reticent)
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    with tempfile.TemporaryDirectory() as folder:
+        world = World(folder, given, given.parties, 10, 300)
+        world.job("tls")
+        print(f"simulate, {given.parties} parties, {given.iterations} steps: {world.simulate():.2f} s")
+        for link in given.links.split(","):
+            took, first, own, lead, said = world.network(link)
+            print(f"{link}: {took:.2f} s, {said['rounds']} rounds; first answer within {first:.2f} s; "
+                  f"a party {own:.1f} MB, the lead {lead:.1f} MB")
+        if given.idle:
+            soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, given.idle + 200)), hard))
+            took, _, _, lead, said = world.network("tls", idle=given.idle)
+            print(f"with {given.idle} idle connections: {took:.2f} s, the lead {lead:.1f} MB, not let in: {said['rejections']}")
+    if given.features:
+        with tempfile.TemporaryDirectory() as folder:
+            world = World(folder, given, 2, given.features, 40)
+            _, _, own, lead, _ = world.network("tls")
+            print(f"{given.features} columns: a party {own:.1f} MB, the lead {lead:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,230 @@
+//! Links that couriers carry, such as the two programs of `reticent_flower`: each member has a Unix socket, a
+//! courier comes by, hands in what the other side has said, and takes along what there is to say. TLS goes
+//! through them end to end: a courier has no key, reads nothing, and can change nothing unnoticed.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use reticent::Identity;
+use rustls::crypto::ring;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, ServerConfig, ServerConnection};
+
+use super::channel::{Channel, ChannelEnd};
+use super::courier::CourierSocket;
+use super::parcel::Parcel;
+use super::pinned::{NAME, lead_config, of_tls, party_config};
+use super::secure::SecureLink;
+use super::{Arrival, Dial, Link, LinkError, Listen, failed, left};
+use crate::message::LONGEST_HELLO;
+use crate::roster::{MOST_PARTIES, Roster};
+
+/// A party whose couriers bring something of the lead waits so long for the next time, whatever it would wait
+/// for on a line of its own.
+const COURTESY: Duration = Duration::from_secs(180);
+
+/// How long couriers may take over a handshake and a hello.
+const HANDSHAKE_TIME: Duration = Duration::from_secs(180);
+
+/// How long the last bytes wait for a courier after everything is said.
+const LINGER: Duration = Duration::from_secs(60);
+
+/// So many channels are known to a lead at once: two of every party, because one may be gone unnoticed.
+const MOST_CHANNELS: usize = 2 * MOST_PARTIES;
+
+/// So many may be without a proven key at once.
+const MOST_ARRIVING: usize = 64;
+
+fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The channel of a party, which one at a time is.
+#[derive(Debug, Default)]
+struct Current {
+    channel: Mutex<Option<Arc<Channel>>>,
+    changed: Condvar,
+}
+
+impl Current {
+    /// One visit of a courier.
+    fn exchange(&self, brought: Option<&Parcel>, until: Instant) -> Option<Parcel> {
+        let mut current = locked(&self.channel);
+        let channel = loop {
+            if let Some(channel) = &*current {
+                break Arc::clone(channel);
+            }
+            let left = left(until).ok()?;
+            let woken = self.changed.wait_timeout(current, left);
+            current = woken.unwrap_or_else(PoisonError::into_inner).0;
+        };
+        drop(current);
+        if let Some(parcel) = brought.filter(|parcel| parcel.channel == channel.id) {
+            channel.take(parcel);
+        }
+        Some(channel.parcel(until))
+    }
+}
+
+/// How a party gets to the lead of a roster by couriers.
+#[derive(Debug)]
+pub struct SocketDialer {
+    config: Arc<ClientConfig>,
+    current: Arc<Current>,
+    // Last: when it goes, no courier comes any more.
+    _socket: CourierSocket,
+}
+
+impl SocketDialer {
+    /// For the member with this key; couriers come to the socket `path`.
+    ///
+    /// # Errors
+    /// If there can be no socket.
+    pub fn new(
+        identity: &Arc<Identity>,
+        roster: &Arc<Roster>,
+        path: &Path,
+    ) -> Result<Self, LinkError> {
+        let config = Arc::new(party_config(identity, roster)?);
+        let current = Arc::new(Current::default());
+        let own = Arc::clone(&current);
+        let exchange = move |brought: Option<Parcel>, until| own.exchange(brought.as_ref(), until);
+        let socket = CourierSocket::new(path, Arc::new(exchange))?;
+        Ok(SocketDialer { config, current, _socket: socket })
+    }
+}
+
+impl Dial for SocketDialer {
+    fn dial(&self, until: Instant) -> Result<Box<dyn Link>, LinkError> {
+        let mut id = [0; 16];
+        ring::default_provider()
+            .secure_random
+            .fill(&mut id)
+            .map_err(|_| failed("no randomness"))?;
+        let channel = Channel::new(id);
+        channel.prove();
+        *locked(&self.current.channel) = Some(Arc::clone(&channel));
+        self.current.changed.notify_all();
+        let name = ServerName::try_from(NAME).map_err(failed)?;
+        let tls = ClientConnection::new(Arc::clone(&self.config), name).map_err(of_tls)?;
+        let end = ChannelEnd::new(&channel, COURTESY);
+        Ok(Box::new(SecureLink::shaken(end, tls, until)?))
+    }
+}
+
+impl Drop for SocketDialer {
+    fn drop(&mut self) {
+        let last = locked(&self.current.channel).clone();
+        if let Some(channel) = last {
+            channel.linger(Instant::now() + LINGER);
+        }
+    }
+}
+
+/// The channels of a lead.
+#[derive(Debug)]
+struct Channels {
+    known: Mutex<BTreeMap<[u8; 16], Arc<Channel>>>,
+    config: Arc<ServerConfig>,
+    arrivals: SyncSender<Result<Box<dyn Link>, LinkError>>,
+}
+
+impl Channels {
+    /// One visit of a courier.
+    fn exchange(self: &Arc<Self>, brought: Option<&Parcel>, until: Instant) -> Option<Parcel> {
+        let parcel = brought?;
+        let over = Parcel { from: 0, came: 0, over: true, bytes: Vec::new(), ..parcel.clone() };
+        let Some(channel) = self.known(parcel) else { return Some(over) };
+        channel.take(parcel);
+        Some(channel.parcel(until))
+    }
+
+    /// The channel of a parcel; a new one if the parcel begins it.
+    fn known(self: &Arc<Self>, parcel: &Parcel) -> Option<Arc<Channel>> {
+        let mut known = locked(&self.known);
+        if let Some(channel) = known.get(&parcel.channel) {
+            return Some(Arc::clone(channel));
+        }
+        known.retain(|_, channel| !channel.is_done());
+        let arriving = known.values().filter(|channel| !channel.is_proven()).count();
+        let begins =
+            parcel.from == 0 && parcel.came == 0 && !parcel.over && !parcel.bytes.is_empty();
+        if !begins || known.len() >= MOST_CHANNELS || arriving >= MOST_ARRIVING {
+            return None;
+        }
+        let channel = Channel::new(parcel.channel);
+        known.insert(parcel.channel, Arc::clone(&channel));
+        let (own, made) = (Arc::clone(self), Arc::clone(&channel));
+        std::thread::spawn(move || own.receive(&made));
+        Some(channel)
+    }
+
+    /// Takes the time that couriers need, before anybody waits for who comes: the key is proven and the
+    /// hello is here when it is said that somebody is.
+    fn receive(&self, channel: &Arc<Channel>) {
+        let until = Instant::now() + HANDSHAKE_TIME;
+        let received = ServerConnection::new(Arc::clone(&self.config)).map_err(of_tls);
+        let received = received.and_then(|tls| {
+            let end = ChannelEnd::new(channel, Duration::ZERO);
+            let mut link = SecureLink::shaken(end, tls, until)?;
+            channel.prove();
+            link.fill(LONGEST_HELLO, until)?;
+            Ok(Box::new(link) as Box<dyn Link>)
+        });
+        // Nobody listens any more: then nobody is to be told.
+        let _ = self.arrivals.send(received);
+    }
+
+    fn linger(&self, until: Instant) {
+        let all: Vec<Arc<Channel>> = locked(&self.known).values().cloned().collect();
+        all.iter().filter(|channel| channel.is_proven()).for_each(|channel| channel.linger(until));
+    }
+}
+
+/// Where the lead hears of parties by couriers.
+#[derive(Debug)]
+pub struct SocketListener {
+    came: Receiver<Result<Box<dyn Link>, LinkError>>,
+    channels: Arc<Channels>,
+    _socket: CourierSocket,
+}
+
+impl SocketListener {
+    /// For the lead with this key; couriers come to the socket `path`.
+    ///
+    /// # Errors
+    /// If there can be no socket.
+    pub fn new(
+        identity: &Arc<Identity>,
+        roster: &Arc<Roster>,
+        path: &Path,
+    ) -> Result<Self, LinkError> {
+        let config = Arc::new(lead_config(identity, roster)?);
+        let (arrivals, came) = sync_channel(MOST_CHANNELS);
+        let channels = Arc::new(Channels { known: Mutex::default(), config, arrivals });
+        let own = Arc::clone(&channels);
+        let exchange = move |brought: Option<Parcel>, until| own.exchange(brought.as_ref(), until);
+        let socket = CourierSocket::new(path, Arc::new(exchange))?;
+        Ok(SocketListener { came, channels, _socket: socket })
+    }
+}
+
+impl Listen for SocketListener {
+    fn accept(&self, until: Instant) -> Result<Option<Arrival>, LinkError> {
+        let Ok(left) = left(until) else { return Ok(None) };
+        match self.came.recv_timeout(left) {
+            Ok(received) => Ok(Some(Box::new(move |_| received))),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(LinkError::Closed),
+        }
+    }
+}
+
+impl Drop for SocketListener {
+    fn drop(&mut self) {
+        self.channels.linger(Instant::now() + LINGER);
+    }
+}
