@@ -10,6 +10,16 @@
 
 use reticent_oracle::Refused;
 
+/// How far, in steps without momentum, so many steps with at most `most` of it go.
+pub(crate) fn ahead(steps: f64, most: f64) -> f64 {
+    (0.25 * steps * steps).max(steps).min(steps / (1.0 - most).max(1e-9))
+}
+
+/// The fewest steps that go so far: the inverse of [`ahead`].
+pub(crate) fn needed(far: f64, most: f64) -> f64 {
+    far.min(2.0 * far.sqrt()).max(far * (1.0 - most))
+}
+
 /// β and v.
 #[derive(Clone, Debug)]
 pub(crate) struct Momentum {
@@ -56,6 +66,16 @@ impl Momentum {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn steps_that_are_needed_go_as_far_as_was_asked() {
+        for most in [0.0, 0.7, 0.97] {
+            for far in [0.3, 1.0, 3.0, 7.0, 100.0, 5e3, 1e6] {
+                let back = ahead(needed(far, most), most);
+                assert!((back / far - 1.0).abs() < 1e-9, "{most} {far}: {back}");
+            }
+        }
+    }
 
     #[test]
     fn none_leaves_the_iterates_alone_to_the_bit() {

@@ -197,7 +197,7 @@ fn the_choice_reads_no_data() {
             assert_eq!(choice(&fit(&folder, &spec(records, every)).unwrap()), one);
         }
         let another = spec(300, 3)
-            .with(|it| it.guarantee = spec(300, 3).guarantee.with(|it| it.epsilon = Some(0.03)));
+            .with(|it| it.guarantee = spec(300, 3).guarantee.with(|it| it.epsilon = Some(0.01)));
         let other = choice(&fit(&folder, &another).unwrap());
         assert_ne!(other, one, "the budget is public, and counts");
     }

@@ -5,15 +5,18 @@
 //! p  parameters                      z₁ the noise, in clips, with which one answer spends the whole budget
 //! s = n̂/z₁ is the signal
 //!
-//! dp-sgd in coordinates of its own, where s ≥ 1.2p, there are no more than 1000 columns, and the
+//! dp-sgd in coordinates of its own, where s ≥ 0.8p, there are no more than 1000 columns, and the
 //! penalty is convex:
-//!   a tenth of the budget for the second moment of the rows, 96 steps, the late average;
+//!   a tenth of the budget for the second moment of the rows, 32 steps with a momentum of 0.7, the
+//!   late average (of samples 96 for each √ of an epoch, without momentum);
 //!   clip and step follow from what is released (see precondition.rs)
 //!
 //! dp-sgd with momentum in those of the table, elsewhere:
-//!   T  = min( 2s/√p, 3√s, 400 )           iterations; what is below 1 is the length of a single step
-//!   C  = c·L·R,  c = ½·T₀/T               T₀ what T is without its limit; at c = 1 nothing is clipped
-//!   η  = 1/(S R²)                         the largest step that is stable whatever the data
+//!   τ  = 0.56·s·min( 1, s/25 )            the time, in steps of 1/(S R²) without momentum
+//!   T  the fewest steps with momentum that go for it, about 1.5√s, at most 400
+//!   C  = c·L·R,  c = ½                    and more, up to 1, where 400 steps do not go for it
+//!   η  = 1/(S R²)                         the largest step that is stable whatever the data; shorter
+//!                                         where T steps would go for longer
 //!   β  = 0.97                             the most momentum; the solution is the last iterate
 //! ```
 //!
@@ -21,15 +24,17 @@
 //! small steps has the same noise at a given time η·T whatever T is: what must be chosen is the
 //! time. In coordinates in which all directions are equally curved a short time is enough for all
 //! of them, and a second moment is cheap where s is well above p: it is one answer, and the noise
-//! of each of its entries is that of a mean over everybody.
+//! of each of its entries is that of a mean over everybody. Where almost all records are of one
+//! class the loss is hardly curved anywhere, and momentum is what takes few steps far enough.
 //!
-//! In the table's own coordinates momentum makes the time η·T²/4. In directions that the loss has
-//! hardly curved by then, the noise of a score is about R·(ηT²/4)·C·z₁/n̂, which is c·T²/(4s)·L/S:
-//! constant for T in proportion to √s. Where s is below p the gradient itself, which stands out of
-//! its noise by s/√p, says little about most directions, and going on for longer only adds noise: T
-//! is in proportion to that. The derivative of a classification loss is far below its bound for
-//! most records, so a clip of half of the bound, below which nothing is at a score of 0, costs little.
-//! The constants were measured: docs/auto.md.
+//! In the table's own coordinates the noise of a score, in directions that the loss has hardly curved
+//! by then, is about c·τ/s·L/S, whatever p is: a row has the norm R, and the noise of one direction
+//! is that of any other. So the time is in proportion to s. The intercept, which has 0.3·R of every
+//! row behind it, needs about as much to tell the share of the classes: with less a model of many
+//! columns is worse than a constant. With hardly any signal there is nothing to learn, and less noise
+//! is better. The derivative of a classification loss is far below its bound for most records, so a
+//! clip of half of the bound, below which nothing is at a score of 0, costs little. The constants
+//! were measured: docs/auto.md.
 //!
 //! All quantities are relative to R, L and S: a table in other units gives the same model in those
 //! units. L of the squared loss is bought, where that pays (see [`crate::residual_scale`]); a loss
@@ -43,6 +48,7 @@ use serde::{Deserialize, Serialize};
 use super::Algorithm;
 use crate::average::Average;
 use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe, find};
+use crate::momentum::{ahead, needed};
 use crate::precondition::whitened_steps;
 use crate::settings::Settings;
 use crate::step_size::StepSize;
@@ -62,15 +68,20 @@ pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
 const SHARE: f64 = 0.1;
 
 /// The least signal for each parameter with which a second moment is worth its price.
-const WORTH: f64 = 1.2;
+const WORTH: f64 = 0.8;
 
 /// More columns are more time than the gain is worth. How large the table is does not count: where
 /// its images are kept changes no bit of them.
 const MOST_COLUMNS: usize = 1000;
 
-/// Iterations for each √s at a clip of [`CLIP`], and for each s/√p.
-const PACE: f64 = 3.0;
-const RISE: f64 = 2.0;
+/// Iterations in coordinates of its own, and their momentum, from gradients of all records.
+const FEW: u64 = 32;
+const PUSH: f64 = 0.7;
+
+/// The time in the coordinates of the table for each s, in steps of 1/(S R²) and at a clip of
+/// [`CLIP`], and the s below which it is less.
+const TIME: f64 = 0.56;
+const FAINT: f64 = 25.0;
 
 /// The clip in the coordinates of the table, as a part of the bound.
 const CLIP: f64 = 0.5;
@@ -160,9 +171,12 @@ fn is_whitened(recipe: &Recipe<'_>) -> bool {
 /// In coordinates of its own; clip and step follow from what is released.
 fn whitened(recipe: &Recipe<'_>) -> Settings {
     let sampling = recipe.sampling();
+    let full = sampling == Sampling::Full;
+    let steps = if full { FEW } else { whitened_steps(recipe.per_epoch(sampling)) };
     Settings {
-        iterations: Some(whitened_steps(recipe.per_epoch(sampling))),
+        iterations: Some(steps),
         sampling: Some(sampling),
+        momentum: full.then_some(PUSH),
         average: Some(Average::Late),
         precondition: Some(SHARE),
         ..Settings::default()
@@ -172,39 +186,29 @@ fn whitened(recipe: &Recipe<'_>) -> Settings {
 /// In the coordinates of the table.
 fn plain(recipe: &Recipe<'_>, scaled: bool) -> Settings {
     let Recipe { settings, public, .. } = recipe;
-    let bound = public.row_norm * public.slope();
-    let signal = public.signal();
+    let (bound, signal) = (public.row_norm * public.slope(), public.signal());
+    let per_epoch = recipe.per_epoch(recipe.sampling());
 
-    // c·T is what the signal allows; one of the two may be given.
-    let steps = (PACE * signal.sqrt()).min(RISE * signal / (public.shape.len() as f64).sqrt());
-    let wanted = CLIP * steps * public.reach().sqrt();
-    let sampled = recipe.per_epoch(recipe.sampling()).max(1.0).sqrt();
     // A clip that follows from the scale of the residuals is the whole of it.
     let usual = if scaled { 1.0 } else { CLIP };
     let share = settings.clip.map_or(usual, |clip| clip / bound);
-    let whole = wanted / share;
-    let iterations = settings
-        .iterations
-        .unwrap_or_else(|| (whole.clamp(1.0, MOST_ITERATIONS) * sampled).round() as u64);
+    // The noise of a score is in proportion to clip and time.
+    let time = TIME * signal * (signal / FAINT).min(1.0) * public.reach() * CLIP / share;
+    let most = settings.momentum.unwrap_or(MOMENTUM);
+    let steps = needed(time, most).clamp(1.0, MOST_ITERATIONS) * per_epoch.max(1.0).sqrt();
+    let iterations = settings.iterations.unwrap_or_else(|| steps.round() as u64);
     // More steps, as those of samples are, go as far together, or less far where their noise is more.
-    let far = if whole < 1.0 { whole } else { ahead(whole.round()) };
-    let left = recipe.walked(iterations as f64, recipe.per_epoch(recipe.sampling())) / signal;
-    let length = (far * left.min(1.0) / ahead(iterations as f64)).min(1.0);
-    let share = (wanted * sampled / iterations.max(1) as f64).clamp(CLIP, 1.0);
+    let left = recipe.walked(iterations as f64, per_epoch) / signal;
+    let length = time * left.min(1.0) / ahead(iterations.max(1) as f64, most);
     Settings {
         iterations: Some(iterations),
         sampling: Some(recipe.sampling()),
-        clip: (!scaled).then(|| rounded(share * bound)),
-        step: Some(StepSize::Constant(rounded(length / public.curvature()))),
+        clip: (!scaled).then(|| rounded((CLIP * length).clamp(CLIP, 1.0) * bound)),
+        step: Some(StepSize::Constant(rounded(length.min(1.0) / public.curvature()))),
         momentum: Some(MOMENTUM),
         average: Some(Average::Last),
         ..Settings::default()
     }
-}
-
-/// How far, in steps without momentum, so many steps with it go.
-fn ahead(steps: f64) -> f64 {
-    (0.25 * steps * steps).max(steps).min(steps / (1.0 - MOMENTUM))
 }
 
 /// To three digits: what is printed can be typed, and nothing hangs on more.
@@ -225,15 +229,20 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CLIP, MOMENTUM, MOST_ITERATIONS, PACE, RISE, SHARE, WORTH, rounded};
+    use super::{
+        CLIP, FAINT, FEW, MOMENTUM, MOST_ITERATIONS, PUSH, SHARE, TIME, WORTH, rounded,
+    };
 
     const DOCUMENT: &str = include_str!("../../../../docs/auto.md");
 
     #[test]
     fn the_document_has_the_constants() {
         for cell in [
-            format!("min({RISE} s/√p, {PACE}√s, {MOST_ITERATIONS})"),
+            format!("τ = {TIME}·s·min(1, s/{FAINT})"),
+            format!("at most {MOST_ITERATIONS}"),
             format!("| `momentum` | {MOMENTUM} |"),
+            format!("| `iterations` | {FEW} |"),
+            format!("| `momentum` | {PUSH} |"),
             format!("| `clip` C | c·L·R with c = {CLIP}"),
             format!("| `precondition` | {SHARE} |"),
             format!("s ≥ {WORTH}p"),

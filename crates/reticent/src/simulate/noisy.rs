@@ -44,6 +44,9 @@ const HONEST: f64 = 0.8;
 /// round of everybody, and the noise of a budget is the same however it is cut into steps.
 const STEPS_IN_ONE: u64 = 4;
 
+/// As few steps as this are not made fewer.
+const ROUNDS: u64 = 24;
+
 /// Parties while there is no table yet that says how many there are.
 const SOME_PARTIES: u32 = 10;
 
@@ -210,8 +213,8 @@ impl NoisyJob {
         if let Some(choice) = task.entry.choice(&task.recipe(&public, 1.0))?
             && choice.settings.precondition.is_some_and(|share| share != 0.0)
         {
-            let steps = choice.settings.iterations.map(|steps| steps.div_ceil(STEPS_IN_ONE));
-            task.settings.iterations = steps;
+            let fewer = |steps: u64| steps.div_ceil(STEPS_IN_ONE).max(steps.min(ROUNDS));
+            task.settings.iterations = choice.settings.iterations.map(fewer);
         }
         Ok(task)
     }
