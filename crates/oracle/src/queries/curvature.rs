@@ -22,7 +22,7 @@ use super::sum_query::{AskedSum, SumQuery};
 use super::{check_noise, check_range, wrong};
 use crate::holder::TableHolder;
 use crate::refusal::Refusal;
-use crate::sums::{symmetric, with_rows};
+use crate::sums::{Squares, symmetric, with_rows};
 use crate::terms::Terms;
 
 /// The noisy mean of `φ''·aaᵀ` at a parameter, row-major, symmetric but perhaps not positive
@@ -94,17 +94,13 @@ pub(super) fn add_up(
     over: &Over<'_>,
     out: &mut [i64],
 ) {
-    pass.vector_sum(&over.of(private.units()), out, |unit, sum, _| {
-        let records = private.records_in(unit);
-        let share = 1.0 / records.len() as f64;
-        for i in records.iter().map(|&i| i as usize) {
-            let (mut score, mut bend) = ([0.0], [0.0]);
-            with_rows!(private.rows(), rows => private.scores(rows, i, at, &mut score));
-            loss.curvature(&score, private.target(i), &mut bend);
-            let bend = private.times_weight(i, bend[0]);
-            // A score that overflowed bends nothing.
-            let bend = if bend.is_nan() { 0.0 } else { bend.clamp(0.0, most) };
-            private.add_square(i, (row_norm, true), share * bend, sum);
-        }
+    let squares = Squares { row_norm, whole: true };
+    pass.square_sum(private, squares, &over.of(private.units()), out, |i| {
+        let (mut score, mut bend) = ([0.0], [0.0]);
+        with_rows!(private.rows(), rows => private.scores(rows, i, at, &mut score));
+        loss.curvature(&score, private.target(i), &mut bend);
+        let bend = private.times_weight(i, bend[0]);
+        // A score that overflowed bends nothing.
+        if bend.is_nan() { 0.0 } else { bend.clamp(0.0, most) / most }
     });
 }

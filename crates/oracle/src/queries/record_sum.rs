@@ -20,7 +20,7 @@ use super::{
 };
 use crate::holder::TableHolder;
 use crate::refusal::Refusal;
-use crate::sums::{Grid, RecordStatistic, Slopes};
+use crate::sums::{Grid, RecordStatistic, Slopes, Squares};
 
 /// What is summed over the units: of a record its own, of a user the mean over its records, clipped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -130,8 +130,8 @@ impl RecordSum<'_> {
         match self {
             RecordSum::Gradient { .. } | RecordSum::Correction { .. } => shape.len(),
             RecordSum::Coordinate { .. } | RecordSum::Count { .. } | RecordSum::Score { .. } => 1,
-            RecordSum::SecondMoment { whole, .. } => triangle(second_moment::width(*whole, shape)),
-            RecordSum::Curvature { .. } => triangle(shape.len()),
+            RecordSum::SecondMoment { whole, .. } => second_moment::width(*whole, shape).pow(2),
+            RecordSum::Curvature { .. } => shape.len().pow(2),
             RecordSum::Histogram { edges, .. } => histogram::cells(shape, edges).count(),
             RecordSum::Errors { counted, .. } => errors::weights(*counted).len(),
             RecordSum::LogOddsLine { .. } => log_odds_line::LEN,
@@ -161,14 +161,15 @@ impl RecordSum<'_> {
     /// The grid of its integers.
     pub fn grid(&self, shape: Shape) -> Grid {
         let len = self.len(shape);
-        Grid::new(match self {
+        match self {
+            RecordSum::SecondMoment { whole, .. } => {
+                Grid::of_squares(second_moment::width(*whole, shape))
+            }
+            RecordSum::Curvature { .. } => Grid::of_squares(shape.len()),
             // For twice the coordinates: see their notes.
-            RecordSum::SecondMoment { .. }
-            | RecordSum::Curvature { .. }
-            | RecordSum::Histogram { .. }
-            | RecordSum::Errors { .. } => 2 * len,
-            _ => len,
-        })
+            RecordSum::Histogram { .. } | RecordSum::Errors { .. } => Grid::new(2 * len),
+            _ => Grid::new(len),
+        }
     }
 
     /// One step of the grid, in the units of what is summed.
@@ -217,7 +218,8 @@ impl RecordSum<'_> {
                 coordinate::add_up(table, loss, (at, *index), &over, out);
             }
             RecordSum::SecondMoment { row_norm, whole } => {
-                second_moment::add_up(table, (*row_norm, *whole), &over, out);
+                let squares = Squares { row_norm: *row_norm, whole: *whole };
+                second_moment::add_up(table, squares, &over, out);
             }
             RecordSum::Curvature { at, row_norm, most } => {
                 curvature::add_up(table, loss, (at, *row_norm, *most), &over, out);
@@ -254,8 +256,4 @@ impl<'a> Over<'a> {
         let Over { clip, grid, chosen } = *self;
         crate::sums::Vectors { units, chosen, clip, grid }
     }
-}
-
-fn triangle(side: usize) -> usize {
-    side * (side + 1) / 2
 }

@@ -4,11 +4,11 @@
 //! M̃ = ( Σᵢ a'ᵢa'ᵢᵀ + N ) / n,   a' = a scaled down to norm R
 //! ```
 //!
-//! Written as `v = (M_jj, √2·M_jk for j < k)` the Euclidean norm is the Frobenius norm, so every
-//! unit adds a vector of norm at most `R²`, and equal noise on the entries of `v` is Gaussian noise
-//! on `M`, symmetric by itself. Two such matrices are positive semidefinite, so their inner product
-//! is not negative and a replacement moves the sum by at most `√2·R²`: the noise of `z` clips is
-//! made `√2` smaller there.
+//! The Euclidean norm of all entries is the Frobenius norm, so every unit adds a vector of norm at
+//! most `R²`. Each entry has noise of its own, and the two of a pair are averaged: Gaussian noise on
+//! `M`, symmetric. Two such matrices are positive semidefinite, so their inner product is not
+//! negative and a replacement moves the sum by at most `√2·R²`: the noise of `z` clips is made `√2`
+//! smaller there.
 //!
 //! Event: Gaussian with noise multiplier `z`. Proof: proofs/second-moment.md,
 //! proofs/noise-gaussian-grid.md.
@@ -24,7 +24,7 @@ use super::sum_query::{AskedSum, SumQuery};
 use super::{check_noise, check_range};
 use crate::holder::TableHolder;
 use crate::refusal::Refusal;
-use crate::sums::symmetric;
+use crate::sums::{Squares, symmetric};
 use crate::terms::Terms;
 
 /// The noisy mean of `aaᵀ`, row-major, symmetric but perhaps not positive semidefinite.
@@ -100,20 +100,9 @@ pub(super) fn check(row_norm: f64, whole: bool, shape: Shape) -> Result<(), Refu
 
 pub(super) fn add_up(
     TableHolder { private, pass, .. }: &mut TableHolder,
-    squares: (f64, bool),
+    squares: Squares,
     over: &Over<'_>,
     out: &mut [i64],
 ) {
-    let vectors = over.of(private.units());
-    if private.users().is_none() {
-        return pass.entry_sum(&vectors, out, |record, entries| {
-            private.push_square(record, squares, entries);
-        });
-    }
-    pass.vector_sum(&vectors, out, |unit, sum, _| {
-        let share = 1.0 / private.records_in(unit).len() as f64;
-        for &i in private.records_in(unit).iter() {
-            private.add_square(i as usize, squares, share, sum);
-        }
-    });
+    pass.square_sum(private, squares, &over.of(private.units()), out, |_| 1.0);
 }

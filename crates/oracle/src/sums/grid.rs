@@ -45,6 +45,11 @@ impl Grid {
         Grid { limit: (CLIP - 0.5 * (len as f64).sqrt() - 1.0) * (1.0 - 2e-12) }
     }
 
+    /// A grid of clips of so many steps.
+    pub(super) fn within(limit: f64) -> Self {
+        Grid { limit }
+    }
+
     /// One step of the grid, in the units of the vectors: the clip over the limit.
     pub fn step(&self, clip: f64) -> f64 {
         clip / self.limit
@@ -66,6 +71,12 @@ impl Grid {
         let factor = self.factor(length_above(vector), clip);
         vector.iter().map(|v| nearest(v * factor) as i64).collect()
     }
+}
+
+/// How long a row of `width` coordinates may be before it is rounded to integers, so that its square is
+/// no longer than a clip: rounding lengthens it by at most `√width/2`.
+pub fn row_limit(width: usize) -> f64 {
+    (CLIP.sqrt() - 0.5 * (width as f64).sqrt() - 1.0) * (1.0 - 2e-12)
 }
 
 /// The nearest integer, as a double.

@@ -42,6 +42,6 @@ pub(crate) use solver::Unsolvable;
 #[cfg(test)]
 pub(crate) use solver::least_singular;
 pub(crate) use solver::{Descent, Risk, RiskConstants, UP, norm};
-pub(crate) use square::symmetric;
+pub(crate) use square::{Squares, symmetric};
 pub use statistic::RecordStatistic;
 pub(crate) use unclipped::{Split, Want, unclipped_sum};

@@ -24,9 +24,9 @@ pub struct Pass {
 
 /// What one thread adds up.
 #[derive(Debug, Default)]
-struct PassPart {
+pub(super) struct PassPart {
     /// Integers below 2⁵³, kept as doubles until [`grid::ROWS_PER_FLUSH`] rows are in.
-    sums: Vec<f64>,
+    pub(super) sums: Vec<f64>,
     total: Vec<i64>,
     scratch: Scratch,
 }
@@ -245,7 +245,7 @@ impl Pass {
 
     /// Deals the units out to the threads and adds up what they add up. Integers: the shares leave
     /// no trace.
-    fn share(
+    pub(super) fn share(
         &mut self,
         units: usize,
         chosen: Option<&[u32]>,
@@ -279,7 +279,7 @@ impl PassPart {
         self.total.resize(len, 0);
     }
 
-    fn flush(&mut self) {
+    pub(super) fn flush(&mut self) {
         for (total, sum) in self.total.iter_mut().zip(&mut self.sums) {
             *total += *sum as i64;
             *sum = 0.0;

@@ -8,6 +8,7 @@ use reticent_problem::losses;
 use super::grid::{BITS, Grid};
 use super::pass::{Ask, Pass, Slopes, Vectors};
 use super::private::{Private, TableError};
+use super::square::Squares;
 
 const COLUMNS: usize = 4;
 
@@ -210,31 +211,122 @@ proptest! {
         prop_assert_eq!(&alone, &on_threads(3, sum));
     }
 
-    /// What the second-moment query adds: positive semidefinite, on a grid for twice the
-    /// coordinates.
+    /// What second moments and curvatures add: positive semidefinite, whatever a record's share is.
     #[test]
     fn squares_of_neighbours_are_closer_than_two_clips(
-        rows in prop::collection::vec(prop::collection::vec(-1.0..1.0f64, 3), 2),
+        records in records(),
+        stranger in record(),
+        place in any::<prop::sample::Index>(),
+        unit in prop::sample::select(vec![Unit::Record, Unit::User]),
+        row_norm in prop_oneof![1e-3..1e3f64, Just(1e-50), Just(1e50)],
     ) {
-        let grid = Grid::new(12);
-        let sum = |row: &[f64]| {
-            let mut out = vec![0; 6];
-            let vectors = Vectors { units: 1, chosen: None, clip: 1.0, grid };
-            let shrink = 1.0 / row.iter().map(|v| v * v).sum::<f64>().sqrt().max(1e-3);
-            Pass::default().vector_sum(&vectors, &mut out, |_, whole, _| {
-                let mut place = 0;
-                for j in 0..3 {
-                    for k in j..3 {
-                        let twice = if j == k { 1.0 } else { std::f64::consts::SQRT_2 };
-                        whole[place] = twice * row[j] * row[k] * shrink * shrink;
-                        place += 1;
-                    }
-                }
-            });
+        let sum = |records: &[Record]| squares(records, true, unit, row_norm);
+        let whole = sum(&records);
+        let mut other = records.clone();
+        let place = place.index(other.len());
+        match unit {
+            Unit::Record => other[place] = stranger,
+            Unit::User => {
+                let user = other[place].user;
+                other.retain(|record| record.user != user);
+                other.push(Record { user, ..stranger });
+            }
+        }
+        prop_assert!(square(&whole, &sum(&other)) <= 2 * CLIP);
+        if let Unit::Record = unit {
+            let mut fewer = records.clone();
+            fewer.remove(place);
+            prop_assert!(square(&whole, &sum(&fewer)) <= CLIP);
+        }
+    }
+
+    /// One by one or in blocks, on any number of threads.
+    #[test]
+    fn the_bits_of_squares_do_not_depend_on_how_they_are_added(
+        records in prop::collection::vec(record(), 1..400),
+    ) {
+        let sum = |records: &[Record]| squares(records, false, Unit::Record, 1.0);
+        let whole = on_threads(1, || sum(&records));
+        let mut apart = vec![0; whole.len()];
+        for record in &records {
+            let one = sum(std::slice::from_ref(record));
+            apart.iter_mut().zip(&one).for_each(|(sum, one)| *sum += one);
+        }
+        prop_assert_eq!(&whole, &apart);
+        prop_assert_eq!(&whole, &on_threads(3, || sum(&records)));
+    }
+
+    /// Rows that are mostly zeros are added entry by entry, others as products of matrices.
+    #[test]
+    fn squares_of_sparse_rows_have_the_bits_of_dense_ones(
+        rows in prop::collection::vec((0..6_u32, 6..12_u32, entry(), entry()), 1..300),
+    ) {
+        let (mut sparse, mut dense) = (Csr::empty(12), Dense::empty(12));
+        for &(j, k, a, b) in &rows {
+            sparse.push(&[j, k], &[a, b]);
+            dense.push_sparse(&[j, k], &[a, b]);
+        }
+        let sum = |rows: Rows| {
+            let (targets, names) = (vec![1.0; rows.len()], vec!["x".to_owned(); 12]);
+            let table = Table { rows, targets, users: None, weights: None, names };
+            let private = Private::by_record(table, 0.5).unwrap();
+            let (units, grid) = (private.units(), Grid::of_squares(13));
+            let vectors = Vectors { units, chosen: None, clip: 4.0, grid };
+            let mut out = vec![0; 13 * 13];
+            let taken = Squares { row_norm: 2.0, whole: true };
+            Pass::default().square_sum(&private, taken, &vectors, &mut out, |_| 1.0);
             out
         };
-        prop_assert!(square(&sum(&rows[0]), &sum(&rows[1])) <= 2 * CLIP);
+        prop_assert_eq!(sum(Rows::Sparse(sparse)), sum(Rows::Dense(dense)));
     }
+}
+
+fn squares(records: &[Record], sparse: bool, unit: Unit, row_norm: f64) -> Vec<i64> {
+    let private = private(records, sparse, unit, "logistic");
+    let width = COLUMNS + 1;
+    let vectors = Vectors {
+        units: private.units(),
+        chosen: None,
+        clip: row_norm * row_norm,
+        grid: Grid::of_squares(width),
+    };
+    let mut out = vec![0; width * width];
+    let taken = Squares { row_norm, whole: true };
+    let share = |i: usize| private.times_weight(i, 1.0);
+    Pass::default().square_sum(&private, taken, &vectors, &mut out, share);
+    out
+}
+
+/// The rows that rounding lengthens most: all coordinates alike, a little more than half a step above
+/// an integer.
+#[test]
+fn the_square_of_a_row_that_is_rounded_up_does_not_pass_the_clip() {
+    for width in 1..5000_usize {
+        let entry = 1.0 / (width as f64).sqrt();
+        let step = super::grid::nearest(entry * super::grid::row_limit(width)) as u128;
+        let square = step * step * width as u128;
+        assert!(square * square <= CLIP, "{width} coordinates");
+    }
+}
+
+/// Shares that are no numbers from 0 to 1 do not lengthen a square.
+#[test]
+fn a_share_above_one_counts_as_one() {
+    let record = Record { row: vec![0.5; COLUMNS], target: 1.0, user: 0, weight: 1.0 };
+    let private = private(&[record], false, Unit::Record, "logistic");
+    let sum = |share: f64| {
+        let width = COLUMNS + 1;
+        let vectors =
+            Vectors { units: 1, chosen: None, clip: 1.0, grid: Grid::of_squares(width) };
+        let mut out = vec![0; width * width];
+        let taken = Squares { row_norm: 1.0, whole: true };
+        Pass::default().square_sum(&private, taken, &vectors, &mut out, |_| share);
+        out
+    };
+    let none = vec![0; (COLUMNS + 1) * (COLUMNS + 1)];
+    assert_eq!(sum(1e9), sum(1.0));
+    assert_ne!(sum(1.0), none);
+    assert!([f64::NAN, -1.0, -0.0].into_iter().all(|share| sum(share) == none));
 }
 
 /// A million equal records at the clip: the sum stays exact far beyond what a double could add up.

@@ -1,87 +1,234 @@
-//! Squares of rows, `a aᵀ`, as vectors `(M_jj, √2·M_jk for j < k)` whose Euclidean norm is the
+//! Squares of rows, `a aᵀ`, with all `width²` entries: the Euclidean norm of such a vector is the
 //! matrix's.
+//!
+//! ```text
+//! r = round(√share·a'·L/R),  ‖r‖ ≤ 2¹⁶;   Σ r rᵀ is a sum of integers below 2³² a row
+//! ```
+//!
+//! A row becomes integers before it is squared, so that its square is exact, and a sum of squares is
+//! the same to the bit in whatever order it is taken: rows that are mostly zeros are added entry by
+//! entry, others as a product of matrices, block by block. Proof: proofs/second-moment.md.
 
-use std::f64::consts::SQRT_2;
+use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+use faer::{Accum, MatMut, MatRef, Par};
 
+use super::grid::{self, Grid, nearest, row_limit};
+use super::pass::{Pass, PassPart, Vectors, finite};
 use super::private::{Private, norm_above};
-use super::rows::{RowAccess, with_rows};
+use super::rows::{RowAccess, SeenRows, with_rows};
+
+/// Rows that are multiplied at once: enough for a product of matrices, few enough for a cache.
+const BLOCK_ROWS: usize = 128;
+
+/// Which squares are taken.
+#[derive(Clone, Copy, Debug)]
+pub struct Squares {
+    /// `R`: longer rows are scaled down to it.
+    pub row_norm: f64,
+    /// Whether the constant behind the intercept is a last coordinate of the rows.
+    pub whole: bool,
+}
+
+impl Squares {
+    fn width(self, private: &Private) -> usize {
+        private.features() + usize::from(self.whole && private.intercept() != 0.0)
+    }
+}
+
+impl Pass {
+    /// The sum of `share(i)·a'a'ᵀ` over records, of a user the mean over its records, in steps of the
+    /// grid, into `out`. A share is a function of its record, from 0 to 1.
+    pub fn square_sum(
+        &mut self,
+        private: &Private,
+        squares: Squares,
+        vectors: &Vectors<'_>,
+        out: &mut [i64],
+        share: impl Fn(usize) -> f64 + Sync,
+    ) {
+        let width = squares.width(private);
+        self.share(vectors.units, vectors.chosen, out, |part, units| {
+            if private.users().is_some() {
+                return part.add_users(private, squares, vectors, units, &share);
+            }
+            let records = units.map(|i| (i, share(i)));
+            match private.is_mostly_zeros(width) {
+                true => part.add_entries(private, squares, records),
+                false => part.add_blocks(private, squares, records),
+            }
+        });
+        for j in 0..width {
+            for k in j + 1..width {
+                out[k * width + j] = out[j * width + k];
+            }
+        }
+    }
+}
+
+/// Each adds the entries `(j, k)`, `j ≤ k`, at `j·width + k`; the others follow from these.
+impl PassPart {
+    fn add_entries(
+        &mut self,
+        private: &Private,
+        squares: Squares,
+        records: impl Iterator<Item = (usize, f64)>,
+    ) {
+        let (width, mut row) = (squares.width(private), Vec::new());
+        for (done, (i, share)) in records.enumerate() {
+            if done % grid::ROWS_PER_FLUSH == grid::ROWS_PER_FLUSH - 1 {
+                self.flush();
+            }
+            row.clear();
+            private.entries(i, squares, |k, value| row.push((k, value)));
+            let factor = row_factor(row.iter().map(|(_, v)| *v), width, squares.row_norm, share);
+            row.iter_mut().for_each(|(_, value)| *value = nearest(*value * factor));
+            for (first, &(j, a)) in row.iter().enumerate() {
+                for &(k, b) in &row[first..] {
+                    self.sums[j * width + k] += a * b;
+                }
+            }
+        }
+        self.flush();
+    }
+
+    fn add_blocks(
+        &mut self,
+        private: &Private,
+        squares: Squares,
+        records: impl Iterator<Item = (usize, f64)>,
+    ) {
+        let width = squares.width(private);
+        let mut block = vec![0.0; BLOCK_ROWS * width];
+        let mut records = records.peekable();
+        let mut since_flush = 0;
+        while records.peek().is_some() {
+            let mut taken = 0;
+            for (row, (i, share)) in block.chunks_exact_mut(width).zip(&mut records) {
+                row.fill(0.0);
+                private.entries(i, squares, |k, value| row[k] = value);
+                let factor = row_factor(row.iter().copied(), width, squares.row_norm, share);
+                row.iter_mut().for_each(|value| *value = nearest(*value * factor));
+                taken += 1;
+            }
+            if since_flush + taken > grid::ROWS_PER_FLUSH {
+                self.flush();
+                since_flush = 0;
+            }
+            since_flush += taken;
+            add_product(&block[..taken * width], width, &mut self.sums);
+        }
+        self.flush();
+    }
+
+    /// A user's matrix is a mean, which is no integers: it is rounded entry by entry.
+    fn add_users(
+        &mut self,
+        private: &Private,
+        squares: Squares,
+        vectors: &Vectors<'_>,
+        users: &mut dyn Iterator<Item = usize>,
+        share: &impl Fn(usize) -> f64,
+    ) {
+        let width = squares.width(private);
+        let (mut row, mut whole) = (Vec::new(), vec![0.0; width * width]);
+        for (done, user) in users.enumerate() {
+            if done % grid::ROWS_PER_FLUSH == grid::ROWS_PER_FLUSH - 1 {
+                self.flush();
+            }
+            whole.fill(0.0);
+            let records = private.records_of(user);
+            for i in records.iter().map(|&i| i as usize) {
+                row.clear();
+                private.entries(i, squares, |k, value| row.push((k, value)));
+                let share = share(i) / records.len() as f64;
+                add_square(&row, squares.row_norm, share, width, &mut whole);
+            }
+            whole.iter_mut().for_each(finite);
+            let factor =
+                vectors.grid.factor(norm_above(square_of(&whole, width), whole.len()), vectors.clip);
+            for j in 0..width {
+                let upper = j * width + j..(j + 1) * width;
+                for (sum, v) in self.sums[upper.clone()].iter_mut().zip(&whole[upper]) {
+                    *sum += nearest(v * factor);
+                }
+            }
+        }
+        self.flush();
+    }
+}
 
 impl Private {
-    /// The same of record `i` alone, as the entries that are not zero by nature and where they stand,
-    /// in ascending order: to the bit what [`Private::add_square`] adds to zeros.
-    pub fn push_square(
-        &self,
-        i: usize,
-        (row_norm, whole): (f64, bool),
-        out: &mut Vec<(usize, f64)>,
-    ) {
-        let features = self.features() + usize::from(whole && self.intercept() != 0.0);
-        squares(&self.entries(i, whole), row_norm, 1.0, features, |at, value| {
-            out.push((at, value));
-        });
-    }
-
-    /// Adds `share·a'a'ᵀ` of record `i`, `a'` its row scaled down to `row_norm`; the constant
-    /// behind the intercept is a last coordinate of the row where it is to be `whole`.
-    pub fn add_square(
-        &self,
-        i: usize,
-        (row_norm, whole): (f64, bool),
-        share: f64,
-        out: &mut [f64],
-    ) {
-        add_square_of(&self.entries(i, whole), row_norm, share, out);
-    }
-
-    fn entries(&self, i: usize, whole: bool) -> Vec<(usize, f64)> {
-        let mut entries = Vec::new();
-        with_rows!(self.rows(), rows => rows.for_each(i, |k, value| entries.push((k, value))));
-        if whole && self.intercept() != 0.0 {
-            entries.push((self.features(), self.intercept()));
-        }
-        entries
-    }
-}
-
-/// The matrix of such a vector in steps of a grid, row-major.
-pub fn symmetric(features: usize, steps: &[i64], step: f64) -> Vec<f64> {
-    let mut matrix = vec![0.0; features * features];
-    for j in 0..features {
-        for k in j..features {
-            let entry =
-                steps[place(features, j, k)] as f64 * step / if j == k { 1.0 } else { SQRT_2 };
-            matrix[j * features + k] = entry;
-            matrix[k * features + j] = entry;
+    /// Tells the entries of row `i`, in ascending order.
+    fn entries(&self, i: usize, squares: Squares, mut tell: impl FnMut(usize, f64)) {
+        with_rows!(self.rows(), rows => rows.for_each(i, &mut tell));
+        if squares.whole && self.intercept() != 0.0 {
+            tell(self.features(), self.intercept());
         }
     }
-    matrix
+
+    /// Whether rows have so few entries that their squares are cheaper entry by entry: twice as many
+    /// additions take about as long as a product of matrices. How it is done shows in no sum.
+    fn is_mostly_zeros(&self, width: usize) -> bool {
+        match self.rows() {
+            SeenRows::Sparse(rows) => 2 * rows.values.len() < width * rows.rows(),
+            SeenRows::Dense(_) | SeenRows::Made(_) => false,
+        }
+    }
 }
 
-/// Where entry `(j, k)`, `j ≤ k`, of the upper triangle stands.
-fn place(features: usize, j: usize, k: usize) -> usize {
-    j * (2 * features - j + 1) / 2 + (k - j)
+/// What a row is multiplied with before it is rounded to integers: the whole is no longer than 2¹⁶
+/// whatever the row and its share are.
+fn row_factor(row: impl Iterator<Item = f64>, width: usize, row_norm: f64, share: f64) -> f64 {
+    let norm = norm_above(row.map(|value| value * value).sum(), width);
+    // A share that is no number counts as nothing, and a norm of ∞ too.
+    let share = if share > 0.0 { share.min(1.0).sqrt() } else { 0.0 };
+    let factor = row_limit(width) / norm.max(row_norm) * share;
+    if factor.is_finite() { factor } else { 0.0 }
 }
 
-fn add_square_of(entries: &[(usize, f64)], row_norm: f64, share: f64, out: &mut [f64]) {
-    let features = (((8 * out.len() + 1) as f64).sqrt() as usize - 1) / 2;
-    squares(entries, row_norm, share, features, |at, value| out[at] += value);
+/// `sums ← sums + blockᵀ·block`, in the entries of a triangle. Integers, all partial sums of which a
+/// double holds.
+fn add_product(block: &[f64], width: usize, sums: &mut [f64]) {
+    let rows = MatRef::from_row_major_slice(block, block.len() / width, width);
+    let sums = MatMut::from_column_major_slice_mut(sums, width, width);
+    let (lower, all) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+    matmul(sums, lower, Accum::Add, rows.transpose(), all, rows, all, 1.0, Par::Seq);
 }
 
-/// Tells the entries of the square, where they stand and what they are.
-fn squares(
-    entries: &[(usize, f64)],
-    row_norm: f64,
-    share: f64,
-    features: usize,
-    mut tell: impl FnMut(usize, f64),
-) {
-    let square = entries.iter().map(|(_, value)| value * value).sum();
-    let scale = row_norm / norm_above(square, entries.len()).max(row_norm);
-    for (first, &(j, a)) in entries.iter().enumerate() {
+/// Adds `share·a'a'ᵀ`.
+fn add_square(row: &[(usize, f64)], row_norm: f64, share: f64, width: usize, out: &mut [f64]) {
+    let square = row.iter().map(|(_, value)| value * value).sum();
+    let scale = row_norm / norm_above(square, width).max(row_norm);
+    for (first, &(j, a)) in row.iter().enumerate() {
         let a = a * scale * (scale * share);
-        tell(place(features, j, j), a * entries[first].1);
-        for &(k, b) in &entries[first + 1..] {
-            tell(place(features, j, k), SQRT_2 * a * b);
+        for &(k, b) in &row[first..] {
+            out[j * width + k] += a * b;
         }
+    }
+}
+
+/// The square of the norm of a symmetric matrix whose entries `(j, k)`, `j ≤ k`, these are.
+fn square_of(upper: &[f64], width: usize) -> f64 {
+    let row = |j: usize| {
+        let (diagonal, rest) = (upper[j * width + j], &upper[j * width + j + 1..(j + 1) * width]);
+        diagonal * diagonal + 2.0 * rest.iter().map(|v| v * v).sum::<f64>()
+    };
+    (0..width).map(row).sum()
+}
+
+/// The matrix of a noisy sum, row-major: noise is on each entry by itself, so that the two of a pair
+/// are averaged.
+pub fn symmetric(width: usize, steps: &[i64], step: f64) -> Vec<f64> {
+    let entry = |at: usize| {
+        let (j, k) = (at / width, at % width);
+        0.5 * step * (steps[at] as f64 + steps[k * width + j] as f64)
+    };
+    (0..width * width).map(entry).collect()
+}
+
+impl Grid {
+    /// A grid for the `width²` entries of squares of rows: a row takes half of the digits.
+    pub fn of_squares(width: usize) -> Self {
+        Grid::within(row_limit(width) * row_limit(width))
     }
 }
