@@ -229,9 +229,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        CLIP, FAINT, FEW, MOMENTUM, MOST_ITERATIONS, PUSH, SHARE, TIME, WORTH, rounded,
-    };
+    use super::{CLIP, FAINT, FEW, MOMENTUM, MOST_ITERATIONS, PUSH, SHARE, TIME, WORTH, rounded};
 
     const DOCUMENT: &str = include_str!("../../../../docs/auto.md");
 

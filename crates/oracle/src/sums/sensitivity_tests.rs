@@ -316,8 +316,7 @@ fn a_share_above_one_counts_as_one() {
     let private = private(&[record], false, Unit::Record, "logistic");
     let sum = |share: f64| {
         let width = COLUMNS + 1;
-        let vectors =
-            Vectors { units: 1, chosen: None, clip: 1.0, grid: Grid::of_squares(width) };
+        let vectors = Vectors { units: 1, chosen: None, clip: 1.0, grid: Grid::of_squares(width) };
         let mut out = vec![0; width * width];
         let taken = Squares { row_norm: 1.0, whole: true };
         Pass::default().square_sum(&private, taken, &vectors, &mut out, |_| share);

@@ -144,8 +144,9 @@ impl PassPart {
                 add_square(&row, squares.row_norm, share, width, &mut whole);
             }
             whole.iter_mut().for_each(finite);
-            let factor =
-                vectors.grid.factor(norm_above(square_of(&whole, width), whole.len()), vectors.clip);
+            let factor = vectors
+                .grid
+                .factor(norm_above(square_of(&whole, width), whole.len()), vectors.clip);
             for j in 0..width {
                 let upper = j * width + j..(j + 1) * width;
                 for (sum, v) in self.sums[upper.clone()].iter_mut().zip(&whole[upper]) {
