@@ -100,6 +100,8 @@ fn a_party_whose_records_have_weights_is_refused() {
 
 /// A round, and what is asked in it.
 type Request = (u32, Vec<u8>);
+/// A round, since which the coordinates were missed, and what is asked.
+type Missed = (u32, u32, Vec<u8>);
 
 /// Carries what is asked, and keeps it; answers are added up.
 #[derive(Debug, Clone, Default)]
@@ -109,7 +111,7 @@ struct Lines {
     /// Who does not hear what is asked in a round, behind masks.
     away: Arc<Mutex<BTreeSet<(u32, u32)>>>,
     /// What is asked of who was away: round, since which, and what.
-    behind: Arc<Mutex<Vec<(u32, u32, Vec<u8>)>>>,
+    behind: Arc<Mutex<Vec<Missed>>>,
 }
 
 impl Lines {

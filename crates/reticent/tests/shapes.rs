@@ -51,7 +51,7 @@ fn predicted(model: &Model, folder: &tempfile::TempDir, fields: &[String]) -> Ve
 fn surfaces_and_orders_are_what_is_predicted() {
     let folder = tempfile::tempdir().unwrap();
     let fit = Fit::new(schema("curve = 4")).solver(Solver::named("exact").unwrap());
-    let model = fit.check().unwrap().fit(&files(&folder, 3_030)).unwrap().model;
+    let model = fit.check().unwrap().fit(files(&folder, 3_030)).unwrap().model;
     let surfaces = model.surfaces();
     let of = |a: &str, b: &str| {
         let found = surfaces.iter().find(|s| s.sides[0].column == a && s.sides[1].column == b);

@@ -211,6 +211,8 @@ impl RemoteSums<'_> {
             rounds,
             traffic: Some(traffic),
             rejections: Default::default(),
+            // A member that is away holds a masked sum up here.
+            fewest: None,
             trace: None,
         })
     }
