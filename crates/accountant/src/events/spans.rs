@@ -184,7 +184,7 @@ pub(super) mod tests {
     }
 
     fn run_cost(j: u32, steps: u32, users: f64) -> f64 {
-        f64::from(j) * (f64::from(j) / f64::from(steps)).max(1.0 / users)
+        f64::from(j) * at_least(f64::from(j) / f64::from(steps), 1.0 / users)
     }
 
     /// All orders of 0, …, m − 1.
