@@ -31,7 +31,8 @@ fn table(sparse: bool) -> Table {
     };
     let (mut dense, mut thin) = (Dense::empty(COLUMNS), Csr::empty(COLUMNS));
     for i in 0..ROWS {
-        let columns: Vec<u32> = (0..COLUMNS as u32).filter(|j| !(i as u32 + j).is_multiple_of(4)).collect();
+        let columns: Vec<u32> =
+            (0..COLUMNS as u32).filter(|j| !(i as u32 + j).is_multiple_of(4)).collect();
         let values: Vec<f64> = columns.iter().map(|&j| value(COLUMNS * i + j as usize)).collect();
         dense.push_sparse(&columns, &values);
         thin.push(&columns, &values);
