@@ -92,8 +92,7 @@ impl FileHolder {
     }
 
     /// A block, opened as a table in memory is.
-    fn opened(&self, table: Table) -> Result<Private, TableError> {
-        let intercept = self.seen().1;
+    fn opened(&self, table: Table, intercept: f64) -> Result<Private, TableError> {
         match self.unit {
             Unit::Record => Private::by_record(table, intercept),
             Unit::User => Private::by_user(table, intercept),
@@ -102,7 +101,7 @@ impl FileHolder {
 
     /// The same, of targets that the loss takes.
     fn opened_for(&self, loss: &dyn Loss, table: &mut Table) -> Result<Private, TableError> {
-        let private = self.opened(std::mem::take(table))?;
+        let private = self.opened(std::mem::take(table), self.seen().1)?;
         private.check_targets(loss)?;
         Ok(private)
     }
@@ -124,7 +123,7 @@ impl FileHolder {
                 let user = user.filter(|_| persons).map(|(users, first)| users[i] - first);
                 table.push_row(block.table, i, user);
             }
-            let private = self.opened(table)?;
+            let private = self.opened(table, self.intercept)?;
             let units = private.units();
             CacheWriter::pack(&private.into_images(map), bytes);
             let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
@@ -182,8 +181,10 @@ impl Holder for FileHolder {
 
     /// One scan, into a second file: a pass then reads the images as it would read the rows.
     fn set_basis(&mut self, images: Option<&[f64]>) -> Result<(), Refusal> {
-        self.images = None;
-        let Some(map) = images else { return Ok(()) };
+        let Some(map) = images else {
+            self.images = None;
+            return Ok(());
+        };
         let writer = Mutex::new(CacheWriter::new(self.cached.folder())?);
         let mut buffers = vec![Vec::new(); self.threads()];
         self.rows.scan(
@@ -191,6 +192,7 @@ impl Holder for FileHolder {
             |_| true,
             |bytes, block| self.write_images(block, map, (&writer, bytes)),
         )?;
+        // Once all of them are there: what fails leaves the rows as they were.
         let writer = writer.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.images = Some(writer.finish());
         Ok(())
