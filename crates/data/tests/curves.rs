@@ -114,7 +114,7 @@ fn a_job_bends_what_is_open_to_it() {
         [[column]]\nname = 'share'\nkind = 'numeric'\nlower = 0\nupper = 1\ncurve = 1
         [[column]]\nname = 'y'\nkind = 'target'\nlower = 0\nupper = 1\n";
     let schema: Schema = text.parse().unwrap();
-    assert_eq!((schema.open_to_curves(), schema.curved(), schema.width()), (1, 2, 9));
+    assert_eq!((schema.open_hats(1), schema.curved(), schema.width()), (1, 2, 9));
     let bent = schema.clone().with_curves(4).unwrap();
     let hats: Vec<usize> = bent.columns().iter().map(|c| c.width()).collect();
     assert_eq!(hats, [1, 1, 1, 3, 5, 2, 0]);
