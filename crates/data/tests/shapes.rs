@@ -137,7 +137,7 @@ fn what_is_no_order_or_pair_is_refused() {
         ("ordered = true\ncurve = 4", "0 to 3"),
         ("ordered = true\ncurve = -1", "curve = -1"),
         ("ordered = true\nknots = [1]", "`knots`"),
-        ("ordered = 'yes'", "ordered"),
+        ("ordered = 'yes'", "expected a boolean"),
     ] {
         let said = said("row_norm = 1", "ordered = true", to);
         assert!(said.contains(word), "{to}: {said}");

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! n̂  the public number of units        z₁ the noise, in clips, with which one answer spends the whole budget
-//! s = n̂/z₁ is the signal               H(K) hats and products, p(K) parameters with K knots for each column
+//! s = n̂/z₁ is the signal               H(K) hats, p(K) parameters with K knots for each column
 //!
-//! auto:  the largest K of 0 … 8 with  s ≥ 6·p(K),  s ≥ 30·H(K)·outputs,  H(K) ≤ 70,
+//! auto:  the largest K of 0 … 8 with  s ≥ 6·p(K),  s ≥ 30·H(K)·outputs,  H(K) ≤ 70 − products of pairs,
 //!        at most 1000 encoded columns
 //! ```
 //!
@@ -29,7 +29,8 @@ const CLEAR: f64 = 6.0;
 /// The signal for each hat.
 const EACH: f64 = 30.0;
 
-/// More hats and products than this are more than records of a rare class determine, however little noise there is.
+/// More hats and products than this are more than records of a rare class determine, however little
+/// noise there is.
 const MOST_HATS: usize = 70;
 
 /// More knots were worth little where they could be had.
@@ -165,9 +166,9 @@ fn knots_for(schema: &Schema, signal: f64, intercept: bool) -> usize {
     };
     let products = schema.products();
     let fits = |knots: &usize| {
-        let hats = schema.open_hats(*knots) + products;
+        let hats = schema.open_hats(*knots);
         let columns = schema.width_with(*knots) + usize::from(intercept);
-        hats <= MOST_HATS
+        hats + products <= MOST_HATS
             && columns <= MOST_COLUMNS
             && signal >= CLEAR * (columns * outputs) as f64
             && signal >= EACH * (hats * outputs) as f64
