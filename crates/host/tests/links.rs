@@ -18,11 +18,11 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(20)
 }
 
+/// One end of a connection, or why there is none.
+type Ended = Result<Box<dyn Link>, LinkError>;
+
 /// Both ends of a connection; the lead's is there with the party's first frame.
-fn pair(
-    listener: &dyn Listen,
-    dialer: &dyn Dial,
-) -> (Result<Box<dyn Link>, LinkError>, Result<Box<dyn Link>, LinkError>) {
+fn pair(listener: &dyn Listen, dialer: &dyn Dial) -> (Ended, Ended) {
     std::thread::scope(|scope| {
         let dialled = scope.spawn(|| {
             let mut link = dialer.dial(soon())?;
