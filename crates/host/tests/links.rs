@@ -1,10 +1,13 @@
 //! What every link must do, whatever carries it: frames whole and in order, keys by the roster, waits that
 //! end, and a last word that arrives.
 
+use std::net::{SocketAddr, UdpSocket};
 use std::os::unix::fs::PermissionsExt;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use reticent_host::links::quic::QuicListener;
 use reticent_host::links::{Dial, Link, LinkError, LinkKind, Listen, PartyWay};
 use reticent_host::{Member, PartyFile, Roster};
 
@@ -15,11 +18,11 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(20)
 }
 
+/// One end of a connection, or why there is none.
+type Ended = Result<Box<dyn Link>, LinkError>;
+
 /// Both ends of a connection; the lead's is there with the party's first frame.
-fn pair(
-    listener: &dyn Listen,
-    dialer: &dyn Dial,
-) -> (Result<Box<dyn Link>, LinkError>, Result<Box<dyn Link>, LinkError>) {
+fn pair(listener: &dyn Listen, dialer: &dyn Dial) -> (Ended, Ended) {
     std::thread::scope(|scope| {
         let dialled = scope.spawn(|| {
             let mut link = dialer.dial(soon())?;
@@ -144,6 +147,47 @@ fn a_party_comes_by_quic_where_the_lead_listens_to_both() {
     let (came, dialled) = pair(&*listener, &*dialer);
     let said = format!("{:?} {:?}", came.unwrap(), dialled.unwrap());
     assert!(said.contains("QuicLink") && !said.contains("SecureLink"), "{said}");
+}
+
+/// A lead that was killed says nothing; one that is back at the same place tells who is still waiting that its
+/// connection is gone, and knows nothing of the one before but its key.
+#[test]
+fn a_lead_that_is_back_tells_waiting_parties_so_over_quic() {
+    let folder = tempfile::tempdir().unwrap();
+    let (world, roster) = world(&folder);
+    let lead = Arc::new(world.identity("lead"));
+    let listen = || QuicListener::new(&lead, &roster, "127.0.0.1:0").unwrap();
+    let place = |at: &QuicListener| at.address().unwrap().parse::<SocketAddr>().unwrap();
+    let (killed, back) = (listen(), listen());
+    // What stands at the lead's address leads to one of them, and then to the other.
+    let (to, over) = (Mutex::new(place(&killed)), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| relay(roster.lead_address(), &to, &over));
+        let dialer = Way::Quic.dialer(&world, &roster, "party-0");
+        let (came, dialled) = pair(&killed, &*dialer);
+        let (_came, mut waiting) = (came.unwrap(), dialled.unwrap());
+        *to.lock().unwrap() = place(&back);
+        let heard = waiting.receive(9, soon());
+        over.store(true, Ordering::Relaxed);
+        assert_eq!(heard, Err(LinkError::Closed));
+    });
+}
+
+/// Packets of one party to whoever is at `to`, and back.
+fn relay(at: &str, to: &Mutex<SocketAddr>, over: &AtomicBool) {
+    let socket = UdpSocket::bind(at).unwrap();
+    socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    let (mut packet, mut party) = ([0; 2_000], None);
+    while !over.load(Ordering::Relaxed) {
+        let Ok((length, from)) = socket.recv_from(&mut packet) else { continue };
+        let (lead, party) = (*to.lock().unwrap(), *party.get_or_insert(from));
+        // The party is who was first; what comes from a lead that is not the one is lost.
+        match from {
+            own if own == party => socket.send_to(&packet[..length], lead).unwrap(),
+            own if own == lead => socket.send_to(&packet[..length], party).unwrap(),
+            _ => 0,
+        };
+    }
 }
 
 #[test]

@@ -149,8 +149,8 @@ fn courier(lead: &Path, parties: Vec<PathBuf>, over: &AtomicBool) {
         for (party, said) in parties.iter().zip(&mut said) {
             walked += 1;
             let taken = visit(party, said).filter(|taken| !taken.is_empty());
-            let Some(taken) = taken.filter(|_| walked % 5 != 0) else { continue };
-            if walked % 7 == 0 {
+            let Some(taken) = taken.filter(|_| !walked.is_multiple_of(5)) else { continue };
+            if walked.is_multiple_of(7) {
                 visit(lead, &taken);
             }
             if let Some(answer) = visit(lead, &taken) {

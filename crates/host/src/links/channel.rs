@@ -259,7 +259,7 @@ mod tests {
                 break;
             }
             let back = there.parcel(Instant::now());
-            if step % 3 != 0 {
+            if !step.is_multiple_of(3) {
                 here.take(&back);
             }
         }
