@@ -120,7 +120,10 @@ impl UtilityForecast {
         help.push(format!("at least {enough_population} {unit}s"));
         let expect = match self.expected_gain {
             Some(gain) if gain > 0.0 => {
-                format!("the expected gain over a constant is below {:.0} % of its loss", gain * 100.0)
+                format!(
+                    "the expected gain over a constant is below {:.0} % of its loss",
+                    gain * 100.0
+                )
             }
             _ => "nothing better than a constant is to be expected".to_owned(),
         };
@@ -171,7 +174,8 @@ mod tests {
         let few = outlook(750, 62, 31.0);
         assert!(few.noise_dominates);
         let warning = few.warning().unwrap();
-        for word in ["750 records", "62 columns", "epsilon = 0.1", "below 6 %", "at most 8 columns"] {
+        for word in ["750 records", "62 columns", "epsilon = 0.1", "below 6 %", "at most 8 columns"]
+        {
             assert!(warning.contains(word), "{warning}");
         }
         assert_eq!(few.enough_population, 2000.0);
