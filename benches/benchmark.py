@@ -360,7 +360,7 @@ def main():
     if not args.data:
         print("skipped: no data; give --data-dir DIR or set RETICENT_DATA")
         return
-    text = [HEAD]
+    text, done = [HEAD], []
     for name in args.tables:
         files, read = TABLES[name]
         missing = [file for file in files if not (pathlib.Path(args.data) / file).exists()]
@@ -372,9 +372,12 @@ def main():
             few = args.few or args.seeds
             found = measured(Runs(table, args, folder), args, lambda method: few if method == "DP-EBM" else args.seeds)
             text += section(table, found, args.epsilons)
+            done.append(name)
+            left = [name for name in TABLES if name not in done]
+            page = text + [f"Not in this edition: {', '.join(left)}."] * bool(left)
             # After each table, so that a run that is cut short leaves what it measured.
             if args.write:
-                args.write.write_text("\n".join(text).rstrip() + "\n", encoding="utf-8")
+                args.write.write_text("\n".join(page).rstrip() + "\n", encoding="utf-8")
     if not args.write:
         print("\n".join(text))
 
