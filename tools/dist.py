@@ -73,6 +73,8 @@ class Dist:
         home = pathlib.Path(os.environ.get("CARGO_HOME", pathlib.Path.home() / ".cargo"))
         # The last that fits counts: what build scripts write is in the target folder, wherever that is.
         places = {ROOT: "/reticent", home: "/cargo", self.target.resolve(): "/target"}
+        # What would tell where it was built, in the words that compilers and packers write.
+        self.telling = [os.fsencode(path) for path in [ROOT / "crates", home / "registry", self.target.resolve() / "release"]]
         paths = " ".join(f"--remap-path-prefix={path}={name}" for path, name in places.items())
         os.environ["RUSTFLAGS"] = f"{os.environ.get('RUSTFLAGS', '')} {paths}".strip()
         # C names its sources in assertions.
@@ -91,8 +93,16 @@ class Dist:
             return False
         return works(python, "-m", "pip", "install", "--quiet", *packages)
 
+    def check_paths(self, files):
+        """Refuses contents that name folders of this machine: nobody else could build the same."""
+        for name, content in files.items():
+            found = next((path for path in self.telling if path in content), None)
+            if found is not None:
+                raise SystemExit(f"{name} names {os.fsdecode(found)}, a folder of this machine")
+
     def archive(self, name, files):
         """A .tar.gz of these contents, the same for the same contents."""
+        self.check_paths(files)
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar:
             for path, content in sorted(files.items()):
@@ -167,6 +177,7 @@ class Dist:
         code = lambda content: base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
         lines = [f"{name},sha256={code(content)},{len(content)}" for name, content in sorted(files.items())]
         files[f"{info}/RECORD"] = "\n".join([*lines, f"{info}/RECORD,,", ""]).encode()
+        self.check_paths(files)
         with zipfile.ZipFile(self.out / wheel.name, "w", zipfile.ZIP_DEFLATED) as new:
             for name in sorted(files, key=lambda name: (name.endswith("RECORD"), name)):
                 entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))

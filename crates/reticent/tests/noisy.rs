@@ -237,7 +237,9 @@ fn what_noisy_sums_do_not_have_is_refused_by_name() {
         assert!(refused(ready(&auto, view).parties(0)).contains("at least one party"));
         assert!(refused(ready(&auto, view).noise(0.0)).contains("nothing between"));
         assert!(refused(ready(&auto, view).standard_errors(0.2)).contains("not offered"));
-        assert!(refused(ready(&Solver::named("consensus").unwrap(), view)).contains("not offered"));
+        // No other trust is named, because none would help.
+        let why = refused(ready(&Solver::named("consensus").unwrap(), view));
+        assert!(why.contains("more than sums") && !why.contains("central"), "{why}");
         assert!(refused(ready(&auto, view).unit(Unit::User)).contains("no person"));
         let published = Settings { as_published: Some(true), ..Settings::default() };
         assert!(refused(ready(&named("ssadmm", published), view)).contains("between parties"));
