@@ -394,7 +394,7 @@ mod tests {
     #[test]
     fn what_has_no_use_between_parties_is_refused() {
         let checked = |line: &str| {
-            let usual = "epsilon = 1.0\ndelta = 1e-5\nfeatures = 2\nrow_norm = 1.0\n";
+            let usual = "epsilon = 1.0\ndelta = 1e-5\nfeatures = 2\nrow_norm = 1.0\nalgorithm = 'federated'\n";
             read(&format!("{usual}{line}\n[parties]\nsplit = 3\n")).unwrap().check().map(drop)
         };
         checked("").unwrap();
