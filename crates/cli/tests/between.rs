@@ -200,7 +200,10 @@ fn what_is_not_offered_between_parties_is_refused_by_name() {
     }
     assert!(mean("--split 3").contains("--trust"));
     assert!(mean("--trust central").contains("who the parties are"));
-    assert!(mean("--user-column town --split 3 --trust central").contains("split"));
+    // Persons within parties are offered, each whole.
+    let within = "--user-column town --split 3 --trust central --json";
+    let within = folder.reticent(&format!("mean t.csv {PRICE} --column age {within}")).ok().json();
+    assert_eq!(within["unit"], "user", "{within}");
     assert!(mean("--party-budget h{}.budget --split 3").contains("--trust"));
     let hidden = mean("--user-column town --adjacency add-remove --public-n 9 --trust central");
     assert!(hidden.contains("who takes part is public"), "{hidden}");

@@ -124,6 +124,31 @@ fn trust_decides_what_is_counted() {
     );
 }
 
+/// A party may have several persons, each whole: the fit of the pooled table, which protects persons.
+#[test]
+fn persons_within_parties_have_the_fit_of_the_pooled_table() {
+    let folder = folder();
+    folder.write("v.csv", common::visits(300, 40));
+    folder.write("v.toml", common::visits_schema());
+    let job = "--schema v.toml --epsilon 4 --delta 1e-5 --iterations 6 --seed 5";
+    folder.reticent(&format!("fit v.csv {job} --out pooled")).ok();
+    let trusted = format!("simulate --data v.csv {job} --split 6 --trust central --out m --json");
+    let said = folder.reticent(&trusted).ok().json();
+    assert_eq!((&said["unit"], &said["parties"]["count"]), (&"user".into(), &6.into()));
+    let model = |name: &str| -> Value {
+        serde_json::from_str(&folder.read(&format!("{name}/model.json"))).unwrap()
+    };
+    let (pooled, dealt) = (model("pooled"), model("m"));
+    assert_eq!(dealt["coefficients"], pooled["coefficients"]);
+    let certificate = &dealt["certificate"];
+    assert_eq!(certificate["population"], pooled["certificate"]["population"]);
+    assert_eq!(certificate["ledger"], pooled["certificate"]["ledger"]);
+    assert!(
+        certificate["assumptions"].to_string().contains("k times the entries"),
+        "{certificate}"
+    );
+}
+
 /// The way out was one for drafted schemas alone.
 #[test]
 fn records_dealt_by_their_labels_are_told_the_way_out() {
@@ -146,6 +171,18 @@ fn failures_are_counted_and_mistakes_refused() {
         ("--fail after=2", "a chance from 0 to 1"),
         ("--split 0", "at least one party"),
         ("--split 5 --unit user --user-column town", "the rows of a person are not kept together"),
+        (
+            "--split 5 --unit user --schema persons.toml --trust central --sampling poisson:0.5",
+            "who is with which party follows from all of them",
+        ),
+        (
+            "--split 5 --unit user --schema persons.toml --trust central --skew size:1",
+            "persons are dealt whole",
+        ),
+        (
+            "--split 5 --unit user --schema persons.toml --trust secure-aggregation",
+            "a person's records would be dealt to several parties",
+        ),
         (
             "--split 5 --unit user --schema persons.toml",
             "a person's records would be dealt to several parties",

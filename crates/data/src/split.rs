@@ -36,6 +36,28 @@ impl Table {
         Some(deal(self, self.user_count(), |i| users[i] as usize))
     }
 
+    /// Tables for `parties` parties, each with whole owners, whom it numbers from 0 on; `None` without a
+    /// user column. `place` says which party an owner is with.
+    pub fn split_owners(&self, parties: usize, place: impl Fn(u32) -> usize) -> Option<Vec<Table>> {
+        let users = self.users.as_ref()?;
+        let places: Vec<usize> = (0..self.user_count() as u32)
+            .map(|owner| place(owner).min(parties.saturating_sub(1)))
+            .collect();
+        let mut counts = vec![0_u32; parties];
+        let mut number = |&party: &usize| {
+            counts[party] += 1;
+            counts[party] - 1
+        };
+        let numbers: Vec<u32> = places.iter().map(&mut number).collect();
+        let mut tables = deal(self, parties, |i| places[users[i] as usize]);
+        let mut own: Vec<Vec<u32>> = vec![Vec::new(); parties];
+        for &user in users {
+            own[places[user as usize]].push(numbers[user as usize]);
+        }
+        tables.iter_mut().zip(own).for_each(|(table, users)| table.users = Some(users));
+        Some(tables)
+    }
+
     /// Tables for `parties` parties; a party that drew no record has an empty one. `uniform` gives
     /// numbers in [0, 1) for the record at a place, no more than two for each.
     pub fn split<E>(

@@ -142,6 +142,22 @@ impl PrivateTable {
         })
     }
 
+    /// Tables for `parties` parties, each with whole persons; `None` where nobody says whose a row is.
+    /// Who is where follows from the order of the ids, so that a neighbour may have others elsewhere:
+    /// for whoever is trusted with all of it, and shows nothing of a party's size.
+    pub fn split_persons(self, parties: usize, seed: u64) -> Option<Vec<PrivateTable>> {
+        let (drafted_from, schema) = (self.drafted_from, self.schema);
+        let part =
+            |table| PrivateTable { table: Arc::new(table), drafted_from, schema: schema.clone() };
+        let place = |person: u32| {
+            let digest = Hasher::new("reticent person").number(seed).number(person.into()).finish();
+            let [word, ..] = digest.as_chunks::<8>().0 else { return 0 };
+            (u64::from_le_bytes(*word) % parties.max(1) as u64) as usize
+        };
+        let tables = Arc::unwrap_or_clone(self.table).split_owners(parties, place)?;
+        Some(tables.into_iter().map(part).collect())
+    }
+
     fn dealt(
         self,
         parties: usize,

@@ -363,6 +363,44 @@ fn errors_of_numbers_and_means_of_persons_have_the_bits_of_one_table() {
     }
 }
 
+/// A person whose rows lie with two parties is two units: replaced, it moves the sum by up to twice what
+/// a person does whose rows lie with one. That is what the certificate says of it, k for k parties.
+#[test]
+fn a_person_with_two_parties_counts_as_two() {
+    let far = [1e6, -1e6, 1e6];
+    let clip = 0.4;
+    let mean = ClippedMean { clip, noise_multiplier: 0.0, sampling: Sampling::Full };
+    let opening = PrivacyModel { unit: Unit::User, ..opening(Adjacency::ReplaceOne) };
+    // Three rows of others, two of the victim, in each party; whose target is which.
+    let sum = |targets: [f64; 2]| {
+        let to = SumAggregator::new(&NoiseKey::seeded(1), &RUN);
+        let key = to.public_key();
+        let party = |(target, number): (f64, u32)| {
+            let mut own = rows(3);
+            own.extend([(far, target), (far, target)]);
+            let own = Table { users: Some(vec![0, 1, 1, 2, 2]), ..table(&own) };
+            let by = (&NoiseKey::seeded(6), number);
+            let made = EntrustedTable::new(own.into(), loss(), &opening, by, &key).unwrap();
+            (Mutex::new(made.0), made.1)
+        };
+        let (tables, greetings) =
+            targets.into_iter().zip(0..).map(party).unzip::<_, _, Vec<_>, Vec<_>>();
+        let lines = Lines { tables, tamper: as_it_is, heard: Heard::default() };
+        let held = to.admit(&greetings, (COLUMNS, true), Box::new(lines)).unwrap();
+        let mut gate = Gate::open_held(held, loss(), &opening, Entropy::seeded(8)).unwrap();
+        assert_eq!(gate.terms().population(), 6, "the victim is one of three with each party");
+        let said = gate.ask(&Gradient { at: &[0.0; COLUMNS + 1], mean }).unwrap().into_inner();
+        said.into_iter().map(|mean| mean * 6.0).collect::<Vec<f64>>()
+    };
+    let apart = |a: [f64; 2], b: [f64; 2]| {
+        let moved = sum(a).iter().zip(sum(b)).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+        moved / (2.0 * clip)
+    };
+    let (one, two) = (apart([1.0, 1.0], [-1.0, 1.0]), apart([1.0, 1.0], [-1.0, -1.0]));
+    assert!(one <= 1.0 + 1e-9 && one > 0.99, "{one}");
+    assert!(two <= 2.0 + 1e-9 && two > 1.98, "{two}");
+}
+
 /// What a unit is and which loss is summed is agreed on: sums that one side clips by records are
 /// not noised by the other as sums over persons.
 #[test]

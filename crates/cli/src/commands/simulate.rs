@@ -429,10 +429,10 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
         ("messages".to_owned(), json!(traffic.map(|traffic| traffic.messages))),
         ("bytes".to_owned(), json!(traffic.map(|traffic| traffic.bytes))),
         ("rejections".to_owned(), json!(rejections)),
-        ("fewest".to_owned(), json!(simulated.fewest)),
         ("model".to_owned(), Value::from(path)),
         ("spent".to_owned(), Value::from(beside)),
     ]);
+    object.extend(simulated.fewest.map(|fewest| ("fewest".to_owned(), json!(fewest))));
     let remarks = not_private(certificate).into_iter().chain(certificate.weaknesses()).collect();
     Answer { text, object: json!(object), remarks, ..Answer::default() }
 }

@@ -4,7 +4,7 @@
 //! It is the job of one table ([`Job`]), on a gate whose rows the parties hold. Proof:
 //! proofs/holders.md.
 
-use reticent_accountant::{Ledger, View};
+use reticent_accountant::{Ledger, Unit, View};
 use reticent_noise::Hasher;
 
 use super::dealing::{Dealing, keeps_persons_whole};
@@ -71,9 +71,10 @@ impl<Q: Question> Job<Q> {
         let public_seed = parties.seed.unwrap_or(0);
         // Whether a table in memory has owners shows when it is there.
         let (split, adjacency) = (parties.split, opening.adjacency);
-        let dealing = Dealing { split, owners: true, skew, public_seed, adjacency };
+        let persons = split.is_some() && opening.unit == Unit::User;
+        let dealing = Dealing { split, owners: true, skew, public_seed, persons, adjacency };
         dealing.has_parties(ground.schema)?;
-        keeps_persons_whole(parties.split, ground.schema, opening.unit)?;
+        keeps_persons_whole((split, Some(skew)), ground.schema, opening.unit, true)?;
         check_roster(opening.adjacency, parties.split)?;
         asks_for_sums(self.procedure())?;
         Ok(JobBetween { job: self, dealing })
@@ -150,7 +151,7 @@ impl<'j, Q: Question> JobBetween<'j, Q> {
         let key = protection.key()?;
         let tables = dealing.deal(table, opening, &key)?;
         let digest = Hasher::new("reticent question").field(Q::NAME.as_bytes()).finish();
-        let mut held = HeldRun::open(job, tables, (&key, &digest, None), run)?;
+        let mut held = HeldRun::open(job, tables, (&key, &digest, None), (run, dealing.persons))?;
         if unpaid {
             held.read_freely();
         }

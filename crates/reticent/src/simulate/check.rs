@@ -111,7 +111,7 @@ impl Simulation {
             intercept: objective.constant,
         };
         no_needless_graph(entry, self.topology.as_deref())?;
-        keeps_persons_whole(self.split, &objective.schema, opening.unit)?;
+        keeps_persons_whole((self.split, self.skew), &objective.schema, opening.unit, false)?;
         let noisy = entry.private && self.noise != Some(0.0);
         let budget = self.guarantee.budget(noisy)?;
         let job = SimulationJob {
@@ -155,7 +155,8 @@ impl Simulation {
         let usual = if owned { Unit::User } else { Unit::Record };
         let unit = guarantee.unit.unwrap_or(usual);
         guarantee.unit = Some(unit);
-        keeps_persons_whole(self.split, problem.schema(), unit)?;
+        let trusted = view == View::Central;
+        keeps_persons_whole((self.split, self.skew), problem.schema(), unit, trusted)?;
         let Guarantee { seed, delta, .. } = guarantee;
         let fit = Fit { noise, guarantee, standard_errors, ..Fit::of(problem) };
         let solver = Solver::named(entry.name)?.with(settings.clone())?;
@@ -248,8 +249,9 @@ impl SimulationJob {
     /// How rows come to parties.
     pub(super) fn dealing(&self) -> Dealing {
         let SimulationJob { split, owners, skew, public_seed, .. } = *self;
-        let adjacency = self.opening.adjacency;
-        Dealing { split, owners, skew, public_seed, adjacency }
+        let PrivacyModel { adjacency, unit, .. } = self.opening;
+        let persons = split.is_some() && unit == Unit::User;
+        Dealing { split, owners, skew, public_seed, persons, adjacency }
     }
 
     /// Refuses what is said of single parties by their numbers where parties are persons: a number

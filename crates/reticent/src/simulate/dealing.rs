@@ -26,6 +26,8 @@ pub(super) struct Dealing {
     pub owners: bool,
     pub skew: Skew,
     pub public_seed: u64,
+    /// Whether persons are dealt, each whole.
+    pub persons: bool,
     /// Which tables are neighbours: where one record may be there or not, its place says where others
     /// stand.
     pub adjacency: Adjacency,
@@ -59,6 +61,10 @@ impl Dealing {
         key: &NoiseKey,
     ) -> Result<Vec<PrivateTable>, Error> {
         let PrivacyModel { unit, adjacency, .. } = *opening;
+        if let (Some(parties), true) = (self.split, self.persons) {
+            let dealt = table.split_persons(parties as usize, self.public_seed);
+            return dealt.ok_or(NOBODY);
+        }
         let Some(parties) = self.split else {
             let tables = table.split_by_user().ok_or(NOBODY)?;
             return Ok(match self.seats_persons(unit) {
@@ -86,8 +92,9 @@ impl Dealing {
 
     /// What stands for how the share of a party follows from the table: public.
     pub fn words(&self, schema: &Schema) -> String {
-        let Dealing { split, skew, public_seed, adjacency, .. } = self;
+        let Dealing { split, skew, public_seed, adjacency, persons, .. } = self;
         match (split, adjacency) {
+            (Some(parties), _) if *persons => format!("split {parties} persons {public_seed}"),
             (Some(parties), Adjacency::ReplaceOne) => {
                 format!("split {parties} {skew} {public_seed}")
             }
@@ -100,16 +107,27 @@ impl Dealing {
 }
 
 /// Refuses to deal persons by the place of their rows: one row less would move everybody behind it
-/// to another party.
+/// to another party. A server that is `trusted` with sums over all of them does not see who is where,
+/// and each is dealt whole.
 pub(super) fn keeps_persons_whole(
-    split: Option<u32>,
+    (split, skew): (Option<u32>, Option<Skew>),
     schema: &Schema,
     unit: Unit,
+    trusted: bool,
 ) -> Result<(), Error> {
     let why = match (split, unit) {
+        (Some(_), Unit::User) if trusted && schema.user().is_some() => {
+            return match skew.filter(|skew| *skew != Skew::Iid) {
+                None => Ok(()),
+                Some(skew) => {
+                    let why = "persons are dealt whole, each to any party; leave it out, or protect records";
+                    Err(Error::value("skew", skew, why))
+                }
+            };
+        }
         (Some(_), Unit::User) if schema.user().is_some() => {
             "a person's records would be dealt to several parties, and each would count them as another's; make every \
-             person a party (leave split out), or protect records"
+             person a party (leave split out), protect records, or run an algorithm of sums with `trust = central`"
         }
         (Some(_), Unit::User) => {
             "a share of the records is no person, and who has which would follow from how many rows others have; make every \
@@ -119,6 +137,10 @@ pub(super) fn keeps_persons_whole(
     };
     Err(Error::value("split", split.unwrap_or_default(), why))
 }
+
+/// What the guarantee takes as given where a party has several persons.
+pub(super) const PERSONS_WITHIN: &str = "a person is a person within a party: all rows of one lie with one party. Who has rows with k parties counts as k persons, \
+     and is covered by k times the entries";
 
 /// What the guarantee takes as given about whose the records are.
 pub(super) fn dealt(opening: &PrivacyModel) -> String {
@@ -150,8 +172,14 @@ mod tests {
             let data = Dataset::dense(&values, 50, 1).unwrap().with_targets(&targets).unwrap();
             let table = PrivateTable::encode(&data, &schema).unwrap();
             let skew = Skew::default();
-            let dealing =
-                Dealing { split: Some(4), owners: false, skew, public_seed: 0, adjacency };
+            let dealing = Dealing {
+                split: Some(4),
+                owners: false,
+                skew,
+                public_seed: 0,
+                persons: false,
+                adjacency,
+            };
             let opening = PrivacyModel {
                 adjacency,
                 unit: Unit::Record,

@@ -10,7 +10,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use reticent_accountant::{Adjacency, Ledger, View};
+use reticent_accountant::{Adjacency, Ledger, LedgerEntry, Mechanism, View};
 use reticent_admm::catalogue::{self, AlgorithmEntry, AlgorithmKind};
 use reticent_admm::{Refused, unwatched};
 use reticent_noise::{Hasher, NoiseKey};
@@ -22,7 +22,7 @@ use reticent_runtime::{
 };
 
 use super::check::{SimulationJob, no_needless_graph};
-use super::dealing::dealt;
+use super::dealing::{PERSONS_WITHIN, dealt};
 use super::run::{CheckpointOptions, Simulated};
 use super::simulation::Simulation;
 use super::{NodeModels, PartyBooks};
@@ -87,26 +87,27 @@ pub(super) struct HeldRun<'j, P: Procedure = Training> {
 }
 
 /// So many parties, and what a guarantee relies on where they entrust their sums.
-pub(super) fn held_by(parties: u32, opening: &PrivacyModel) -> HeldBy {
+pub(super) fn held_by(parties: u32, opening: &PrivacyModel, persons: bool) -> HeldBy {
     let mut trusted = TRUSTED.map(str::to_owned).to_vec();
-    trusted.push(dealt(opening));
+    trusted.push(if persons { PERSONS_WITHIN.to_owned() } else { dealt(opening) });
     HeldBy { parties, trusted }
 }
 
 impl<'j, P: Procedure> HeldRun<'j, P> {
     /// Entrusts the parties' tables to the gate of a job; `digest` stands for what is asked, and noise
-    /// comes from `entropy`, or else from where the guarantee says.
+    /// comes from `entropy`, or else from where the guarantee says. Parties have several `persons`
+    /// each, or are one, or have records.
     pub fn open(
         job: &'j Job<P>,
         tables: Vec<PrivateTable>,
         (key, digest, entropy): (&NoiseKey, &Digest, Option<Entropy>),
-        run: &mut Run<'_>,
+        (run, persons): (&mut Run<'_>, bool),
     ) -> Result<Self, Error> {
         let Ground { schema, loss, protection } = job.procedure().ground();
         let (parties, name) = (tables.len() as u32, runtime::run_id(digest, key)?);
         let opening = (&protection.opening, schema.width());
         let (rows, post) = runtime::entrust(tables, loss, opening, (key, &name))?;
-        let by = held_by(parties, &protection.opening);
+        let by = held_by(parties, &protection.opening, persons);
         let ready = job.open_held((rows, by), entropy, run)?;
         Ok(HeldRun { ready, post, parties })
     }
@@ -123,6 +124,9 @@ impl Simulation {
         check_sizes(&self.guarantee, self.split, self.settings.sampling)?;
         let (job, task) = self.of_one_table(view, digest)?;
         asks_for_sums(&task)?;
+        if job.dealing().persons {
+            draws_nobody(&task)?;
+        }
         Ok(SimulationJob { held: Some(Job::new(Training::one(task))), ..job })
     }
 
@@ -217,6 +221,22 @@ fn asks_for_sums(task: &Task) -> Result<(), Error> {
         Err(Error::Refused(Refusal::SampleTellsSizes)) => Err(tells_sizes("default")),
         // What a plan for so many records refuses, it may not refuse for the true number.
         _ => Ok(()),
+    }
+}
+
+/// Refuses samples of persons within parties, before there is a table. A request has a bit for each of
+/// them, and a neighbour may have others with each party.
+fn draws_nobody(task: &Task) -> Result<(), Error> {
+    let why = "who is drawn is told to a party in a bit for each of its persons, and who is with which party follows from all \
+               of them; use `sampling = full`, or make every person a party (leave split out)";
+    let full = task.settings.sampling.unwrap_or(Sampling::Full) == Sampling::Full;
+    let (terms, public) = (task.protection.terms(SOME)?, task.public(SOME)?);
+    let plan = task.rehearse(terms, &public, &Noise::alone(1.0))?;
+    // What draws although nobody named a sample.
+    let drawn = |entry: &LedgerEntry| !matches!(entry.event().mechanism(), Mechanism::Gaussian(_));
+    match full && !plan.entries().iter().any(drawn) {
+        true => Ok(()),
+        false => Err(Error::value("sampling", "a sample", why)),
     }
 }
 

@@ -246,7 +246,7 @@ impl RemoteJob {
         entropy: Entropy,
         run: &mut Run<'_>,
     ) -> Result<RemoteRun<'j>, Error> {
-        let by = held_by(self.parties, &self.job.opening);
+        let by = held_by(self.parties, &self.job.opening, false);
         let ready = self.held()?.open_held((rows, by), Some(entropy), run)?;
         if ready.plan() != Some(&self.plan(units)?) {
             let why = "the tables of the parties have other numbers of records than they said";

@@ -321,8 +321,10 @@ impl SimulationJob {
                 Prepared::Noisy(Box::new(noisy))
             }
             (Some(job), _) => {
+                let persons = self.dealing().persons;
                 let entropy = self.kept_entropy(&tables, (&key, checkpoint.as_ref()), keep)?;
-                let mut held = HeldRun::open(job, tables, (&key, &self.digest, entropy), run)?;
+                let mut held =
+                    HeldRun::open(job, tables, (&key, &self.digest, entropy), (run, persons))?;
                 if unpaid {
                     held.read_freely();
                 }

@@ -248,7 +248,8 @@ mod tests {
     fn simulation() -> Simulation {
         let target = Target::classes(["no", "yes"]).unwrap();
         let schema = Schema::bounded(&[(0.0, 1.0), (-1.0, 1.0)], target).unwrap();
-        Simulation::new(schema).parties(3).budget(Budget::new(1.0, 1e-5).unwrap())
+        let federated = Simulation::new(schema).algorithm("federated").unwrap();
+        federated.parties(3).budget(Budget::new(1.0, 1e-5).unwrap())
     }
 
     #[test]

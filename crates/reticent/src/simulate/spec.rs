@@ -253,10 +253,13 @@ impl SimulationSpec {
             let why = "there is none between parties; leave it out";
             return Err(Error::value("key", key, why));
         }
+        // Where the server is trusted with sums each person is dealt whole.
+        let trusted = held && self.parties.trust == Some(View::Central);
+        let persons = trusted && spec.guarantee.unit != Some(Unit::Record);
         match (self.parties.split, &spec.user_column) {
             // The records of a person would be dealt to several parties, each with books of its
             // own.
-            (Some(_), Some(column)) => {
+            (Some(_), Some(column)) if !persons => {
                 let why = "records are dealt to the parties of a split one by one, so that the rows of a person are not \
                            kept together and cannot be protected; leave it out, or give `users_from` instead of `split`";
                 Err(Error::value("user_column", column, why))
@@ -391,7 +394,7 @@ mod tests {
     #[test]
     fn what_has_no_use_between_parties_is_refused() {
         let checked = |line: &str| {
-            let usual = "epsilon = 1.0\ndelta = 1e-5\nfeatures = 2\nrow_norm = 1.0\n";
+            let usual = "epsilon = 1.0\ndelta = 1e-5\nfeatures = 2\nrow_norm = 1.0\nalgorithm = 'federated'\n";
             read(&format!("{usual}{line}\n[parties]\nsplit = 3\n")).unwrap().check().map(drop)
         };
         checked("").unwrap();
