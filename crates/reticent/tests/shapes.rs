@@ -51,7 +51,7 @@ fn predicted(model: &Model, folder: &tempfile::TempDir, fields: &[String]) -> Ve
 fn surfaces_and_orders_are_what_is_predicted() {
     let folder = tempfile::tempdir().unwrap();
     let fit = Fit::new(schema("curve = 4")).solver(Solver::named("exact").unwrap());
-    let model = fit.check().unwrap().fit(files(&folder, 3_030)).unwrap().model;
+    let model = fit.check().unwrap().fit(files(&folder, 606)).unwrap().model;
     let surfaces = model.surfaces();
     let of = |a: &str, b: &str| {
         let found = surfaces.iter().find(|s| s.sides[0].column == a && s.sides[1].column == b);
@@ -88,10 +88,9 @@ fn surfaces_and_orders_are_what_is_predicted() {
     assert_eq!(Model::from_json(&model.to_json().unwrap()).unwrap().surfaces(), surfaces);
 }
 
-/// With noise the interaction is found, curves of columns in pairs have bands, and a missing field has
-/// no product.
+/// With noise the interaction is found, and a missing field has no product.
 #[test]
-fn a_private_fit_has_pairs_orders_and_bands() {
+fn a_private_fit_finds_an_interaction() {
     let folder = tempfile::tempdir().unwrap();
     let data = files(&folder, 12_120);
     let text = schema("")
@@ -101,18 +100,13 @@ fn a_private_fit_has_pairs_orders_and_bands() {
     let schema: Schema = text.parse().unwrap();
     assert_eq!((schema.pairs().len(), schema.width()), (1, 8), "{text}");
     let budget = Budget::new(20.0, 1e-6).unwrap();
-    let fit = Fit::new(schema).budget(budget).seed(5).standard_errors(0.5);
+    let fit = Fit::new(schema).budget(budget).seed(5);
     let model = fit.check().unwrap().fit(&data).unwrap().model;
     let surfaces = model.surfaces();
     let value = &surfaces[0].values[0];
     let last = value.len() - 1;
     let together = (value[last][1] - value[0][1]) - (value[last][0] - value[0][0]);
     assert!((together - 10.0).abs() < 2.0, "{together}");
-    let found = model.standard_errors().unwrap();
-    assert_eq!((&found.hidden, found.curves.len()), (&None, 2));
-    let banded =
-        |curve: &reticent::ColumnCurve| curve.points.iter().all(|point| point.band.is_some());
-    assert!(model.curves().iter().all(banded));
     let asked = ["fair,,B", "fair,,A", ",50,B"].map(str::to_owned);
     assert!(predicted(&model, &folder, &asked).iter().all(|value| value.is_finite()));
 }
