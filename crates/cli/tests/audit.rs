@@ -58,7 +58,10 @@ fn what_an_audit_has_no_use_for_is_refused() {
     for (flags, message) in [
         ("--epsilon 0", "epsilon = 0: it must be a number above 0"),
         ("--epsilon -1 --algorithm federated", "epsilon = -1: it must be a number above 0"),
-        ("--epsilon 1 --algorithm amp --trust local", "nothing is proven and audited for this"),
+        (
+            "--epsilon 1 --algorithm amp --trust local",
+            "amp: it asks for more than sums over records",
+        ),
         ("--epsilon 1 --trust network", "trust = network: ssadmm asks a server"),
         ("--epsilon 1 --parties 3", "parties = 3: ssadmm is not for many parties"),
         (

@@ -193,7 +193,7 @@ fn failures_are_counted_and_mistakes_refused() {
         ("--graph private", "no graph is learned between parties"),
         ("--skew upwards", "label:A"),
         ("--algorithm r-admm --topology circle", "erdos-renyi:P"),
-        ("--algorithm consensus", "nothing is proven and audited for this combination"),
+        ("--algorithm consensus", "consensus: it asks for more than sums over records"),
         ("--algorithm federated --adjacency add-remove", "use replace-one"),
         ("--resume --checkpoint nowhere", "no such checkpoint"),
     ] {

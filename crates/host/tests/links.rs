@@ -245,15 +245,11 @@ fn what_a_courier_has_carried_is_worth_nothing_a_second_time() {
     let listener = Way::Socket.listener(&world, &roster);
     let dialer = Way::Socket.dialer(&world, &roster, "party-0");
     let (lead, party) = (world.at("lead.s"), world.at("party-0.s"));
-    let mut kept: Vec<u8> = Vec::new();
-    std::thread::scope(|scope| {
-        let dialled = scope.spawn(|| {
-            let mut link = dialer.dial(soon()).unwrap();
-            link.send(b"hello", soon()).unwrap();
-            link
-        });
-        let mut said = Vec::new();
-        let came = loop {
+    let (done, until) = (AtomicBool::new(false), soon());
+    // It goes on while both ends shake hands, and no longer than these wait.
+    let courier = || {
+        let (mut kept, mut said) = (Vec::new(), Vec::new());
+        while !done.load(Ordering::Relaxed) && Instant::now() < until {
             let Some(taken) = super::ways::visit(&party, &said).filter(|taken| taken.len() >= 37)
             else {
                 continue;
@@ -261,14 +257,23 @@ fn what_a_courier_has_carried_is_worth_nothing_a_second_time() {
             let from = u64::from_le_bytes(taken[20..28].try_into().unwrap()) as usize;
             kept.truncate(from);
             kept.extend_from_slice(&taken[37..]);
-            said = super::ways::visit(&lead, &taken).unwrap();
-            let here = listener.accept(Instant::now() + Duration::from_millis(20)).unwrap();
-            if let Some(arrival) = here {
-                break arrival(soon());
-            }
-        };
-        assert_eq!(came.unwrap().receive(9, soon()).unwrap(), b"hello");
-        dialled.join().unwrap();
+            said = super::ways::visit(&lead, &taken).unwrap_or_default();
+        }
+        kept
+    };
+    let kept = std::thread::scope(|scope| {
+        let courier = scope.spawn(courier);
+        let dialled = scope.spawn(|| {
+            let mut link = dialer.dial(soon()).unwrap();
+            link.send(b"hello", soon()).unwrap();
+            link
+        });
+        let arrival = listener.accept(soon()).unwrap().unwrap();
+        let mut came = arrival(soon()).unwrap();
+        assert_eq!(came.receive(9, soon()).unwrap(), b"hello");
+        done.store(true, Ordering::Relaxed);
+        drop(dialled.join().unwrap());
+        courier.join().unwrap()
     });
     assert!(kept.len() > 300, "{}", kept.len());
     let again = [b"RTP1", &[9; 16][..], &[0; 16], &[0], &kept].concat();
