@@ -188,8 +188,8 @@ fn iteration_never_exceeds_the_local_guarantee() {
     }
 }
 
-/// The curve jumps where weak convexity ends; a search that steps over the best order before it
-/// would have fewer contributions cost more.
+/// The best order falls as contributions are added; a search that steps over it for one count and not
+/// for the next would have fewer contributions cost more.
 #[test]
 fn fewer_contributions_never_cost_more() {
     for mu in [0.1, 0.3, 0.42, 0.5, 0.7] {

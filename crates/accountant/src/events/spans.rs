@@ -23,7 +23,8 @@ const MOST: usize = 12;
 const FINE: f64 = 128.0;
 
 /// Roundings in a probability, which is a sum of positive terms with few operations each; the
-/// exponent of (1 − 2/n)^g is at most 2·(`MOST` + 1), and its error as many units.
+/// exponent of (1 − 2/n)^g is at most `MOST`·n·|ln(1 − 2/n)| and a block more, below 40 (n = 3; 2·`MOST`
+/// for many users), and its error a few times as many units.
 const ROUNDINGS: f64 = 512.0;
 
 /// Halvings in the search for the root.
@@ -239,6 +240,63 @@ pub(super) mod tests {
             });
             let (runs, cycles): (f64, f64) = (by_runs.sum(), by_cycles.sum());
             assert!((runs / cycles - 1.0).abs() < 1e-12, "{spans:?}: {runs} {cycles}");
+        }
+    }
+
+    /// Spans of every gap of so many steps that begins with a contribution.
+    fn gaps(steps: u32) -> impl Iterator<Item = Vec<u32>> {
+        (0..1_u32 << (steps - 1)).map(move |others| {
+            let mut spans = vec![1];
+            for step in 0..steps - 1 {
+                match others >> step & 1 {
+                    1 => spans.push(1),
+                    _ => spans.last_mut().into_iter().for_each(|last| *last += 1),
+                }
+            }
+            spans
+        })
+    }
+
+    /// What is paid where every step adds `error` to a distance that is not 0 (`proofs/walk.md`) and
+    /// 1 + en times the slope of its run, at least 1/n, is taken off; and what of the distance is left
+    /// at the end of a run.
+    fn taken_off(spans: &[u32], users: f64, error: f64) -> (f64, f64) {
+        let (mut distance, mut paid, mut left): (f64, f64, f64) = (0.0, 0.0, 0.0);
+        let mut spans = spans.iter();
+        for (j, steps) in runs(spans.as_slice()) {
+            let rate =
+                (1.0 + error * users) * at_least(f64::from(j) / f64::from(steps), 1.0 / users);
+            for &span in spans.by_ref().take(j as usize) {
+                for step in 0..span {
+                    let added = if step == 0 { 1.0 } else { 0.0 };
+                    if added + distance > 1e-12 {
+                        distance += added + error;
+                    }
+                    let off = crate::outward::at_most(rate, distance);
+                    (distance, paid) = (distance - off, paid + off * off);
+                }
+            }
+            left = at_least(distance, left);
+        }
+        (paid, left)
+    }
+
+    /// The shift argument on every gap of up to eleven steps: with the roundings of a step all is off
+    /// at the end of each run, never more than was added, at (1 + en)² times the cost.
+    #[test]
+    fn all_is_off_at_the_end_of_a_run_roundings_included() {
+        for spans in (1..=11).flat_map(gaps) {
+            for users in [2.0, 3.0, 5.0, 8.0] {
+                for error in [0.0, 0.01, 0.5] {
+                    let (paid, left) = taken_off(&spans, users, error);
+                    let most = (1.0 + error * users).powi(2) * cost(&spans, users);
+                    let at = format!("{spans:?}, {users} users, {error} a step");
+                    assert!(
+                        left < 1e-9 && paid <= most * (1.0 + 1e-9),
+                        "{at}: {left} {paid} {most}"
+                    );
+                }
+            }
         }
     }
 
