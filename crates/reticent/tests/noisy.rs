@@ -237,7 +237,8 @@ fn what_noisy_sums_do_not_have_is_refused_by_name() {
         assert!(refused(ready(&auto, view).parties(0)).contains("at least one party"));
         assert!(refused(ready(&auto, view).noise(0.0)).contains("nothing between"));
         assert!(refused(ready(&auto, view).standard_errors(0.2)).contains("not offered"));
-        assert!(refused(ready(&Solver::named("consensus").unwrap(), view)).contains("not offered"));
+        let consensus = refused(ready(&Solver::named("consensus").unwrap(), view));
+        assert!(consensus.contains("more than sums"), "{consensus}");
         assert!(refused(ready(&auto, view).unit(Unit::User)).contains("no person"));
         let published = Settings { as_published: Some(true), ..Settings::default() };
         assert!(refused(ready(&named("ssadmm", published), view)).contains("between parties"));
