@@ -321,8 +321,8 @@ impl SimulationJob {
                 Prepared::Noisy(Box::new(noisy))
             }
             (Some(job), _) => {
-                let entropy = self.kept_entropy(&tables, (&key, checkpoint.as_ref()), keep)?;
-                let mut held = HeldRun::open(job, tables, (&key, &self.digest, entropy), run)?;
+                let kept = self.kept_noise(&tables, (&key, checkpoint.as_ref()), keep)?;
+                let mut held = HeldRun::open(job, tables, (&key, &self.digest, kept), run)?;
                 if unpaid {
                     held.read_freely();
                 }
