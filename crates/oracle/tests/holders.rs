@@ -284,6 +284,38 @@ fn messages_are_as_long_whoever_is_drawn_and_closed() {
     assert!((2..6).all(|seed| lengths(seed) == first));
 }
 
+/// A run that is done again from its key, and asks something else than the first time (on another
+/// machine, whose arithmetic differs in the last bit), has other noise: with the same, the difference
+/// of two answers would be that of two sums, exactly.
+#[test]
+fn a_run_that_is_done_again_has_its_noise_for_its_own_questions_alone() {
+    let all = rows(20);
+    let opening = opening(Adjacency::ReplaceOne);
+    let asked = |points: &[f64], noise_multiplier| {
+        let (rows, _) = held(&[&all[..7], &all[7..]], &opening, as_it_is);
+        let mut gate = Gate::open_held(rows, loss(), &opening, Entropy::seeded(1)).unwrap();
+        gate.repeat(NoiseKey::seeded(9));
+        assert!(gate.ledger().taints().contains(&Taint::SeededNoise));
+        let mean = ClippedMean { clip: 1.0, noise_multiplier, sampling: Sampling::Full };
+        let ask = |point: &f64| gate.ask(&Gradient { at: &[*point; 4], mean }).unwrap();
+        points.iter().map(ask).map(|answer| answer.into_inner()).collect::<Vec<_>>()
+    };
+    let noise = |points: &[f64], z| {
+        let less = |(noisy, exact): (&f64, &f64)| ((noisy - exact) * 1e9).round() as i64;
+        let pairs = asked(points, z).concat().into_iter().zip(asked(points, 0.0).concat());
+        pairs.map(|(noisy, exact)| less((&noisy, &exact))).collect::<Vec<i64>>()
+    };
+    assert_eq!(asked(&[0.25, 0.25], 1.5), asked(&[0.25, 0.25], 1.5));
+    let alike = |a: &[i64], b: &[i64]| a.iter().zip(b).any(|(a, b)| (a - b).abs() <= 2);
+    let (first, second) = (noise(&[0.25, 0.25], 1.5), noise(&[0.250_000_1, 0.25], 1.5));
+    assert!(!alike(&first[..4], &second[..4]), "{first:?} {second:?}");
+    // Nor is it used twice within a run, for the same question.
+    assert!(!alike(&first[..4], &first[4..]), "{first:?}");
+    // Another amount of it is no multiple of the same.
+    let doubled: Vec<i64> = first.iter().map(|noise| 2 * noise).collect();
+    assert!(!alike(&doubled[..4], &noise(&[0.25], 3.0)), "{doubled:?}");
+}
+
 /// A question that needs the rows is refused before it is entered.
 #[test]
 fn what_is_no_sum_is_not_asked_of_rows_that_others_hold() {

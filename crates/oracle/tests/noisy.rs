@@ -595,6 +595,21 @@ fn samples_are_poisson_and_unseen_or_refused() {
     assert!(matches!(planned(masked(), sampled(wor)), Err(Refusal::SampleBehindMasks)));
 }
 
+/// Every party hears what follows from the sums and knows its own noise: even where all are honest, the
+/// noise of one is not counted.
+#[test]
+fn a_party_takes_its_own_noise_off_however_honest_all_are() {
+    for parties in [2, 3, 4, 10, 200] {
+        let SumLaw::Masked(members) = SumLaw::masked(parties, 1.0).unwrap() else { panic!() };
+        assert_eq!((members.corrupt(), members.certain()), (1, members.threshold() - 1));
+        let least = (f64::from(parties) / f64::from(members.threshold() - 1)).sqrt();
+        assert_eq!(SumLaw::Masked(members).excess(), least);
+    }
+    // What was said to be corrupt is not made less.
+    let SumLaw::Masked(members) = SumLaw::masked(10, 0.7).unwrap() else { panic!() };
+    assert_eq!(members.corrupt(), 3);
+}
+
 /// What the books of a party say: its own noise where its answer is seen, that of the certainly
 /// honest where a sum is.
 #[test]

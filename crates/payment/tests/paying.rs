@@ -191,6 +191,7 @@ fn a_run_whose_records_name_their_parties_is_paid_for_by_no_budget() {
     let rows = rows.with_owners(&[7_u64, 7, 8, 8]).unwrap();
     let paid = |unit: Unit| {
         let run = Simulation::new(schema()).party_per_owner().unit(unit).trust(View::Central);
+        let run = run.algorithm("federated").unwrap();
         let job = run.budget(Budget::new(0.1, 1e-6).unwrap()).check().unwrap();
         let promise = Promise::new("clinic", 2.0, 1e-6).unwrap();
         let mut store = Store::in_memory(Promise { unit, ..promise }).unwrap();

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, gdp_mu};
 use reticent_oracle::tables::Schema;
 use reticent_oracle::{
-    CachedTable, Entropy, Gate, HeldRows, Oracle, PrivateTable, SharedPasses, Terms,
+    CachedTable, Entropy, Gate, HeldRows, NoiseKey, Oracle, PrivateTable, SharedPasses, Terms,
 };
 
 use crate::budget::Budget;
@@ -281,6 +281,12 @@ impl<P: Procedure> Ready<'_, P> {
     /// From here on, its passes over the table are shared with those of other runs on it.
     pub(crate) fn share_passes(&mut self, with: &SharedPasses) {
         self.gate.share_passes(with);
+    }
+
+    /// From here on, noise follows from `key` and from what is asked, for a run that may be done again
+    /// after a crash.
+    pub(crate) fn repeat(&mut self, key: NoiseKey) {
+        self.gate.repeat(key);
     }
 
     /// Notes that somebody looks at the table without paying, and may choose by it: no certificate

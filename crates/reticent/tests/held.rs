@@ -417,6 +417,24 @@ fn a_run_on_entrusted_sums_goes_on_with_the_same_noise() {
     assert!(refused(4, &changed).contains("not what it was"));
 }
 
+/// A checkpoint is not there before its run is: what a budget has refused could else be gone on with,
+/// which nobody pays for.
+#[test]
+fn a_run_that_has_not_begun_leaves_no_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run");
+    let keep = CheckpointOptions { checkpoint: Some(&file), resume: false };
+    for trust in [View::Central, View::Local] {
+        let job = between(&problem(), &Solver::auto(), guarantee(Unit::Record, 1));
+        let job = job.trust(trust).parties(4).check().unwrap();
+        let data = Data::of(3);
+        let ready = job.open(&data.table(), keep, &mut Run::default()).unwrap();
+        assert!(!ready.plans().unwrap().is_empty());
+        drop(ready);
+        assert!(!file.exists(), "{trust}");
+    }
+}
+
 /// What was typed is what runs: keys of a fit that have a use, and those that have none.
 #[test]
 fn a_job_in_words_takes_what_a_fit_takes() {

@@ -141,13 +141,7 @@ impl RawColumn {
                 curve: curve(self.curve, self.knots)?,
             })),
             ColumnKind::Date => {
-                let scale = self.scale.unwrap_or_default();
-                if ![Scale::MinusOneToOne, Scale::ZeroToOne].contains(&scale) {
-                    return Err(
-                        "has a scale that days do not have; allowed: minus_one_to_one, zero_to_one"
-                            .into(),
-                    );
-                }
+                let scale = scale_of_days(self.scale)?;
                 Ok(Role::Date(Numeric {
                     lower: need(self.lower, "lower")?.day("lower")?,
                     upper: need(self.upper, "upper")?.day("upper")?,
@@ -272,6 +266,15 @@ fn missing_weight(word: Option<Word>) -> Result<Option<f64>, String> {
         Some(Word::Whole(n)) => Ok(Some(n as f64)),
         Some(Word::Number(x)) => Ok(Some(x)),
         Some(word) => Err(format!("has missing = {:?}; allowed: a number", word.text())),
+    }
+}
+
+fn scale_of_days(scale: Option<Scale>) -> Result<Scale, String> {
+    match scale.unwrap_or_default() {
+        scale @ (Scale::MinusOneToOne | Scale::ZeroToOne) => Ok(scale),
+        _ => {
+            Err("has a scale that days do not have; allowed: minus_one_to_one, zero_to_one".into())
+        }
     }
 }
 

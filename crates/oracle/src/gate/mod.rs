@@ -131,6 +131,16 @@ impl Gate {
         Self::on(Box::new(rows), (loss, opening), (seeded, drafted), Stream::new(entropy))
     }
 
+    /// From here on, noise follows from `key`, of this run alone, and from what is asked: whoever does
+    /// the run again after a crash has the same answers to the same questions, and independent noise
+    /// for others.
+    pub fn repeat(&mut self, key: NoiseKey) {
+        if key.is_seeded() {
+            self.books.taint(Taint::SeededNoise);
+        }
+        self.source.repeat(key);
+    }
+
     /// For what leaves without noise: the data, and the multipliers of a split.
     pub(crate) fn behind(&mut self) -> (&mut Books, &mut GateState, &mut Option<Split>) {
         (&mut self.books, &mut self.inside, &mut self.split)

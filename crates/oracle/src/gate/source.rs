@@ -49,6 +49,9 @@ pub trait NoiseSource {
 #[derive(Debug)]
 pub struct Stream {
     pub(crate) entropy: Entropy,
+    /// Where the run may be done again after a crash: what words follow from together with what is
+    /// asked, and how often something was.
+    repeated: Option<(NoiseKey, u64)>,
     #[cfg(reticent_seeded_bugs)]
     pub(crate) reused: Option<u64>,
 }
@@ -57,29 +60,53 @@ impl Stream {
     pub(crate) fn new(entropy: Entropy) -> Self {
         Stream {
             entropy,
+            repeated: None,
             #[cfg(reticent_seeded_bugs)]
             reused: None,
         }
     }
+
+    /// From here on, the words of an answer follow from this key, the number of the answer and all of
+    /// the question: a run that is done again and asks something else does not have the noise that it
+    /// had, which would show the difference of two sums.
+    pub(crate) fn repeat(&mut self, key: NoiseKey) {
+        self.repeated = Some((key, 0));
+    }
 }
 
 impl NoiseSource for Stream {
-    type Context = ();
+    type Context = Option<Digest>;
 
-    fn context(&self, _: &Books, _: &Digest, _: &dyn Erased) -> Result<(), Refusal> {
-        Ok(())
+    fn context(
+        &self,
+        _: &Books,
+        lineage: &Digest,
+        query: &dyn Erased,
+    ) -> Result<Option<Digest>, Refusal> {
+        let Some((_, asked)) = &self.repeated else { return Ok(None) };
+        let mut hasher = Hasher::new("reticent answer of a repeated run");
+        hasher.field(lineage).number(*asked);
+        query.write(&mut hasher)?;
+        Ok(Some(hasher.finish()))
     }
 
-    fn known_by((): ()) -> Option<Digest> {
+    fn known_by(_: Option<Digest>) -> Option<Digest> {
         None
     }
 
-    fn draw<T>(&mut self, (): (), with: impl FnOnce(&mut Entropy) -> T) -> T {
+    fn draw<T>(&mut self, context: Option<Digest>, with: impl FnOnce(&mut Entropy) -> T) -> T {
         #[cfg(reticent_seeded_bugs)]
         if let Some(seed) = self.reused {
             self.entropy = Entropy::seeded(seed);
+            return with(&mut self.entropy);
         }
-        with(&mut self.entropy)
+        match (context, &mut self.repeated) {
+            (Some(context), Some((key, asked))) => {
+                *asked += 1;
+                with(&mut key.entropy(&context))
+            }
+            _ => with(&mut self.entropy),
+        }
     }
 
     #[cfg(reticent_seeded_bugs)]

@@ -59,13 +59,8 @@ fn records() -> Vec<Row> {
     rows.flat_map(|row| [(row, 1.0), (row, -1.0)]).collect()
 }
 
-/// The integers of one unit.
-fn steps(
-    what: &RecordSum<'_>,
-    loss: &dyn Loss,
-    (unit, person): (&[Row], bool),
-    weight: Option<f64>,
-) -> Vec<i64> {
+/// A table of one unit.
+fn holder((unit, person): (&[Row], bool), weight: Option<f64>) -> TableHolder {
     let mut dense = Dense::empty(COLUMNS);
     unit.iter().for_each(|(row, _)| dense.push_sparse(&[0, 1, 2], row));
     let table = Table {
@@ -79,7 +74,17 @@ fn steps(
         true => Private::by_user(table, 0.5),
         false => Private::by_record(table, 0.5),
     };
-    let mut table = TableHolder::new(private.unwrap());
+    TableHolder::new(private.unwrap())
+}
+
+/// The integers of one unit.
+fn steps(
+    what: &RecordSum<'_>,
+    loss: &dyn Loss,
+    unit: (&[Row], bool),
+    weight: Option<f64>,
+) -> Vec<i64> {
+    let mut table = holder(unit, weight);
     let shape = table.private.shape(loss.outputs());
     what.check(shape).unwrap();
     what.fits(loss).unwrap();
@@ -172,4 +177,51 @@ fn no_unit_moves_a_sum_by_more_than_its_noise_is_counted_for() {
             assert!(farthest > 0.4 * most, "{what:?}: the pairs show little: {farthest} of {most}");
         }
     }
+}
+
+/// A server that is not trusted chooses points, clips and coordinates. Numbers at the ends of what a
+/// double holds make no unit longer than its clip, and stop nothing: a refusal would tell of a row.
+#[test]
+fn no_unit_is_longer_than_its_clip_whatever_a_server_asks() {
+    let ends = [1e308, -1e154, 1e-154, 5e-324, 1.0];
+    let pairs = || ends.iter().flat_map(|a| ends.iter().map(move |b| [*a, *b]));
+    let units: [(&[Row], bool); 3] = [
+        (&[([1.0, -0.3, 1e9], 1.0)], false),
+        (&[([1e-300, 0.0, 1.0], -1.0)], false),
+        (&[([1.0, 1.0, 1.0], 1.0), ([-1e9, 0.5, 1e-9], -1.0)], true),
+    ];
+    let losses = [("logistic", Some(2)), ("squared", None)];
+    let losses = losses.map(|(name, classes)| losses::parse(name, classes).unwrap());
+    let limit = (1_u128 << BITS).pow(2);
+    let mut longest = 0;
+    for ((rows, person), basis) in units.iter().flat_map(|unit| pairs().map(move |b| (unit, b))) {
+        let map: Vec<f64> = (0..16).map(|at| basis[(at * 7 / 3) % 2]).collect();
+        let mut table = holder((rows, *person), None);
+        table.private.set_basis(Some(&map));
+        let shape = table.private.shape(1);
+        for point in pairs() {
+            let at = || [point[0], point[1], point[1], point[0]].to_vec();
+            let from: Vec<f64> = at().iter().map(|x| -x).collect();
+            let mut kinds = vec![];
+            for clip in [1e-100, 0.4, 1e100] {
+                kinds.push(RecordSum::Gradient { at: at().into(), clip });
+                kinds.push(RecordSum::Correction { at: at().into(), from: from[..].into(), clip });
+                kinds.push(RecordSum::Coordinate { at: at().into(), index: 2, clip });
+            }
+            for (row_norm, most) in [(1e-30, 1e30), (1.0, 1e-30), (1e30, 1e30)] {
+                kinds.push(RecordSum::SecondMoment { row_norm, whole: true });
+                kinds.push(RecordSum::Curvature { at: at().into(), row_norm, most });
+            }
+            for (what, loss) in kinds.iter().flat_map(|what| losses.iter().map(move |l| (what, l)))
+            {
+                what.check(shape).unwrap();
+                let mut out = vec![0; what.len(shape)];
+                what.add_up(&mut table, &**loss, None, &mut out);
+                let square: u128 = out.iter().map(|step| u128::from(step.unsigned_abs()).pow(2)).sum();
+                assert!(square <= limit, "{what:?} {map:?} {rows:?}: {out:?}");
+                longest = longest.max(square);
+            }
+        }
+    }
+    assert!(longest > limit / 2, "the search must come near it: {longest}");
 }

@@ -8,7 +8,7 @@ use reticent_accountant::{Ledger, Unit, View};
 use reticent_noise::Hasher;
 
 use super::dealing::{Dealing, keeps_persons_whole};
-use super::held::{HeldRun, check_roster};
+use super::held::{HeldRun, KeptNoise, check_roster};
 use super::run::{NEEDS_ALL, NO_NUMBERS};
 use super::spec::Parties;
 use crate::error::Error;
@@ -151,7 +151,8 @@ impl<'j, Q: Question> JobBetween<'j, Q> {
         let key = protection.key()?;
         let tables = dealing.deal(table, opening, &key)?;
         let digest = Hasher::new("reticent question").field(Q::NAME.as_bytes()).finish();
-        let mut held = HeldRun::open(job, tables, (&key, &digest, None), (run, dealing.persons))?;
+        let kept = (&key, &digest, KeptNoise::default());
+        let mut held = HeldRun::open(job, tables, kept, (run, dealing.persons))?;
         if unpaid {
             held.read_freely();
         }

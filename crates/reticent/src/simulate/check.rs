@@ -90,10 +90,7 @@ impl Simulation {
         }
         self.check_noise()?;
         self.check_budgets()?;
-        if let Some(share) = self.standard_errors {
-            let why = "they are asked for of an algorithm of one table, such as auto; leave it out";
-            return Err(Error::value("standard_errors", share, why));
-        }
+        no_standard_errors(self.standard_errors)?;
         self.check_skew()?;
         self.check_neighbours()?;
         let Guarantee { unit, seed, delta, .. } = self.guarantee;
@@ -224,6 +221,11 @@ impl Simulation {
         };
         Err(Error::value("noise", noise, why))
     }
+}
+
+fn no_standard_errors(share: Option<f64>) -> Result<(), Error> {
+    let why = "they are asked for of an algorithm of one table, such as auto; leave it out";
+    share.map_or(Ok(()), |share| Err(Error::value("standard_errors", share, why)))
 }
 
 pub(super) fn no_needless_graph(

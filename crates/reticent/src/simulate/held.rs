@@ -8,15 +8,14 @@
 //! There is no protocol of its own: whatever asks for nothing but sums over records runs, as it runs
 //! on one table. Proof: proofs/holders.md.
 
+use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use reticent_accountant::{Adjacency, Ledger, LedgerEntry, Mechanism, View};
 use reticent_admm::catalogue::{self, AlgorithmEntry, AlgorithmKind};
 use reticent_admm::{Refused, unwatched};
 use reticent_noise::{Hasher, NoiseKey};
-use reticent_oracle::{
-    Digest, Entropy, Gate, PrivacyModel, PrivateTable, Refusal, Rehearsal, Sampling,
-};
+use reticent_oracle::{Digest, Gate, PrivacyModel, PrivateTable, Refusal, Rehearsal, Sampling};
 use reticent_runtime::{
     self as runtime, Checkpoint, Failures, Post, Protocol, ProtocolEntry, ProtocolRecipe, Traffic,
 };
@@ -84,6 +83,17 @@ pub(super) struct HeldRun<'j, P: Procedure = Training> {
     pub ready: Ready<'j, P>,
     pub parties: u32,
     post: Arc<Post>,
+    /// What is kept when the run begins, and where.
+    begun: Option<(Checkpoint, PathBuf)>,
+}
+
+/// What a run that may be done again after a crash has its noise from.
+#[derive(Default)]
+pub(super) struct KeptNoise {
+    /// `None` for noise from where the guarantee says.
+    key: Option<NoiseKey>,
+    /// The checkpoint of a run that begins.
+    begun: Option<(Checkpoint, PathBuf)>,
 }
 
 /// So many parties, and what a guarantee relies on where they entrust their sums.
@@ -95,12 +105,12 @@ pub(super) fn held_by(parties: u32, opening: &PrivacyModel, persons: bool) -> He
 
 impl<'j, P: Procedure> HeldRun<'j, P> {
     /// Entrusts the parties' tables to the gate of a job; `digest` stands for what is asked, and noise
-    /// comes from `entropy`, or else from where the guarantee says. Parties have several `persons`
-    /// each, or are one, or have records.
+    /// follows from `kept`, of a run that may be done again, or else comes from where the guarantee
+    /// says. Parties have several `persons` each, or are one, or have records.
     pub fn open(
         job: &'j Job<P>,
         tables: Vec<PrivateTable>,
-        (key, digest, entropy): (&NoiseKey, &Digest, Option<Entropy>),
+        (key, digest, kept): (&NoiseKey, &Digest, KeptNoise),
         (run, persons): (&mut Run<'_>, bool),
     ) -> Result<Self, Error> {
         let Ground { schema, loss, protection } = job.procedure().ground();
@@ -108,8 +118,12 @@ impl<'j, P: Procedure> HeldRun<'j, P> {
         let opening = (&protection.opening, schema.width());
         let (rows, post) = runtime::entrust(tables, loss, opening, (key, &name))?;
         let by = held_by(parties, &protection.opening, persons);
-        let ready = job.open_held((rows, by), entropy, run)?;
-        Ok(HeldRun { ready, post, parties })
+        let mut ready = job.open_held((rows, by), None, run)?;
+        let KeptNoise { key, begun } = kept;
+        if let Some(key) = key {
+            ready.repeat(key);
+        }
+        Ok(HeldRun { ready, post, parties, begun })
     }
 }
 
@@ -241,15 +255,16 @@ fn draws_nobody(task: &Task) -> Result<(), Error> {
 }
 
 impl SimulationJob {
-    /// Keeps the key of a run on entrusted sums, or goes on from it: what was asked is asked again,
-    /// and has the same answers, because all noise follows from the key and the tables are the same.
-    pub(super) fn kept_entropy(
+    /// What the noise of a run on entrusted sums follows from, if the run is to be kept or goes on:
+    /// what was asked is asked again, and has the same answers, because all noise follows from the
+    /// key and the question, and the tables are the same.
+    pub(super) fn kept_noise(
         &self,
         tables: &[PrivateTable],
         (key, checkpoint): (&NoiseKey, Option<&Checkpoint>),
         keep: CheckpointOptions<'_>,
-    ) -> Result<Option<Entropy>, Error> {
-        let Some(file) = keep.checkpoint else { return Ok(None) };
+    ) -> Result<KeptNoise, Error> {
+        let Some(file) = keep.checkpoint else { return Ok(KeptNoise::default()) };
         let (run, loss) = (runtime::run_id(&self.digest, key)?, &*self.objective.loss);
         let mut all = Hasher::new("reticent tables");
         for (number, table) in (0..).zip(tables) {
@@ -257,13 +272,16 @@ impl SimulationJob {
             all.field(&Gate::fingerprint_of(table, loss, &self.opening, own)?);
         }
         let tables = all.finish();
-        match checkpoint {
-            Some(checkpoint) => checkpoint.is_of(&self.digest, &tables)?,
-            None => Checkpoint::of_key(self.digest, tables, key).save(file)?,
-        }
+        let begun = match checkpoint {
+            Some(checkpoint) => checkpoint.is_of(&self.digest, &tables).map(|()| None)?,
+            None => Some((Checkpoint::of_key(self.digest, tables, key), file.to_owned())),
+        };
         // A seeded run has the bits of the seeded fit of one table, which are the same every time.
         let label = Hasher::new("reticent noise of entrusted sums").field(&run).finish();
-        Ok(self.seed.is_none().then(|| key.entropy(&label)))
+        let noise = || key.entropy(&label).key().map_err(Refusal::from);
+        let noise = self.seed.is_none().then(noise).transpose()?;
+        let noise = noise.map(|bytes| NoiseKey::recall(bytes, key.is_seeded()));
+        Ok(KeptNoise { key: noise, begun })
     }
 }
 
@@ -282,7 +300,11 @@ impl<P: Procedure> HeldRun<'_, P> {
 
 impl HeldRun<'_> {
     pub fn run(self, job: &SimulationJob, run: Run<'_>) -> Result<Simulated, Error> {
-        let HeldRun { ready, post, parties } = self;
+        let HeldRun { ready, post, parties, begun } = self;
+        // Not before it is paid for: what goes on from a checkpoint does not pay again.
+        if let Some((checkpoint, file)) = begun {
+            checkpoint.save(&file)?;
+        }
         let Fitted { model, trace, .. } = ready.run(run)?;
         let moved = (post.rounds(), post.traffic());
         job.entrusted((model, trace), parties, moved).map_err(|why| job.stopped(why))

@@ -322,9 +322,9 @@ impl SimulationJob {
             }
             (Some(job), _) => {
                 let persons = self.dealing().persons;
-                let entropy = self.kept_entropy(&tables, (&key, checkpoint.as_ref()), keep)?;
+                let kept = self.kept_noise(&tables, (&key, checkpoint.as_ref()), keep)?;
                 let mut held =
-                    HeldRun::open(job, tables, (&key, &self.digest, entropy), (run, persons))?;
+                    HeldRun::open(job, tables, (&key, &self.digest, kept), (run, persons))?;
                 if unpaid {
                     held.read_freely();
                 }
