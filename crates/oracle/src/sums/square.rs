@@ -47,9 +47,12 @@ impl Pass {
         share: impl Fn(usize) -> f64 + Sync,
     ) {
         let width = squares.width(private);
+        if width == 0 {
+            return;
+        }
         self.share(vectors.units, vectors.chosen, out, |part, units| {
             if private.users().is_some() {
-                return part.add_users(private, squares, vectors, units, &share);
+                return part.add_users(private, squares, vectors.grid, units, &share);
             }
             let records = units.map(|i| (i, share(i)));
             match private.is_mostly_zeros(width) {
@@ -120,12 +123,13 @@ impl PassPart {
         self.flush();
     }
 
-    /// A user's matrix is a mean, which is no integers: it is rounded entry by entry.
+    /// A user's matrix is a mean, which is no integers: it is rounded entry by entry. Shares are parts
+    /// of the largest, so that it is `R²` long at most, whatever the clip is in the units of the sum.
     fn add_users(
         &mut self,
         private: &Private,
         squares: Squares,
-        vectors: &Vectors<'_>,
+        grid: Grid,
         users: &mut dyn Iterator<Item = usize>,
         share: &impl Fn(usize) -> f64,
     ) {
@@ -144,9 +148,8 @@ impl PassPart {
                 add_square(&row, squares.row_norm, share, width, &mut whole);
             }
             whole.iter_mut().for_each(finite);
-            let factor = vectors
-                .grid
-                .factor(norm_above(square_of(&whole, width), whole.len()), vectors.clip);
+            let norm = norm_above(square_of(&whole, width), whole.len());
+            let factor = grid.factor(norm, squares.row_norm * squares.row_norm);
             for j in 0..width {
                 let upper = j * width + j..(j + 1) * width;
                 for (sum, v) in self.sums[upper.clone()].iter_mut().zip(&whole[upper]) {
