@@ -50,6 +50,8 @@ impl Pass {
         if width == 0 {
             return;
         }
+        // A share that is no number counts as nothing.
+        let share = |i: usize| Some(share(i)).filter(|share| *share > 0.0).map_or(0.0, |s| s.min(1.0));
         self.share(vectors.units, vectors.chosen, out, |part, units| {
             if private.users().is_some() {
                 return part.add_users(private, squares, vectors.grid, units, &share);
@@ -184,9 +186,8 @@ impl Private {
 /// whatever the row and its share are.
 fn row_factor(row: impl Iterator<Item = f64>, width: usize, row_norm: f64, share: f64) -> f64 {
     let norm = norm_above(row.map(|value| value * value).sum(), width);
-    // A share that is no number counts as nothing, and a norm of ∞ too.
-    let share = if share > 0.0 { share.min(1.0).sqrt() } else { 0.0 };
-    let factor = row_limit(width) / norm.max(row_norm) * share;
+    // A norm of ∞ counts as nothing.
+    let factor = row_limit(width) / norm.max(row_norm) * share.sqrt();
     if factor.is_finite() { factor } else { 0.0 }
 }
 
