@@ -51,7 +51,8 @@ impl Pass {
             return;
         }
         // A share that is no number counts as nothing.
-        let share = |i: usize| Some(share(i)).filter(|share| *share > 0.0).map_or(0.0, |s| s.min(1.0));
+        let share =
+            |i: usize| Some(share(i)).filter(|share| *share > 0.0).map_or(0.0, |s| s.min(1.0));
         self.share(vectors.units, vectors.chosen, out, |part, units| {
             if private.users().is_some() {
                 return part.add_users(private, squares, vectors.grid, units, &share);
