@@ -79,10 +79,16 @@ fn a_record_adds_its_weight_times_what_it_would_add() {
         let none = gate.ask(&Correction { at: &at, from: &at, mean }).unwrap();
         close(none.get(), &[0.0; 3]);
     }
-    let bent = Curvature { at: &at, row_norm: 10.0, most: 0.25, noise_multiplier: 0.0 };
-    let answer = open(Some(&WEIGHTS), Unit::Record).unwrap().ask(&bent).unwrap();
+    let bent = Curvature { at: &at, row_norm: 2.0, most: 0.25, noise_multiplier: 0.0 };
     let entry = |i: usize| ROWS[i][0].powi(2) * WEIGHTS[i] / 4.0;
-    close(&answer.get()[..1], &[(0..4).map(entry).sum::<f64>() / 4.0]);
+    for (unit, expected) in [
+        (Unit::Record, (0..4).map(entry).sum::<f64>() / 4.0),
+        (Unit::User, ((entry(0) + entry(1)) / 2.0 + entry(2) + entry(3)) / 3.0),
+    ] {
+        let answer = open(Some(&WEIGHTS), unit).unwrap().ask(&bent).unwrap();
+        // Rows are rounded to steps of about 2⁻¹⁶ of their bound.
+        assert!((answer.get()[0] - expected).abs() < 1e-5, "{unit}: {answer:?}");
+    }
 }
 
 /// The clip comes after the weight: a record of weight ½ whose gradient is far above the clip adds as

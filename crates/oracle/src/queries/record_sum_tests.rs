@@ -217,7 +217,8 @@ fn no_unit_is_longer_than_its_clip_whatever_a_server_asks() {
                 what.check(shape).unwrap();
                 let mut out = vec![0; what.len(shape)];
                 what.add_up(&mut table, &**loss, None, &mut out);
-                let square: u128 = out.iter().map(|step| u128::from(step.unsigned_abs()).pow(2)).sum();
+                let square: u128 =
+                    out.iter().map(|step| u128::from(step.unsigned_abs()).pow(2)).sum();
                 assert!(square <= limit, "{what:?} {map:?} {rows:?}: {out:?}");
                 longest = longest.max(square);
             }

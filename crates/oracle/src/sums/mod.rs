@@ -23,6 +23,8 @@ mod sensitivity_tests;
 mod shared;
 mod solver;
 mod square;
+#[cfg(test)]
+mod square_tests;
 mod statistic;
 mod threads;
 mod unclipped;

@@ -97,12 +97,12 @@ fn private(records: &[Record], sparse: bool, unit: Unit, loss: &str) -> Private 
     .unwrap()
 }
 
-fn square(a: &[i64], b: &[i64]) -> u128 {
+pub(super) fn square(a: &[i64], b: &[i64]) -> u128 {
     a.iter().zip(b).map(|(a, b)| (i128::from(*a) - i128::from(*b)).pow(2) as u128).sum()
 }
 
 /// One clip, squared and in steps.
-const CLIP: u128 = 1 << (2 * BITS);
+pub(super) const CLIP: u128 = 1 << (2 * BITS);
 
 fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run)
@@ -313,19 +313,21 @@ fn the_square_of_a_row_that_is_rounded_up_does_not_pass_the_clip() {
 #[test]
 fn a_share_above_one_counts_as_one() {
     let record = Record { row: vec![0.5; COLUMNS], target: 1.0, user: 0, weight: 1.0 };
-    let private = private(&[record], false, Unit::Record, "logistic");
-    let sum = |share: f64| {
-        let width = COLUMNS + 1;
-        let vectors = Vectors { units: 1, chosen: None, clip: 1.0, grid: Grid::of_squares(width) };
-        let mut out = vec![0; width * width];
-        let taken = Squares { row_norm: 1.0, whole: true };
-        Pass::default().square_sum(&private, taken, &vectors, &mut out, |_| share);
-        out
-    };
-    let none = vec![0; (COLUMNS + 1) * (COLUMNS + 1)];
-    assert_eq!(sum(1e9), sum(1.0));
-    assert_ne!(sum(1.0), none);
-    assert!([f64::NAN, -1.0, -0.0].into_iter().all(|share| sum(share) == none));
+    for unit in [Unit::Record, Unit::User] {
+        let private = private(std::slice::from_ref(&record), false, unit, "logistic");
+        let sum = |share: f64| {
+            let (width, grid) = (COLUMNS + 1, Grid::of_squares(COLUMNS + 1));
+            let vectors = Vectors { units: 1, chosen: None, clip: 1.0, grid };
+            let mut out = vec![0; width * width];
+            let taken = Squares { row_norm: 1.0, whole: true };
+            Pass::default().square_sum(&private, taken, &vectors, &mut out, |_| share);
+            out
+        };
+        let none = vec![0; (COLUMNS + 1) * (COLUMNS + 1)];
+        assert_eq!(sum(1e9), sum(1.0), "{unit:?}");
+        assert_ne!(sum(1.0), none, "{unit:?}");
+        assert!([f64::NAN, -1.0, -0.0].into_iter().all(|share| sum(share) == none), "{unit:?}");
+    }
 }
 
 /// A million equal records at the clip: the sum stays exact far beyond what a double could add up.

@@ -47,9 +47,15 @@ impl Pass {
         share: impl Fn(usize) -> f64 + Sync,
     ) {
         let width = squares.width(private);
+        if width == 0 {
+            return;
+        }
+        // A share that is no number counts as nothing.
+        let share =
+            |i: usize| Some(share(i)).filter(|share| *share > 0.0).map_or(0.0, |s| s.min(1.0));
         self.share(vectors.units, vectors.chosen, out, |part, units| {
             if private.users().is_some() {
-                return part.add_users(private, squares, vectors, units, &share);
+                return part.add_users(private, squares, vectors.grid, units, &share);
             }
             let records = units.map(|i| (i, share(i)));
             match private.is_mostly_zeros(width) {
@@ -73,22 +79,33 @@ impl PassPart {
         squares: Squares,
         records: impl Iterator<Item = (usize, f64)>,
     ) {
-        let (width, mut row) = (squares.width(private), Vec::new());
+        let mut row = Vec::new();
         for (done, (i, share)) in records.enumerate() {
             if done % grid::ROWS_PER_FLUSH == grid::ROWS_PER_FLUSH - 1 {
                 self.flush();
             }
-            row.clear();
-            private.entries(i, squares, |k, value| row.push((k, value)));
-            let factor = row_factor(row.iter().map(|(_, v)| *v), width, squares.row_norm, share);
-            row.iter_mut().for_each(|(_, value)| *value = nearest(*value * factor));
-            for (first, &(j, a)) in row.iter().enumerate() {
-                for &(k, b) in &row[first..] {
-                    self.sums[j * width + k] += a * b;
-                }
-            }
+            self.add_entries_of(private, squares, (i, share), &mut row);
         }
         self.flush();
+    }
+
+    fn add_entries_of(
+        &mut self,
+        private: &Private,
+        squares: Squares,
+        (i, share): (usize, f64),
+        row: &mut Vec<(usize, f64)>,
+    ) {
+        let width = squares.width(private);
+        row.clear();
+        private.entries(i, squares, |k, value| row.push((k, value)));
+        let factor = row_factor(row.iter().map(|(_, v)| *v), width, squares.row_norm, share);
+        row.iter_mut().for_each(|(_, value)| *value = nearest(*value * factor));
+        for (first, &(j, a)) in row.iter().enumerate() {
+            for &(k, b) in &row[first..] {
+                self.sums[j * width + k] += a * b;
+            }
+        }
     }
 
     fn add_blocks(
@@ -120,12 +137,14 @@ impl PassPart {
         self.flush();
     }
 
-    /// A user's matrix is a mean, which is no integers: it is rounded entry by entry.
+    /// The matrix of a user with several records is a mean, which is no integers: it is rounded entry by
+    /// entry. Shares are parts
+    /// of the largest, so that it is `R²` long at most, whatever the clip is in the units of the sum.
     fn add_users(
         &mut self,
         private: &Private,
         squares: Squares,
-        vectors: &Vectors<'_>,
+        grid: Grid,
         users: &mut dyn Iterator<Item = usize>,
         share: &impl Fn(usize) -> f64,
     ) {
@@ -135,8 +154,12 @@ impl PassPart {
             if done % grid::ROWS_PER_FLUSH == grid::ROWS_PER_FLUSH - 1 {
                 self.flush();
             }
-            whole.fill(0.0);
             let records = private.records_of(user);
+            if let &[i] = records {
+                self.add_entries_of(private, squares, (i as usize, share(i as usize)), &mut row);
+                continue;
+            }
+            whole.fill(0.0);
             for i in records.iter().map(|&i| i as usize) {
                 row.clear();
                 private.entries(i, squares, |k, value| row.push((k, value)));
@@ -144,9 +167,8 @@ impl PassPart {
                 add_square(&row, squares.row_norm, share, width, &mut whole);
             }
             whole.iter_mut().for_each(finite);
-            let factor = vectors
-                .grid
-                .factor(norm_above(square_of(&whole, width), whole.len()), vectors.clip);
+            let norm = norm_above(square_of(&whole, width), whole.len());
+            let factor = grid.factor(norm, squares.row_norm * squares.row_norm);
             for j in 0..width {
                 let upper = j * width + j..(j + 1) * width;
                 for (sum, v) in self.sums[upper.clone()].iter_mut().zip(&whole[upper]) {
@@ -181,9 +203,8 @@ impl Private {
 /// whatever the row and its share are.
 fn row_factor(row: impl Iterator<Item = f64>, width: usize, row_norm: f64, share: f64) -> f64 {
     let norm = norm_above(row.map(|value| value * value).sum(), width);
-    // A share that is no number counts as nothing, and a norm of ∞ too.
-    let share = if share > 0.0 { share.min(1.0).sqrt() } else { 0.0 };
-    let factor = row_limit(width) / norm.max(row_norm) * share;
+    // A norm of ∞ counts as nothing.
+    let factor = row_limit(width) / norm.max(row_norm) * share.sqrt();
     if factor.is_finite() { factor } else { 0.0 }
 }
 

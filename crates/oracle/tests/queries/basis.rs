@@ -1,6 +1,6 @@
 //! Answers in other coordinates.
 
-use super::{COLUMNS, COUNT, OPENING, close, example, gate, loss, noiseless, point};
+use super::{COLUMNS, COUNT, OPENING, SQUARED, close, example, gate, loss, noiseless, point};
 use reticent_accountant::Repetitions;
 use reticent_accountant::Unit;
 use reticent_data::{Dense, Rows, Table};
@@ -67,11 +67,11 @@ fn the_whole_second_moment_has_the_intercept() {
         }
     }
     let query = SecondMoment { row_norm: 0.9, whole: true, noise_multiplier: 0.0 };
-    close(gate("logistic", &OPENING).ask(&query).unwrap().get(), &expected, 1e-8);
+    close(gate("logistic", &OPENING).ask(&query).unwrap().get(), &expected, SQUARED);
 }
 
-/// Records are summed by the entries that they have, and users by whole matrices: where each user
-/// has one record it is the same sum, to the bit.
+/// Records are summed as squares of integers, and users by whole matrices: where each user has one
+/// record it is the same sum, but for the rounding of rows.
 #[test]
 fn a_user_of_one_record_counts_as_the_record() {
     let query = SecondMoment { row_norm: 0.9, whole: true, noise_multiplier: 0.0 };
@@ -83,7 +83,7 @@ fn a_user_of_one_record_counts_as_the_record() {
             Gate::open(table.into(), loss("logistic"), &opening, Entropy::seeded(1)).unwrap();
         gate.ask(&query).unwrap().into_inner()
     };
-    assert_eq!(sum(Unit::Record), sum(Unit::User));
+    close(&sum(Unit::Record), &sum(Unit::User), SQUARED);
 }
 
 #[test]

@@ -58,6 +58,10 @@ fn noiseless(clip: f64) -> ClippedMean {
     ClippedMean { clip, noise_multiplier: 0.0, sampling: Sampling::Full }
 }
 
+/// How far an entry of a mean of squares of rows below 1 may be from the exact one: rows are rounded to
+/// steps of about 2⁻¹⁶ of their bound.
+const SQUARED: f64 = 1.6e-5;
+
 fn close(a: &[f64], b: &[f64], tolerance: f64) {
     assert_eq!(a.len(), b.len());
     assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() <= tolerance), "{a:?}\n{b:?}");
