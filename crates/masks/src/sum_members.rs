@@ -47,8 +47,9 @@ impl SumMembers {
     pub fn choose(members: u32, population: u32, honest: f64) -> Result<Self, SparsityError> {
         let threshold =
             ((f64::from(members) * STAY).ceil() as u32).max(members / 2 + 1).min(members);
-        let Corrupt { most: corrupt, chance } =
-            Corrupt::among(members, population, honest, MORE_CORRUPT);
+        let Corrupt { most, chance } = Corrupt::among(members, population, honest, MORE_CORRUPT);
+        // However honest all are: a member hears what follows from the sum, and can take its own noise off.
+        let corrupt = most.max(u32::from(members > 1));
         if members <= MOST_HOLDERS {
             let (degree, quorum) = (members.saturating_sub(1), threshold);
             return Ok(SumMembers { members, threshold, corrupt, degree, quorum, failure: chance });
@@ -132,5 +133,13 @@ mod unit {
         // More than half must stay, whatever three quarters are.
         assert_eq!(SumMembers::choose(2, 2, 0.8).unwrap().threshold(), 2);
         assert_eq!(SumMembers::choose(3, 3, 0.8).unwrap().certain(), 2);
+    }
+
+    #[test]
+    fn a_member_is_one_that_knows_its_own_noise() {
+        for (members, population) in [(2, 2), (10, 10), (10, 1000), (400, 400)] {
+            assert_eq!(SumMembers::choose(members, population, 1.0).unwrap().corrupt(), 1);
+        }
+        assert_eq!(SumMembers::choose(1, 9, 1.0).unwrap().corrupt(), 0);
     }
 }

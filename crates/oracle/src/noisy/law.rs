@@ -51,17 +51,12 @@ impl SumLaw {
     }
 
     /// Of so many parties, all of them members of every masked sum, of whom a fraction `honest` is
-    /// honest. At least one is counted as corrupt, however honest all are: each hears what follows
-    /// from the sums, knows its own noise, and can take it off.
+    /// honest.
     ///
     /// # Errors
     /// If so many may be corrupt that no honest noise is certain, or there are too few for masks.
     pub fn masked(parties: u32, honest: f64) -> Result<Self, Refusal> {
         let masked = |error: &dyn std::fmt::Display| Refusal::BadQuery(error.to_string());
-        let honest = match parties {
-            0 | 1 => honest,
-            many => honest.min((f64::from(many) - 0.5) / f64::from(many)),
-        };
         let members =
             SumMembers::choose(parties, parties, honest).map_err(|error| masked(&error))?;
         let terms = members.terms(&[0; 32], 1, 1).map_err(|error| masked(&error))?;
