@@ -125,7 +125,7 @@ fn a_party_without_records_says_zeros() {
     let identity = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
     party.ask(&HolderRequest::Basis(Some((&identity[..]).into())), &[]).unwrap();
     let moment = RecordSum::SecondMoment { row_norm: 1.0, whole: true };
-    assert_eq!(party.sum(moment).unwrap(), [0; 6]);
+    assert_eq!(party.sum(moment).unwrap(), [0; 9]);
     let counts = RecordSum::ColumnSums { features: (&[0][..]).into(), counted: true };
     assert_eq!(party.sum(counts).unwrap(), [0; 2]);
 }
