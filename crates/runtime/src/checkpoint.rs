@@ -21,17 +21,11 @@ use crate::failures::RawMessage;
 use crate::simulation::Traffic;
 use crate::wire;
 
-const MAGIC: &[u8; 8] = b"RTCTRUN6";
-
-/// What is asked, and which noise each answer has, follows from job, key and program: `auto` and the
-/// form of a sum may change with the last of them.
-const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+const MAGIC: &[u8; 8] = b"RTCTRUN5";
 
 /// All that a simulation must know to go on.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// The version of the program that began the run.
-    program: String,
     pub(crate) job: Digest,
     /// Stands for every party's table, under the key.
     pub(crate) tables: Digest,
@@ -55,7 +49,6 @@ impl Checkpoint {
     pub(crate) fn new(job: Digest, tables: Digest, key: &NoiseKey, round: u32) -> Self {
         let (bytes, seeded) = key.expose();
         Checkpoint {
-            program: PROGRAM.to_owned(),
             job,
             tables,
             key: *bytes,
@@ -85,22 +78,12 @@ impl Checkpoint {
     /// # Errors
     /// If it is of another one.
     pub fn is_of(&self, job: &Digest, tables: &Digest) -> Result<(), RunError> {
-        self.is_of_job(job)?;
+        if self.job != *job {
+            return Err(RunError::Snapshot("it is of another job"));
+        }
         match self.tables == *tables {
             true => Ok(()),
             false => Err(RunError::Snapshot("a table, its schema or the noise is not what it was")),
-        }
-    }
-
-    /// Refuses another job, and another program, which may ask for other things: as [`Self::is_of`].
-    pub(crate) fn is_of_job(&self, job: &Digest) -> Result<(), RunError> {
-        if self.program != PROGRAM {
-            let why = "another version of the program began it: resume it with that one";
-            return Err(RunError::Snapshot(why));
-        }
-        match self.job == *job {
-            true => Ok(()),
-            false => Err(RunError::Snapshot("it is of another job")),
         }
     }
 
@@ -160,30 +143,4 @@ impl Drop for Checkpoint {
 
 fn check(body: &[u8]) -> Digest {
     Hasher::new("reticent checkpoint").field(body).finish()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Another program may ask something else, and would have it under the noise of before: a second
-    /// moment took a noise for each entry of a triangle once, and takes one for each entry today.
-    #[test]
-    fn a_run_ends_under_the_program_that_began_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let (path, (job, tables)) = (folder.path().join("checkpoint"), ([1; 32], [2; 32]));
-        let own = Checkpoint::of_key(job, tables, &NoiseKey::seeded(7));
-        own.save(&path).unwrap();
-        assert!(Checkpoint::load(&path).unwrap().is_of(&job, &tables).is_ok());
-        let mut other = own.clone();
-        other.program += "-before";
-        other.save(&path).unwrap();
-        let refused = Checkpoint::load(&path).unwrap().is_of(&job, &tables).unwrap_err();
-        assert!(refused.to_string().contains("another version of the program"), "{refused}");
-        // Of the format before there was a program in it.
-        let mut bytes = std::fs::read(&path).unwrap();
-        bytes[7] = b'5';
-        std::fs::write(&path, bytes).unwrap();
-        assert!(Checkpoint::load(&path).is_err());
-    }
 }

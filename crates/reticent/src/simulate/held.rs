@@ -37,6 +37,9 @@ use crate::task::Task;
 use crate::trace::Trace;
 use crate::training::{Fitted, Training};
 
+/// The version of this program.
+const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+
 /// What a guarantee takes as given where sums are entrusted. Parties draw keys of messages, and no
 /// noise.
 const TRUSTED: [&str; 3] = [
@@ -271,10 +274,10 @@ impl SimulationJob {
             let own = (key.child(number), &run);
             all.field(&Gate::fingerprint_of(table, loss, &self.opening, own)?);
         }
-        let tables = all.finish();
+        let (job, tables) = (begun_by(&self.digest, PROGRAM), all.finish());
         let begun = match checkpoint {
-            Some(checkpoint) => checkpoint.is_of(&self.digest, &tables).map(|()| None)?,
-            None => Some((Checkpoint::of_key(self.digest, tables, key), file.to_owned())),
+            Some(checkpoint) => checkpoint.is_of(&job, &tables).map(|()| None)?,
+            None => Some((Checkpoint::of_key(job, tables, key), file.to_owned())),
         };
         // A seeded run has the bits of the seeded fit of one table, which are the same every time.
         let label = Hasher::new("reticent noise of entrusted sums").field(&run).finish();
@@ -283,6 +286,13 @@ impl SimulationJob {
         let noise = noise.map(|bytes| NoiseKey::recall(bytes, key.is_seeded()));
         Ok(KeptNoise { key: noise, begun })
     }
+}
+
+/// What a run on entrusted sums goes on with: the job, under the version of the program that began it.
+/// All noise is one stream, and another version may ask for other sums, or more numbers, under the same
+/// words of it: the difference of the two answers would have no noise.
+fn begun_by(job: &Digest, program: &str) -> Digest {
+    Hasher::new("reticent entrusted run").field(program.as_bytes()).field(job).finish()
 }
 
 impl<P: Procedure> HeldRun<'_, P> {
@@ -332,5 +342,22 @@ impl SimulationJob {
             fewest: None,
             trace,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A second moment took a noise for each entry of a triangle once, and takes one for each entry.
+    #[test]
+    fn a_run_on_entrusted_sums_ends_under_the_program_that_began_it() {
+        let (job, tables) = ([1; 32], [2; 32]);
+        let kept = Checkpoint::of_key(begun_by(&job, "0.0.9"), tables, &NoiseKey::seeded(7));
+        assert!(kept.is_of(&begun_by(&job, "0.0.9"), &tables).is_ok());
+        assert!(kept.is_of(&begun_by(&job, PROGRAM), &tables).is_err());
+        // Of before the program was a part of it.
+        let before = Checkpoint::of_key(job, tables, &NoiseKey::seeded(7));
+        assert!(before.is_of(&begun_by(&job, PROGRAM), &tables).is_err());
     }
 }
