@@ -144,8 +144,23 @@ fn persons_within_parties_have_the_fit_of_the_pooled_table() {
     assert_eq!(certificate["population"], pooled["certificate"]["population"]);
     assert_eq!(certificate["ledger"], pooled["certificate"]["ledger"]);
     assert!(
-        certificate["assumptions"].to_string().contains("k times the entries"),
+        certificate["assumptions"].to_string().contains("k² times the entries"),
         "{certificate}"
+    );
+    // Who is with which party follows from all persons, so that no party has a budget of its own.
+    for party in 0..6 {
+        folder
+            .reticent(&format!(
+                "budget new b{party} --name b --epsilon 9 --delta 1e-3 --unit user --user-column who"
+            ))
+            .ok();
+    }
+    let paid = format!("{trusted} --force --algorithm auto --party-budget b{{}}");
+    let refused = folder.reticent(&paid.replace(" --seed 5", ""));
+    assert!(
+        refused.code == 2 && refused.err.contains("follows from all of them"),
+        "{}",
+        refused.err
     );
 }
 

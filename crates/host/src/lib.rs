@@ -45,7 +45,7 @@ pub use lead::{Lead, Led};
 #[doc(hidden)]
 pub use options::Moment;
 pub use options::{HostOptions, Notice, Notify};
-pub use paid::{PaidRun, PartyBudget};
+pub use paid::{JoinBudget, PaidRun};
 pub use party::{Joined, RemoteParty};
-pub use roster::{MOST_PARTIES, Member, Roster, today};
+pub use roster::{MOST_PARTIES, Roster, RosterMember, today};
 pub use status::{RunStage, RunStatus, forfeit};

@@ -19,7 +19,7 @@ use crate::serving::Serving;
 
 /// What pays for a run.
 #[derive(Clone, Copy, Debug)]
-pub struct PartyBudget<'a> {
+pub struct JoinBudget<'a> {
     /// The file of the budget.
     pub file: &'a Path,
     /// How the table goes together with those that the budget knows.
@@ -44,7 +44,7 @@ impl RemoteParty<'_> {
     pub fn join(
         &self,
         journal: RunJournal,
-        budget: Option<PartyBudget<'_>>,
+        budget: Option<JoinBudget<'_>>,
     ) -> Result<PaidRun, HostError> {
         self.number()?;
         if let Some(joined) = self.finished(&journal)? {
@@ -65,7 +65,7 @@ impl RemoteParty<'_> {
         }
     }
 
-    fn pay(&self, journal: RunJournal, budget: PartyBudget<'_>) -> Result<PaidRun, HostError> {
+    fn pay(&self, journal: RunJournal, budget: JoinBudget<'_>) -> Result<PaidRun, HostError> {
         let asked = self.job.budget().map_or((0.0, 0.0), |own| (own.epsilon(), own.delta()));
         let mut store = Store::open(budget.file)?;
         let looks = Store::open_to_read(budget.file)?;
@@ -198,7 +198,7 @@ impl Payable for PaidJoining<'_, '_> {
 }
 
 /// Goes on with a run that was paid for when it began.
-fn resume(mut serving: Serving<'_>, budget: Option<PartyBudget<'_>>) -> Result<PaidRun, HostError> {
+fn resume(mut serving: Serving<'_>, budget: Option<JoinBudget<'_>>) -> Result<PaidRun, HostError> {
     let reserved = serving.reservation();
     let mut store = None;
     if reserved.is_none() && budget.is_some() {
@@ -237,7 +237,7 @@ fn resume(mut serving: Serving<'_>, budget: Option<PartyBudget<'_>>) -> Result<P
 }
 
 /// Closes the job of a run that is over, if it is open; why it stays so.
-fn settle(budget: Option<PartyBudget<'_>>, joined: &Joined) -> Option<String> {
+fn settle(budget: Option<JoinBudget<'_>>, joined: &Joined) -> Option<String> {
     let (budget, (job, hash)) = (budget?, joined.reservation.as_ref()?);
     let certificate = joined.model.certificate();
     let close = || {

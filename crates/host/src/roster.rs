@@ -30,7 +30,7 @@ const LONGEST_NAME: usize = 80;
 /// One who takes part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Member {
+pub struct RosterMember {
     /// For people.
     pub name: String,
     /// The public key: 32 bytes in hexadecimal digits.
@@ -56,9 +56,9 @@ struct Signed {
 struct RosterFile {
     format: u32,
     study: String,
-    lead: Member,
+    lead: RosterMember,
     #[serde(default, rename = "party")]
-    parties: Vec<Member>,
+    parties: Vec<RosterMember>,
     #[serde(default, rename = "signature")]
     signatures: Vec<Signed>,
 }
@@ -83,7 +83,7 @@ impl Roster {
     ///
     /// # Errors
     /// If a name or an address cannot be.
-    pub fn new(path: &Path, study: &str, lead: Member) -> Result<Self, HostError> {
+    pub fn new(path: &Path, study: &str, lead: RosterMember) -> Result<Self, HostError> {
         let file = RosterFile {
             format: FORMAT,
             study: study.to_owned(),
@@ -156,9 +156,9 @@ impl Roster {
     ///
     /// # Errors
     /// If the party cannot be.
-    pub fn with(mut self, party: Member) -> Result<Self, HostError> {
+    pub fn with(mut self, party: RosterMember) -> Result<Self, HostError> {
         self.file.signatures.clear();
-        self.file.parties.push(Member { address: None, ..party });
+        self.file.parties.push(RosterMember { address: None, ..party });
         Roster::checked(&self.path, self.file)
     }
 
@@ -197,7 +197,7 @@ impl Roster {
         hasher.number(u64::from(*format)).field(study.as_bytes());
         hasher.number(parties.len() as u64);
         for (member, key) in std::iter::once(lead).chain(parties).zip(&self.keys) {
-            let Member { name, address, until, .. } = member;
+            let RosterMember { name, address, until, .. } = member;
             hasher.field(name.as_bytes()).field(key);
             hasher.field(address.as_deref().unwrap_or_default().as_bytes());
             hasher.field(until.as_deref().unwrap_or_default().as_bytes());
@@ -271,7 +271,7 @@ impl Roster {
     }
 
     /// The lead, then the parties.
-    pub fn members(&self) -> impl Iterator<Item = &Member> {
+    pub fn members(&self) -> impl Iterator<Item = &RosterMember> {
         std::iter::once(&self.file.lead).chain(&self.file.parties)
     }
 
@@ -351,9 +351,9 @@ mod tests {
         Identity::create(&folder.join(name)).unwrap().0
     }
 
-    fn member(name: &str, identity: &Identity) -> Member {
+    fn member(name: &str, identity: &Identity) -> RosterMember {
         let (name, key) = (name.to_owned(), identity.public().text());
-        Member { name, key, address: Some("127.0.0.1:1".to_owned()), until: None }
+        RosterMember { name, key, address: Some("127.0.0.1:1".to_owned()), until: None }
     }
 
     #[test]
@@ -410,7 +410,7 @@ mod tests {
             ["lead", "a", "stranger"].map(|name| identity(folder.path(), name));
         let until = Some("2026-02-28".to_owned());
         let roster = Roster::new(Path::new("r"), "study", member("lead", &lead)).unwrap();
-        let roster = roster.with(Member { until, ..member("a", &a) }).unwrap();
+        let roster = roster.with(RosterMember { until, ..member("a", &a) }).unwrap();
         let last = day_number(2026, 2, 28);
         let key = a.public().bytes();
         roster.admits(&key, last).unwrap();
@@ -419,7 +419,7 @@ mod tests {
         for wrong in ["2026-02-29", "2026-2-3", "soon", "2026-02-28-1"] {
             let until = Some(wrong.to_owned());
             let roster = Roster::new(Path::new("r"), "study", member("lead", &lead)).unwrap();
-            assert!(roster.with(Member { until, ..member("a", &a) }).is_err(), "{wrong}");
+            assert!(roster.with(RosterMember { until, ..member("a", &a) }).is_err(), "{wrong}");
         }
     }
 }

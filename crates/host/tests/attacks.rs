@@ -12,8 +12,8 @@ use reticent_budget::{Promise, Relation, Store};
 use reticent_host::links::{Dial, Link, LinkError};
 use reticent_host::message::{Hello, HostMessage, Rejection, VERSION};
 use reticent_host::{
-    HostError, HostOptions, Member, Notice, PROGRAM, PartyBudget, Roster, RunJournal, RunTerms,
-    commitment, sign,
+    HostError, HostOptions, JoinBudget, Notice, PROGRAM, Roster, RosterMember, RunJournal,
+    RunTerms, commitment, sign,
 };
 
 use super::world::{AUTO, World, assert_same, options};
@@ -154,12 +154,12 @@ fn a_key_that_is_not_good_any_more_and_a_false_lead_are_refused_by_name() {
     let listener = world.tls_listener().unwrap();
     let roster = world.run_file().roster;
     // A roster in which the lead at this address has another key, and one whose lead is of yesterday.
-    let lead = |name: &str, until: Option<&str>| Member {
+    let lead = |name: &str, until: Option<&str>| RosterMember {
         address: Some(roster.lead_address().to_owned()),
         until: until.map(str::to_owned),
         ..world.member(name)
     };
-    let dialled = |lead: Member| {
+    let dialled = |lead: RosterMember| {
         let other = Roster::new(&world.at("other.toml"), "a study", lead).unwrap();
         let other = Arc::new(other.with(world.member("party-0")).unwrap());
         let identity = Arc::new(world.identity("party-0"));
@@ -169,7 +169,7 @@ fn a_key_that_is_not_good_any_more_and_a_false_lead_are_refused_by_name() {
     std::thread::scope(|scope| {
         let (mine, _) = noted(3);
         let led = scope.spawn(|| world.lead(mine, listener));
-        let why = |lead: Member| match dialled(lead) {
+        let why = |lead: RosterMember| match dialled(lead) {
             Err(LinkError::Untrusted(why)) => why,
             other => panic!("{other:?}"),
         };
@@ -468,7 +468,7 @@ fn a_run_that_began_without_a_budget_does_not_go_on_with_one() {
     });
     let file = world.at("budget");
     Store::create(&file, Promise::new("clinic", 5.0, 1e-5).unwrap()).unwrap();
-    let budget = PartyBudget { file: &file, relation: Relation::Same };
+    let budget = JoinBudget { file: &file, relation: Relation::Same };
     let why = world.join_paid(0, options(), &*dialers[0], Some(budget)).unwrap_err().to_string();
     assert!(why.contains("began without a budget"), "{why}");
 }
@@ -485,7 +485,7 @@ fn a_run_is_not_joined_twice_by_a_journal_that_was_set_back() {
     // A lead that is heard, and gone: how it ends for the party.
     let met = |meet: &dyn Fn(&mut FalseLead<'_>)| {
         let (_net, listener, dialers) = world.net();
-        let budget = PartyBudget { file: &file, relation: Relation::Same };
+        let budget = JoinBudget { file: &file, relation: Relation::Same };
         std::thread::scope(|scope| {
             let (world, dialer) = (&world, &*dialers[0]);
             let joined = scope.spawn(move || world.join_paid(0, brief(), dialer, Some(budget)));

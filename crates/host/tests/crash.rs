@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use reticent::Model;
 use reticent_budget::{Promise, Relation, Store};
-use reticent_host::{HostError, HostOptions, Moment, PartyBudget, RunJournal};
+use reticent_host::{HostError, HostOptions, JoinBudget, Moment, RunJournal};
 
 use super::world::{AUTO, Tapped, World, assert_alike, assert_same, options};
 
@@ -36,7 +36,7 @@ fn child() {
         Some(party) => {
             let party = party.parse().unwrap();
             let budget = world.at(&format!("{role}.budget"));
-            let paid = PartyBudget { file: &budget, relation: Relation::Same };
+            let paid = JoinBudget { file: &budget, relation: Relation::Same };
             let paid = budget.exists().then_some(paid);
             let dialer = world.tls_dialer(&role);
             let dialer = Tapped { dialer, file: world.at(&format!("{role}.wire")) };

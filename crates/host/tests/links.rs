@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use reticent_host::links::quic::QuicListener;
 use reticent_host::links::{Dial, Link, LinkError, LinkKind, Listen, PartyWay};
-use reticent_host::{Member, PartyFile, Roster};
+use reticent_host::{PartyFile, Roster, RosterMember};
 
 use super::ways::{WAYS, Way};
 use super::world::{AUTO, World, assert_same, options};
@@ -81,14 +81,14 @@ fn whose_key_is_not_the_rosters_is_refused_by_name_on_every_link() {
     for way in WAYS {
         let folder = tempfile::tempdir().unwrap();
         let (world, roster) = world(&folder);
-        let lead = |name: &str| Member {
+        let lead = |name: &str| RosterMember {
             address: Some(roster.lead_address().to_owned()),
             ..world.member(name)
         };
-        let made = |lead: Member, until: Option<&str>| {
+        let made = |lead: RosterMember, until: Option<&str>| {
             let roster = Roster::new(&world.at("other.toml"), "a study", lead).unwrap();
             let until = until.map(str::to_owned);
-            let party = Member { until, ..world.member("party-0") };
+            let party = RosterMember { until, ..world.member("party-0") };
             Arc::new(roster.with(party).unwrap())
         };
         let old = made(lead("lead"), Some("2020-01-01"));

@@ -9,7 +9,7 @@ use reticent::{Model, PublicKey};
 use reticent_budget::{Promise, Relation, Store};
 use reticent_host::links::{Dial, Link, LinkError};
 use reticent_host::message::HostMessage;
-use reticent_host::{HostError, HostOptions, Led, PaidRun, PartyBudget, RunJournal};
+use reticent_host::{HostError, HostOptions, JoinBudget, Led, PaidRun, RunJournal};
 use reticent_masks::{Body, Message};
 
 use super::world::{AUTO, World, assert_alike, options};
@@ -64,7 +64,7 @@ fn each_party_certifies_its_own_noise_and_pays_for_it_once() {
                 .map(|party| {
                     let (world, dialer, own) = (&world, &*dialers[party], unseeded.clone());
                     let file = &files[party];
-                    let budget = PartyBudget { file, relation: Relation::Same };
+                    let budget = JoinBudget { file, relation: Relation::Same };
                     scope.spawn(move || world.join_paid(party as u32, own, dialer, Some(budget)))
                 })
                 .collect();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use reticent_budget::{Promise, Relation, Store};
-use reticent_host::{HostError, HostOptions, PartyBudget};
+use reticent_host::{HostError, HostOptions, JoinBudget};
 
 use super::world::{AUTO, World, options};
 
@@ -18,8 +18,8 @@ fn unseeded() -> HostOptions {
     HostOptions { seed: None, patience: Duration::from_secs(60), ..options() }
 }
 
-fn of(file: &Path) -> Option<PartyBudget<'_>> {
-    Some(PartyBudget { file, relation: Relation::Same })
+fn of(file: &Path) -> Option<JoinBudget<'_>> {
+    Some(JoinBudget { file, relation: Relation::Same })
 }
 
 #[test]

@@ -14,8 +14,8 @@ use reticent_host::links::tls::{TlsDialer, TlsListener};
 use reticent_host::links::{Dial, Link, LinkError, Listen};
 use reticent_host::message::HostMessage;
 use reticent_host::{
-    HostError, HostOptions, Lead, Led, Member, PaidRun, PartyBudget, RemoteParty, Roster, RunFile,
-    RunJournal,
+    HostError, HostOptions, JoinBudget, Lead, Led, PaidRun, RemoteParty, Roster, RosterMember,
+    RunFile, RunJournal,
 };
 
 pub const SEED: u64 = 7;
@@ -52,7 +52,7 @@ impl World {
         std::fs::write(world.at("pooled.csv"), pooled).unwrap();
         // A port that was free a moment ago.
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let lead = Member { address: Some(port.to_string()), ..world.member("lead") };
+        let lead = RosterMember { address: Some(port.to_string()), ..world.member("lead") };
         let mut roster = Roster::new(&world.at("roster.toml"), "a study", lead).unwrap();
         for party in 0..parties {
             roster = roster.with(world.member(&format!("party-{party}"))).unwrap();
@@ -123,9 +123,9 @@ impl World {
         }
     }
 
-    pub fn member(&self, name: &str) -> Member {
+    pub fn member(&self, name: &str) -> RosterMember {
         let key = self.identity(name).public().text();
-        Member { name: name.to_owned(), key, address: None, until: None }
+        RosterMember { name: name.to_owned(), key, address: None, until: None }
     }
 
     pub fn run_file(&self) -> RunFile {
@@ -188,7 +188,7 @@ impl World {
         party: u32,
         options: HostOptions,
         dialer: &dyn Dial,
-        budget: Option<PartyBudget<'_>>,
+        budget: Option<JoinBudget<'_>>,
     ) -> Result<PaidRun, HostError> {
         let journal = RunJournal::open(&self.at(&format!("party-{party}.journal")))?;
         self.joined(party, journal, options, dialer, budget)
@@ -200,7 +200,7 @@ impl World {
         journal: RunJournal,
         options: HostOptions,
         dialer: &dyn Dial,
-        budget: Option<PartyBudget<'_>>,
+        budget: Option<JoinBudget<'_>>,
     ) -> Result<PaidRun, HostError> {
         let RunFile { job, roster, .. } = self.run_file();
         let identity = self.identity(&format!("party-{party}"));

@@ -7,7 +7,7 @@
 use reticent_accountant::{Ledger, Unit, View};
 use reticent_noise::Hasher;
 
-use super::dealing::{Dealing, keeps_persons_whole};
+use super::dealing::{Dealing, PERSONS_UNPAID, keeps_persons_whole};
 use super::held::{HeldRun, KeptNoise, check_roster};
 use super::run::{NEEDS_ALL, NO_NUMBERS};
 use super::spec::Parties;
@@ -200,6 +200,9 @@ impl<Q: Question> PaidByParties for ReadyBetween<'_, Q> {
         let ground = Procedure::ground(self.job.procedure());
         if self.dealing.seats_persons(ground.protection.opening.unit) {
             return Err(Error::value("party_budget", "given", NO_NUMBERS));
+        }
+        if self.dealing.persons {
+            return Err(Error::value("party_budget", "given", PERSONS_UNPAID));
         }
         Ok(vec![self.plan(); self.held.parties as usize])
     }

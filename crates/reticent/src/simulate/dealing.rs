@@ -94,7 +94,9 @@ impl Dealing {
     pub fn words(&self, schema: &Schema) -> String {
         let Dealing { split, skew, public_seed, adjacency, persons, .. } = self;
         match (split, adjacency) {
-            (Some(parties), _) if *persons => format!("split {parties} persons {public_seed}"),
+            (Some(parties), _) if *persons => {
+                format!("split {parties} persons {:?} {public_seed}", user_column(schema))
+            }
             (Some(parties), Adjacency::ReplaceOne) => {
                 format!("split {parties} {skew} {public_seed}")
             }
@@ -139,8 +141,22 @@ pub(super) fn keeps_persons_whole(
 }
 
 /// What the guarantee takes as given where a party has several persons.
-pub(super) const PERSONS_WITHIN: &str = "a person is a person within a party: all rows of one lie with one party. Who has rows with k parties counts as k persons, \
-     and is covered by k times the entries";
+const PERSONS_WITHIN: &str = "a person is a person within a party: all rows of one lie with one party. Who has rows with k parties counts as k persons, \
+     and is a group of k: the noise divided by k covers it, which is k² times the entries";
+
+/// What else it takes as given there, where the number of persons is private.
+const PERSONS_UNSEEN: &str =
+    "who takes part is public; how many persons a party has is not, and shows in no message";
+
+/// Why parties with several persons each have no budgets of their own: a neighbour may have others of
+/// them with each party, and every budget would have to count for it.
+pub(super) const PERSONS_UNPAID: &str = "whose persons a party has follows from all of them; give one budget for all, or protect records";
+
+/// What the guarantee takes as given where parties have several persons each.
+pub(super) fn dealt_persons(opening: &PrivacyModel) -> Vec<String> {
+    let unseen = (opening.adjacency == Adjacency::AddRemove).then_some(PERSONS_UNSEEN);
+    std::iter::once(PERSONS_WITHIN).chain(unseen).map(str::to_owned).collect()
+}
 
 /// What the guarantee takes as given about whose the records are.
 pub(super) fn dealt(opening: &PrivacyModel) -> String {

@@ -21,7 +21,7 @@ use reticent_runtime::{
 };
 
 use super::check::{SimulationJob, no_needless_graph};
-use super::dealing::{PERSONS_WITHIN, dealt};
+use super::dealing::{dealt, dealt_persons};
 use super::run::{CheckpointOptions, Simulated};
 use super::simulation::Simulation;
 use super::{NodeModels, PartyBooks};
@@ -102,7 +102,7 @@ pub(super) struct KeptNoise {
 /// So many parties, and what a guarantee relies on where they entrust their sums.
 pub(super) fn held_by(parties: u32, opening: &PrivacyModel, persons: bool) -> HeldBy {
     let mut trusted = TRUSTED.map(str::to_owned).to_vec();
-    trusted.push(if persons { PERSONS_WITHIN.to_owned() } else { dealt(opening) });
+    trusted.extend(if persons { dealt_persons(opening) } else { vec![dealt(opening)] });
     HeldBy { parties, trusted }
 }
 

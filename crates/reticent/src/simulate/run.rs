@@ -10,7 +10,7 @@ use reticent_oracle::{NoiseKey, PrivacyModel, PrivateTable, Refusal};
 use reticent_runtime::{self as runtime, Checkpoint, NoisePrice, RunError, Setup, Traffic};
 
 use super::check::SimulationJob;
-use super::dealing::dealt;
+use super::dealing::{PERSONS_UNPAID, dealt};
 use super::held::HeldRun;
 use super::noisy::NoisyRun;
 use super::{NodeModels, PartyBooks};
@@ -158,6 +158,9 @@ impl ReadySimulation<'_> {
     pub(crate) fn plans_by_number(&self) -> Result<Vec<Ledger>, Error> {
         if self.job.seats_persons() {
             return Err(Error::value("party_budget", "given", NO_NUMBERS));
+        }
+        if self.job.dealing().persons {
+            return Err(Error::value("party_budget", "given", PERSONS_UNPAID));
         }
         Ok(self.plan_of_each())
     }

@@ -9,7 +9,7 @@ use reticent::accountant::View;
 use reticent::internal::{check_folder, check_results};
 use reticent_budget::Relation;
 use reticent_host::{
-    HostOptions, PaidRun, PartyBudget, PartyFile, RemoteParty, RunFile, RunJournal,
+    HostOptions, JoinBudget, PaidRun, PartyFile, RemoteParty, RunFile, RunJournal,
 };
 use serde_json::{Value, json};
 
@@ -74,7 +74,7 @@ impl JoinArgs {
             (_, true) => Relation::DisjointPeople,
             _ => Relation::Same,
         };
-        let budget = own.budget.as_deref().map(|file| PartyBudget { file, relation });
+        let budget = own.budget.as_deref().map(|file| JoinBudget { file, relation });
         let joined = party.join(journal, budget);
         finish(&bar);
         answer(&own, joined.map_err(failure("join"))?)

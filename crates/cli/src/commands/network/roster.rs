@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use reticent::internal::{check_new, write_text};
 use reticent::{Identity, PublicKey};
-use reticent_host::{Member, Roster};
+use reticent_host::{Roster, RosterMember};
 use serde_json::{Value, json};
 
 use super::failure;
@@ -121,13 +121,13 @@ impl RosterCommand {
                 until,
             }) => {
                 check_new(&file, false).map_err(|error| CommandFailure::of("roster", error))?;
-                let lead = Member { name, key: key(&public)?, address: Some(address), until };
+                let lead = RosterMember { name, key: key(&public)?, address: Some(address), until };
                 let roster = Roster::new(&file, &study, lead).map_err(fail)?;
                 write(&roster, &file)?;
                 Ok(shown(&roster, &file, "Made"))
             }
             RosterCommand::Add(RosterAddArgs { file, name, key: public, until }) => {
-                let party = Member { name, key: key(&public)?, address: None, until };
+                let party = RosterMember { name, key: key(&public)?, address: None, until };
                 let roster = Roster::read(&file).and_then(|roster| roster.with(party));
                 let roster = roster.map_err(fail)?;
                 write(&roster, &file)?;
