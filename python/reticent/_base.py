@@ -686,9 +686,13 @@ def curves_of(curves: list[dict[str, Any]]) -> Any:
 
 def pairs_of(surfaces: list[dict[str, Any]]) -> Any:
     """What pairs of columns do together as a table: a row for each two values of each output."""
-    name = lambda point: point.get("category", point["x"])
     rows = [
-        (surface["sides"][0]["column"], surface["sides"][1]["column"], of, name(x), name(y), value)
+        (
+            *(side["column"] for side in surface["sides"]),
+            of,
+            *(point.get("category", point["x"]) for point in (x, y)),
+            value,
+        )
         for surface in surfaces
         for k, of in enumerate(surface["of"])
         for x, row in zip(surface["sides"][0]["points"], surface["values"][k])

@@ -355,14 +355,15 @@ def pair_surfaces(model: Any, most: int = 9) -> Any:
         cells = value.astype(float).reshape(len(rows), len(columns))
         most_moved = max(abs(cells).max(), 1e-12)
         drawn = ax.imshow(cells, cmap="RdBu_r", vmin=-most_moved, vmax=most_moved, aspect="auto", origin="lower")
-        words = lambda values: [value if isinstance(value, str) else f"{value:.3g}" for value in values]
-        ax.set_xticks(range(len(columns)), words(columns), rotation=45, ha="right")
-        ax.set_yticks(range(len(rows)), words(rows))
+        across, up = (
+            [one if isinstance(one, str) else f"{one:.3g}" for one in values] for values in (columns, rows)
+        )
+        ax.set_xticks(range(len(columns)), across, rotation=45, ha="right")
+        ax.set_yticks(range(len(rows)), up)
         ax.set_xlabel(key[1])
         ax.set_ylabel(key[0])
         ax.set_title(f"added to the {key[2]}", fontsize=9)
         figure.colorbar(drawn, ax=ax)
-    figure.tight_layout()
     return figure
 
 

@@ -73,7 +73,7 @@ def test_shares_are_not_counted_for_free(patients, bounds):
             PrivateLogisticRegression(**arguments, **options).fit(X, y)
         assert "--" not in str(error.value)
     with pytest.raises(ValueError, match="no weights"):
-        model = PrivateLogisticRegression(**arguments, class_weight={1: 2.0})
+        model = PrivateLogisticRegression(**arguments, class_weight={1: 2.0}, algorithm="federated")
         reticent.simulate(model, X, y, 5)
 
 
