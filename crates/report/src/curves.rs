@@ -89,7 +89,7 @@ pub(crate) fn epsilon(subject: &ReportSubject, id: &str) -> Markup {
     let (plot, caption) = epsilon_plot(points);
     html! {
         p {
-            "ε and δ belong together: the smaller the chance of failure one asks about, the larger the \
+            "ε and δ belong together: the smaller the slack δ that one asks for, the larger the \
              ε that holds. The promise is one point of this curve; all of the curve holds."
         }
         (figure(&|size, id| plot.to_page(size, id), &format!("{id}-curve"), caption))
