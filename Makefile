@@ -11,7 +11,7 @@ WHOLE := --locked --workspace --features reticent/arrow,reticent/ndarray
 .DEFAULT_GOAL := help
 .PHONY: help demo check test full tools format lint features package supply-chain docs unit seeded-bugs exports pages \
 	python python-oldest semver mutants wheel book reproduce reproduce-quick fuzz msrv nightly bench bench-utility \
-	bench-coverage bench-python bench-peers bench-network notebooks build dist flower soak rough
+	bench-coverage bench-python bench-peers bench-network notebooks build dist flower soak rough hostile
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -44,6 +44,7 @@ full: test ## Before a release: `test`, every feature alone, packages, old sciki
 	$(MAKE) nightly
 	$(MAKE) flower
 	$(MAKE) rough
+	$(MAKE) hostile
 	$(MAKE) soak
 
 # rustup may be absent where Rust came from a distribution; then its components come from there too.
@@ -180,10 +181,17 @@ rough: ## Run between members on rough networks, full disks and odd clocks: same
 	@command -v python3 >/dev/null || { echo "skipped: rough networks, because there is no python3 here"; exit 0; }; \
 	RETICENT_BUILD="$(WHOLE)" python3 benches/rough.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent"
 
-# Members are killed at random moments, again and again, over both links; bounded to ten minutes.
-soak: ## Kill members of runs on a network at random for ten minutes (SOAK_SECONDS=N): same model, paid once
+hostile: ## Have thousands of strangers come to a lead: turned away by name, memory bounded, the run as without them
 	$(CARGO) build $(WHOLE) --bin reticent
-	python3 benches/soak.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent" --seconds "$${SOAK_SECONDS:-600}"
+	@command -v python3 >/dev/null || { echo "skipped: strangers at a lead, because there is no python3 here"; exit 0; }; \
+	python3 benches/hostile.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent"
+
+# Members are killed at random moments, again and again, over both links, under each trust; bounded to ten minutes, in which
+# 10,000 rounds are asked at least.
+soak: ## Kill members of runs on a network at random for ten minutes (SOAK_SECONDS=N, SOAK_ROUNDS=N): same model, paid once
+	$(CARGO) build $(WHOLE) --bin reticent
+	python3 benches/soak.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent" --seconds "$${SOAK_SECONDS:-600}" \
+		--rounds "$${SOAK_ROUNDS:-10000}"
 
 # scikit-learn's own checks, and the tests of what it wraps around an estimator, with the oldest that is supported.
 python-oldest: ## Test the Python package with the oldest supported scikit-learn
