@@ -11,7 +11,8 @@ WHOLE := --locked --workspace --features reticent/arrow,reticent/ndarray
 .DEFAULT_GOAL := help
 .PHONY: help demo check test full tools format lint features package supply-chain docs unit seeded-bugs exports pages \
 	python python-oldest semver mutants wheel book reproduce reproduce-quick fuzz msrv nightly bench bench-utility \
-	bench-coverage bench-python bench-peers bench-network notebooks build dist flower soak rough hostile
+	bench-coverage bench-python bench-peers bench-network notebooks build dist flower soak rough hostile \
+	services
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -45,6 +46,7 @@ full: test ## Before a release: `test`, every feature alone, packages, old sciki
 	$(MAKE) flower
 	$(MAKE) rough
 	$(MAKE) hostile
+	$(MAKE) services
 	$(MAKE) soak
 
 # rustup may be absent where Rust came from a distribution; then its components come from there too.
@@ -168,7 +170,8 @@ python: ## Test the Python package in a fresh virtual environment
 	@command -v python3 >/dev/null || { echo "skipped: the Python package, because there is no python3 here"; exit 0; }; \
 	python3 python/test.py --target "$${CARGO_TARGET_DIR:-target}/debug" --venv "$${CARGO_TARGET_DIR:-target}/python-venv"
 
-# A SuperLink, SuperNodes and our couriers, in a network namespace with loopback alone; skipped by name without the right to one.
+# A SuperLink with TLS and a database, SuperNodes with keys, and our couriers, in a namespace with loopback alone; skipped by name
+# without the right to one.
 flower: ## Run Reticent through a real Flower (flwr, which it installs; minutes)
 	$(CARGO) build $(WHOLE) --bin reticent
 	@command -v python3 >/dev/null || { echo "skipped: Flower, because there is no python3 here"; exit 0; }; \
@@ -186,12 +189,15 @@ hostile: ## Have thousands of strangers come to a lead: turned away by name, mem
 	@command -v python3 >/dev/null || { echo "skipped: strangers at a lead, because there is no python3 here"; exit 0; }; \
 	python3 benches/hostile.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent"
 
+services: ## Run the example units under a real systemd, in a container with loopback alone (needs root, systemd-nspawn)
+	$(CARGO) build $(WHOLE) --bin reticent
+	sh tools/services.sh "$${CARGO_TARGET_DIR:-target}/debug/reticent"
+
 # Members are killed at random moments, again and again, over both links, under each trust; bounded to ten minutes, in which
 # 10,000 rounds are asked at least.
-soak: ## Kill members of runs on a network at random for ten minutes (SOAK_SECONDS=N, SOAK_ROUNDS=N): same model, paid once
+soak: ## Kill members of runs on a network at random for ten minutes (SOAK_SECONDS=N): same model, paid once
 	$(CARGO) build $(WHOLE) --bin reticent
-	python3 benches/soak.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent" --seconds "$${SOAK_SECONDS:-600}" \
-		--rounds "$${SOAK_ROUNDS:-10000}"
+	python3 benches/soak.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent" --seconds "$${SOAK_SECONDS:-600}"
 
 # scikit-learn's own checks, and the tests of what it wraps around an estimator, with the oldest that is supported.
 python-oldest: ## Test the Python package with the oldest supported scikit-learn

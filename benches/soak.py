@@ -1,6 +1,6 @@
 """Long runs on a network whose members are killed at random moments, until the time is up.
 
-    python3 benches/soak.py [--reticent PATH] [--seconds 600] [--rounds 10000] [--parties 3] [--seed 1]
+    python3 benches/soak.py [--reticent PATH] [--seconds 600] [--rounds N] [--parties 3] [--seed 1]
 
 Each run has a lead and parties, each a process on loopback with its own journal and budget; one of them is killed (-9) every
 half second or so and started again with the same command. Runs take turns: `central`, `local` and behind masks, by TLS, by
@@ -156,12 +156,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--reticent", default="target/release/reticent")
     parser.add_argument("--seconds", type=float, default=600)
-    parser.add_argument("--rounds", type=int, default=10_000, help="fails with fewer in all")
+    parser.add_argument("--rounds", type=int, help="fails with fewer in all; default: 10,000 in 600 seconds")
     parser.add_argument("--parties", type=int, default=3)
     parser.add_argument("--longest", type=int, default=2_000, help="iterations of a run under `central`")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     given.reticent = os.path.abspath(given.reticent)
+    if given.rounds is None:
+        given.rounds = round(given.seconds * 10_000 / 600)
     chance, began = random.Random(given.seed), time.monotonic()
     until, asked, runs, killed, memory = began + given.seconds, 0, 0, 0, []
     with tempfile.TemporaryDirectory() as folder:
