@@ -30,9 +30,9 @@ TOO_LONG = bytes([22, 3, 3, 255, 255])
 class Strangers:
     """Whoever comes without a key, until `close`."""
 
-    def __init__(self, address, count):
+    def __init__(self, address, count, stay):
         host, port = address.split(":")
-        self.place, self.count, self.over = (host, int(port)), count, threading.Event()
+        self.place, self.count, self.stay, self.over = (host, int(port)), count, stay, threading.Event()
         self.open, self.refused = [], 0
 
     def connect(self, said=b""):
@@ -71,13 +71,13 @@ class Strangers:
     def drip(self):
         """One byte at a time to whoever listens still, and new ones in the place of who was turned away."""
         while not self.over.wait(0.3):
-            for line in self.open[-40:]:
+            for line in self.open[-self.stay:]:
                 try:
                     line.sendall(b"\x01")
                 except OSError:
                     self.open.remove(line)
                     line.close()
-            for _ in range(40 - min(len(self.open), 40)):
+            for _ in range(self.stay - min(len(self.open), self.stay)):
                 self.connect(HANDSHAKE)
 
     def close(self):
@@ -106,7 +106,7 @@ def measured(world, count):
     threads = [threading.Thread(target=watch), threading.Thread(target=measure)]
     for thread in threads:
         thread.start()
-    strangers = Strangers(world.address, count)
+    strangers = Strangers(world.address, count, world.given.stay)
     time.sleep(0.5)
     if count:
         strangers.flood()
@@ -143,6 +143,7 @@ def main():
     parser.add_argument("--count", type=int, default=1_000)
     parser.add_argument("--parties", type=int, default=2)
     parser.add_argument("--iterations", type=int, default=8)
+    parser.add_argument("--stay", type=int, default=40, help="strangers that come again while the run is on; the lead lets 64 in at once")
     parser.add_argument("--more", type=float, default=16.0, help="MB that strangers may make the lead take")
     given = parser.parse_args()
     given.reticent = os.path.abspath(given.reticent)
