@@ -56,7 +56,8 @@ def stranger(stage):
 def finished(stage, what, began):
     stage.wait(stage.are_done, "the model")
     stage.check()
-    print(f"{what}: {stage.answered()} messages of each party, {time.monotonic() - began:.0f} s, one model, paid once", flush=True)
+    # The lead says of a round that it was answered when it asks the next.
+    print(f"{what}: {stage.answered() + 1} messages of each party, {time.monotonic() - began:.0f} s, one model, paid once", flush=True)
 
 
 def masked(stage, rounds):
