@@ -3,7 +3,7 @@
     python3 benches/soak.py [--reticent PATH] [--seconds 600] [--rounds N] [--parties 3] [--seed 1]
 
 Each run has a lead and parties, each a process on loopback with its own journal and budget; one of them is killed (-9) every
-half second or so and started again with the same command. Runs take turns: `central`, `local` and behind masks, by TLS, by
+second or so and started again with the same command. Runs take turns: `central`, `local` and behind masks, by TLS, by
 QUIC and by what is there. At the end of each run everybody has the lead's numbers, each budget has one settled job for it, and
 the memory of no member has grown from the first third of its rounds to the last. Fails at the first run of which that is not true, and
 where fewer than --rounds were asked in all.
@@ -129,7 +129,7 @@ def check(world):
 def one(world, chance, until):
     """One run; how often somebody was killed, its rounds, and by how much memory has grown, and the largest."""
     members, kills, done = Members(world), 0, set()
-    due = time.monotonic() + chance.uniform(0.05, 1.0)
+    due = time.monotonic() + chance.uniform(0.1, 1.5)
     try:
         while len(done) < len(members.names):
             time.sleep(chance.uniform(0.01, 0.1))
@@ -139,7 +139,7 @@ def one(world, chance, until):
             if alive and due < time.monotonic() < until:
                 members.running[chance.choice(alive)].kill()
                 kills += 1
-                due = time.monotonic() + chance.uniform(0.05, 1.0)
+                due = time.monotonic() + chance.uniform(0.1, 1.5)
             if time.monotonic() > until + 120:
                 raise SystemExit(f"a run did not come to its end within two minutes of quiet, at round {members.round}")
         members.look()
