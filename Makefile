@@ -11,7 +11,8 @@ WHOLE := --locked --workspace --features reticent/arrow,reticent/ndarray
 .DEFAULT_GOAL := help
 .PHONY: help demo check test full tools format lint features package supply-chain docs unit seeded-bugs exports pages \
 	python python-oldest semver mutants wheel book reproduce reproduce-quick fuzz msrv nightly bench bench-utility \
-	bench-coverage bench-python bench-peers bench-network notebooks build dist flower soak
+	bench-coverage bench-python bench-peers bench-network notebooks build dist flower soak rough hostile \
+	services
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -43,6 +44,9 @@ full: test ## Before a release: `test`, every feature alone, packages, old sciki
 	$(MAKE) mutants
 	$(MAKE) nightly
 	$(MAKE) flower
+	$(MAKE) rough
+	$(MAKE) hostile
+	$(MAKE) services
 	$(MAKE) soak
 
 # rustup may be absent where Rust came from a distribution; then its components come from there too.
@@ -166,13 +170,31 @@ python: ## Test the Python package in a fresh virtual environment
 	@command -v python3 >/dev/null || { echo "skipped: the Python package, because there is no python3 here"; exit 0; }; \
 	python3 python/test.py --target "$${CARGO_TARGET_DIR:-target}/debug" --venv "$${CARGO_TARGET_DIR:-target}/python-venv"
 
-# A SuperLink, SuperNodes and our couriers, in a network namespace with loopback alone; skipped by name without the right to one.
+# A SuperLink with TLS and a database, SuperNodes with keys, and our couriers, in a namespace with loopback alone; skipped by name
+# without the right to one.
 flower: ## Run Reticent through a real Flower (flwr, which it installs; minutes)
 	$(CARGO) build $(WHOLE) --bin reticent
 	@command -v python3 >/dev/null || { echo "skipped: Flower, because there is no python3 here"; exit 0; }; \
 	python3 python/flower.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent" --venv "$${CARGO_TARGET_DIR:-target}/flower-venv"
 
-# Members are killed at random moments, again and again, over both links; bounded to ten minutes.
+# Packets of a network of namespaces are lost, late and doubled; disks are full, clocks apart. Skipped by name without the right
+# to make namespaces. Its members are a test program: they have a seed, so that bits can be compared.
+rough: ## Run between members on rough networks, full disks and odd clocks: same bits, paid once (minutes)
+	$(CARGO) build $(WHOLE) --bin reticent
+	@command -v python3 >/dev/null || { echo "skipped: rough networks, because there is no python3 here"; exit 0; }; \
+	RETICENT_BUILD="$(WHOLE)" python3 benches/rough.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent"
+
+hostile: ## Have thousands of strangers come to a lead: turned away by name, memory bounded, the run as without them
+	$(CARGO) build $(WHOLE) --bin reticent
+	@command -v python3 >/dev/null || { echo "skipped: strangers at a lead, because there is no python3 here"; exit 0; }; \
+	python3 benches/hostile.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent"
+
+services: ## Run the example units under a real systemd, in a container with loopback alone (needs root, systemd-nspawn)
+	$(CARGO) build $(WHOLE) --bin reticent
+	sh tools/services.sh "$${CARGO_TARGET_DIR:-target}/debug/reticent"
+
+# Members are killed at random moments, again and again, over both links, under each trust; bounded to ten minutes, in which
+# 10,000 rounds are asked at least.
 soak: ## Kill members of runs on a network at random for ten minutes (SOAK_SECONDS=N): same model, paid once
 	$(CARGO) build $(WHOLE) --bin reticent
 	python3 benches/soak.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent" --seconds "$${SOAK_SECONDS:-600}"

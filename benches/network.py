@@ -72,9 +72,9 @@ class World:
     def run(self, *command):
         subprocess.run([self.given.reticent, "--quiet", *command], cwd=self.folder, check=True, capture_output=True)
 
-    def job(self, link, patience=300):
+    def job(self, link, patience=300, trust="central"):
         text = f'schema = "schema.toml"\nalgorithm = "auto"\nepsilon = 2.0\ndelta = 1e-5\niterations = {self.given.iterations}\n'
-        run = f'{text}[parties]\ntrust = "central"\n[network]\nroster = "roster.toml"\npatience = {patience}\nlink = "{link}"\n'
+        run = f'{text}[parties]\ntrust = "{trust}"\n[network]\nroster = "roster.toml"\npatience = {patience}\nlink = "{link}"\n'
         (self.folder / "run.toml").write_text(run)
         alone = f'data = "pooled.csv"\nout = "alone"\n{text}unit = "record"\n[parties]\ntrust = "central"\nsplit = {self.parties}\n'
         (self.folder / "alone.toml").write_text(alone)

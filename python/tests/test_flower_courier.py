@@ -102,6 +102,28 @@ def carried(grid, lead, **more):
     return courier.carry(grid, lead, clock=lambda: time.now, sleep=time.sleep, **more), time
 
 
+def test_a_socket_of_another_user_is_taken_from_the_owner_of_its_folder_for_our_group_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(courier.os, "geteuid", lambda: 1001)
+    monkeypatch.setattr(courier.os, "getegid", lambda: 1001)
+    monkeypatch.setattr(courier.os, "getgroups", lambda: [7])
+
+    def status(mode, user, group):
+        return courier.os.stat_result((mode, 0, 0, 1, user, group, 0, 0, 0, 0))
+
+    def is_for_us(socket_of, folder):
+        return courier._is_for_us(status(*socket_of), status(*folder))
+
+    folder = (0o42750, 1000, 7)
+    assert is_for_us((0o140600, 1001, 1001), folder)
+    assert is_for_us((0o140660, 1000, 7), folder)
+    # Its owner's alone, of another group, and put there by somebody who does not own the folder, or by anybody.
+    assert not is_for_us((0o140600, 1000, 7), folder)
+    assert not is_for_us((0o140660, 1000, 8), folder)
+    assert not is_for_us((0o140660, 1002, 7), folder)
+    assert not is_for_us((0o140660, 1000, 7), (0o42770, 1000, 7))
+    assert not is_for_us((0o140660, 1000, 7), (0o41777, 1000, 7))
+
+
 @pytest.mark.parametrize("lost", [(), (1, 4, 5)])
 def test_what_parties_say_is_carried_to_the_lead_and_its_answer_to_the_same_party(lost):
     rounds, heard = 4, {1: [], 2: []}

@@ -34,7 +34,7 @@ fn noted(patience: u64) -> (HostOptions, Arc<Mutex<Vec<String>>>) {
     (HostOptions { patience: Duration::from_secs(patience), notify, ..options() }, said)
 }
 
-fn hello(world: &World, party: u32) -> Hello {
+pub fn hello(world: &World, party: u32) -> Hello {
     let file = world.run_file();
     Hello {
         host: VERSION,

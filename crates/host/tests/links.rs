@@ -2,7 +2,7 @@
 //! end, and a last word that arrives.
 
 use std::net::{SocketAddr, UdpSocket};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -211,6 +211,23 @@ fn a_socket_is_its_owners_alone_and_takes_the_place_of_nothing_else() {
     // One that a killed process has left is replaced.
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     listen().unwrap();
+}
+
+/// Couriers may be a user of their own, who is in a group and reads nothing else.
+#[test]
+fn a_socket_in_a_folder_that_passes_its_group_on_is_its_groups_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let (world, roster) = world(&folder);
+    let shared = world.at("shared");
+    std::fs::create_dir(&shared).unwrap();
+    for (folder, mode) in [(0o2750, 0o660), (0o750, 0o600)] {
+        std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(folder)).unwrap();
+        let lead = Arc::new(world.identity("lead"));
+        let path = shared.join("lead.s");
+        let _socket = reticent_host::links::listener(&lead, &roster, None, Some(&path)).unwrap();
+        let (found, own) = (std::fs::metadata(&path).unwrap(), std::fs::metadata(&shared).unwrap());
+        assert_eq!((found.mode() & 0o777, found.gid()), (mode, own.gid()));
+    }
 }
 
 /// Bytes that are no parcel, parcels of channels that nobody has begun, and a courier that waits in the

@@ -6,9 +6,13 @@ mod attacks;
 mod bits;
 mod crash;
 #[cfg(unix)]
+mod hostile;
+#[cfg(unix)]
 mod links;
 mod noisy;
 mod payment;
+#[cfg(unix)]
+mod rough;
 #[cfg(unix)]
 mod ways;
 mod world;

@@ -49,8 +49,8 @@ def visit(path: str, parcel: bytes, wait: float) -> bytes:
     """Hands a parcel (or none: b"") in at a socket of Reticent, and takes along what there is within `wait` seconds."""
     try:
         found = os.lstat(path)
-        if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.geteuid():
-            raise PermissionError(f"{path} is not a socket of this user")
+        if not stat.S_ISSOCK(found.st_mode) or not _is_for_us(found, os.stat(os.path.dirname(path) or ".")):
+            raise PermissionError(f"{path} is not a socket of this user, or of a group of this user")
         with socket.socket(socket.AF_UNIX) as line:
             line.settimeout(wait + 30)
             line.connect(path)
@@ -63,6 +63,14 @@ def visit(path: str, parcel: bytes, wait: float) -> bytes:
         raise
     except OSError as error:
         raise Gone(f"nobody is at {path}: {error}") from error
+
+
+def _is_for_us(found: os.stat_result, folder: os.stat_result) -> bool:
+    """Whether a socket is this user's, or was put there for a group of this user by the owner of its folder."""
+    if found.st_uid == os.geteuid():
+        return True
+    of_group = found.st_gid in {os.getegid(), *os.getgroups()} and bool(found.st_mode & stat.S_IWGRP)
+    return of_group and folder.st_uid == found.st_uid and not folder.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _read(line: socket.socket, length: int) -> bytes:

@@ -1,8 +1,9 @@
 //! The Unix socket that couriers come to. A visit is one connection: how long the courier waits, a parcel or
 //! none, and in return a parcel or none.
 //!
-//! The file is its owner's alone (mode 600). Who may connect can delay and lose parcels, and nothing else:
-//! what they carry is closed end to end.
+//! The file is its owner's alone (mode 600), or its group's too where the folder passes its group on (setgid):
+//! so couriers whose code is others' can be a user who may read nothing else. Who may connect can delay and
+//! lose parcels, and nothing else: what they carry is closed end to end.
 
 use std::fs::DirBuilder;
 use std::io::{ErrorKind, Read, Write};
@@ -80,7 +81,13 @@ impl Drop for CourierSocket {
     }
 }
 
-/// A socket of mode 600 at `path`, from its first moment on: it is made in a folder of its own that nobody
+/// Who may come to a socket in this folder.
+fn mode(folder: &Path) -> std::io::Result<u32> {
+    let shared = std::fs::metadata(folder)?.mode() & 0o2000 != 0;
+    Ok(if shared { 0o660 } else { 0o600 })
+}
+
+/// A socket of its mode at `path`, from its first moment on: it is made in a folder of its own that nobody
 /// else can enter, and moved.
 fn bind(path: &Path) -> Result<UnixListener, LinkError> {
     let refuse = |why: &str| Err(failed(format!("the socket {}: {why}", path.display())));
@@ -92,7 +99,7 @@ fn bind(path: &Path) -> Result<UnixListener, LinkError> {
     }
     let made = hidden.join("s");
     let bound = UnixListener::bind(&made).and_then(|listener| {
-        std::fs::set_permissions(&made, std::fs::Permissions::from_mode(0o600))?;
+        std::fs::set_permissions(&made, std::fs::Permissions::from_mode(mode(folder)?))?;
         Ok((listener, std::fs::symlink_metadata(&made)?.uid()))
     });
     let placed = match bound {

@@ -9,6 +9,7 @@
 
 use std::future::Future;
 use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -53,6 +54,8 @@ struct Mover {
     endpoint: Endpoint,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
+    /// Whether there was a link: without one, as where UDP is blocked, there are no last bytes.
+    linked: Arc<AtomicBool>,
 }
 
 impl std::fmt::Debug for Mover {
@@ -75,15 +78,18 @@ impl Mover {
             Endpoint::new(config, server, socket, Arc::new(TokioRuntime)).map_err(failed)?
         };
         let (stop, stopped) = oneshot::channel::<()>();
-        let own = endpoint.clone();
+        let (own, linked) = (endpoint.clone(), Arc::new(AtomicBool::new(false)));
+        let was_linked = Arc::clone(&linked);
         let thread = std::thread::spawn(move || {
             runtime.block_on(async {
                 // It comes when this is dropped, sent or not.
                 let _ = stopped.await;
-                let _ = tokio::time::timeout(LINGER, own.wait_idle()).await;
+                if was_linked.load(Ordering::Relaxed) {
+                    let _ = tokio::time::timeout(LINGER, own.wait_idle()).await;
+                }
             });
         });
-        Ok(Arc::new(Mover { handle, endpoint, stop: Some(stop), thread: Some(thread) }))
+        Ok(Arc::new(Mover { handle, endpoint, stop: Some(stop), thread: Some(thread), linked }))
     }
 
     /// Waits for it, and not for longer.
@@ -334,6 +340,7 @@ impl QuicLink {
         let identity = connection.peer_identity();
         let keys = identity.and_then(|any| any.downcast::<Vec<CertificateDer<'static>>>().ok());
         let peer = shown(&keys.unwrap_or_default())?;
+        mover.linked.store(true, Ordering::Relaxed);
         let (mover, out) = (Arc::clone(mover), Some(out));
         Ok(QuicLink { mover, connection, out, into, came: Vec::new(), peer })
     }
