@@ -29,8 +29,9 @@ class Table:
 
     def facts(self):
         """What a page says about it."""
+        share = None if self.number else float(self.y["test"].mean())
         return {"name": self.name, "train": len(self.y["train"]), "test": len(self.y["test"]), "columns": len(self.columns),
-                "metric": self.metric, "positive": None if self.number else float(self.y["test"].mean())}
+                "metric": self.metric, "positive": share, "flags": all(bounds == (0, 1) for bounds in self.columns.values())}
 
     def encoded(self, part):
         """Numbers to [-1, 1], flags as they are, categories one-hot, a constant of 0.3 of the norm; all over the norm."""

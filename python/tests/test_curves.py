@@ -116,6 +116,10 @@ def test_an_order_and_a_pair_are_found_and_shown(tmp_path):
     at = {(x, y): value for x, y, value in zip(table["x"], table["y"], table["value"])}
     assert at[0.0, "low"] > at[100.0, "low"] and at[0.0, "high"] < at[100.0, "high"]
     assert len(fitted.plot_pairs().axes) == 2  # the picture and its scale
+    assert "lower" not in table
+    fitted.set_params(standard_errors=0.3).fit(X, y)
+    table = fitted.pairs_
+    assert (table["lower"] < table["estimate"]).all() and (table["estimate"] < table["upper"]).all()
     assert fitted.plot_curves().axes[0].get_xticklabels()[0].get_text() == "low"
     with pytest.raises(ValueError, match="no pairs"):
         model().fit(*hill()).plot_pairs()
