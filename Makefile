@@ -258,4 +258,5 @@ bench-utility: build ## Measure how good private models are on public data sets 
 	"$${CARGO_TARGET_DIR:-target}/bench-utility/bin/python" -m pip install --quiet \
 		interpret-core==0.7.8 diffprivlib==0.6.6 'scikit-learn<1.7' scipy pyarrow
 	"$${CARGO_TARGET_DIR:-target}/bench-utility/bin/python" benches/benchmark.py --write docs/benchmark.md \
+		--results "$${CARGO_TARGET_DIR:-target}/benchmark.jsonl" \
 		--reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"

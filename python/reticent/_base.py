@@ -102,7 +102,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     pairs_ : pandas.DataFrame
         If the schema declares ``pairs``: what a value ``x`` of the column ``first`` and a value ``y``
         of the column ``second`` add together (``value``, less its mean over all of them), the pair
-        that moves most first. A dict of arrays without pandas.
+        that moves most first; with ``standard_errors`` also ``estimate`` and the pointwise 95 %
+        interval from ``lower`` to ``upper``. A dict of arrays without pandas.
     n_iter_ : int
         Number of iterations.
     certificate_ : Certificate
@@ -692,13 +693,18 @@ def pairs_of(surfaces: list[dict[str, Any]]) -> Any:
             of,
             *(point.get("category", point["x"]) for point in (x, y)),
             value,
+            surface["bands"][i][j] if "bands" in surface else None,
         )
         for surface in surfaces
         for k, of in enumerate(surface["of"])
-        for x, row in zip(surface["sides"][0]["points"], surface["values"][k])
-        for y, value in zip(surface["sides"][1]["points"], row)
+        for i, (x, row) in enumerate(zip(surface["sides"][0]["points"], surface["values"][k]))
+        for j, (y, value) in enumerate(zip(surface["sides"][1]["points"], row))
     ]
-    return frame(dict(zip(("first", "second", "of", "x", "y", "value"), zip(*rows))))
+    columns = dict(zip(("first", "second", "of", "x", "y", "value"), zip(*rows)))
+    if all(row[6] is not None for row in rows):
+        for name, key in (("estimate", "estimate"), ("lower", "from"), ("upper", "to")):
+            columns[name] = tuple(row[6][key] for row in rows)
+    return frame(columns)
 
 
 def errors_of(rows: list[Any]) -> Any:

@@ -116,6 +116,24 @@ def test_an_order_and_a_pair_are_found_and_shown(tmp_path):
     at = {(x, y): value for x, y, value in zip(table["x"], table["y"], table["value"])}
     assert at[0.0, "low"] > at[100.0, "low"] and at[0.0, "high"] < at[100.0, "high"]
     assert len(fitted.plot_pairs().axes) == 2  # the picture and its scale
+    assert "lower" not in table
     assert fitted.plot_curves().axes[0].get_xticklabels()[0].get_text() == "low"
     with pytest.raises(ValueError, match="no pairs"):
         model().fit(*hill()).plot_pairs()
+
+
+def test_a_pair_has_intervals_where_they_are_paid_for(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    schema = SHAPES.replace('classes = ["no", "yes"]', "lower = -20\nupper = 20")
+    schema = schema.replace("row_norm = 2", "row_norm = 1.5").replace("ordered = true", "ordered = true\ncurve = 0")
+    (tmp_path / "s.toml").write_text(schema, encoding="utf-8")
+    i = np.arange(12_120)
+    age, grade = i * 37 % 101, i // 3 % 4
+    X = pandas.DataFrame({"age": age, "grade": np.array(["low", "fair", "good", "high"])[grade]})
+    y = (age - 50) * (grade - 1.5) / 15 + i % 5 / 10
+    ridge = PrivateRidge(
+        0.0, epsilon=40.0, delta=1e-6, schema=tmp_path / "s.toml", standard_errors=0.5, random_state=5
+    )
+    table = ridge.fit(X, y).pairs_
+    assert len(table["lower"]) == 12
+    assert (table["lower"] < table["estimate"]).all() and (table["estimate"] < table["upper"]).all()

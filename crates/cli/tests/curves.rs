@@ -147,3 +147,38 @@ fn an_order_and_a_pair_are_found_shown_and_predicted() {
     let target = folder.reticent(&format!("{FIT} --target grade --loss multinomial --out no"));
     assert!(target.err.contains("the pair [`age`, `grade`] has `grade`"), "{}", target.err);
 }
+
+/// A share for standard errors gives every point of a pair an interval, in the report and in JSON; the
+/// terminal says where they are.
+#[test]
+fn a_pair_has_intervals_where_they_are_paid_for() {
+    let folder = Folder::new();
+    let row = |i: usize| {
+        let (age, town) = (i * 37 % 101, i / 7 % 2);
+        let y = if town == 1 { (age as f64 - 50.0) / 10.0 } else { 1.0 };
+        format!("{age},{},{}\n", ["A", "B"][town], y + (i % 5) as f64 / 10.0)
+    };
+    folder.write("t.csv", format!("age,town,y\n{}", (0..12_120).map(row).collect::<String>()));
+    let schema = "row_norm = 1.5\npairs = [['age', 'town']]\n\
+        [[column]]\nname = 'age'\nkind = 'numeric'\nlower = 0\nupper = 100\n\
+        [[column]]\nname = 'town'\nkind = 'categorical'\ncategories = ['A', 'B']\n\
+        [[column]]\nname = 'y'\nkind = 'target'\nlower = -20\nupper = 20\n";
+    folder.write("s.toml", schema);
+    let fit = "fit t.csv --schema s.toml --epsilon 40 --delta 1e-6 --seed 5 --standard-errors 0.5";
+    folder.reticent(&format!("{fit} --out m")).ok();
+    let pairs = folder.reticent("inspect m --json").ok().json()["pairs"].clone();
+    let band = |i: usize, j: usize, end: &str| pairs[0]["bands"][i][j][end].as_f64().unwrap();
+    for (i, j) in (0..3).flat_map(|i| [(i, 0), (i, 1)]) {
+        assert!(
+            band(i, j, "from") < band(i, j, "estimate")
+                && band(i, j, "estimate") < band(i, j, "to")
+        );
+    }
+    let rise = |j: usize| band(2, j, "estimate") - band(0, j, "estimate");
+    assert!((rise(1) - rise(0) - 10.0).abs() < 1.0, "{pairs}");
+    let text = folder.reticent("inspect m").ok().out;
+    assert!(text.contains("--json has every point with its interval of 95 %"), "{text}");
+    folder.reticent("report m --out page.html").ok();
+    let page = folder.read("page.html");
+    assert!(page.contains("Below it is where the population is") && page.contains("<small>"));
+}

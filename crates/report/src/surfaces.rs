@@ -1,7 +1,7 @@
 //! What the columns of pairs do together: a small table each.
 
 use maud::{Markup, html};
-use reticent::{Model, PairSurface, SurfacePoint, SurfaceSide};
+use reticent::{CurveBand, Model, PairSurface, SurfacePoint, SurfaceSide};
 
 use crate::words::{number, said};
 
@@ -14,6 +14,7 @@ const DAY: f64 = 86_400.0;
 /// A table of every pair, that which moves most first; nothing without one.
 pub(crate) fn surfaces(model: &Model) -> Markup {
     let surfaces = model.surfaces();
+    let has_bands = surfaces.iter().any(|surface| surface.bands.is_some());
     html! {
         @if !surfaces.is_empty() {
             h3 { "What two columns do together" }
@@ -21,6 +22,10 @@ pub(crate) fn surfaces(model: &Model) -> Markup {
                 "Pairs of columns, the one that moves a prediction most first. A number says what is added for \
                  a value of the row and a value of the column, whatever the other columns are, less the mean \
                  over the table. The values are bounds, knots, middles and categories; they are public."
+                @if has_bands {
+                    " Below it is where the population is with a confidence of 95\u{202f}% at each point: that \
+                     covers sampling and the noise of privacy."
+                }
             }
             @for surface in surfaces.iter().take(SHOWN) { (tables(surface)) }
             @if surfaces.len() > SHOWN {
@@ -43,13 +48,20 @@ fn tables(surface: &PairSurface) -> Markup {
                     th scope="col" { (said(&down.column)) }
                     @for point in &across.points { th.number scope="col" { (value(across, point)) } }
                 } }
-                tbody { @for (point, row) in down.points.iter().zip(&surface.values[k]) { tr {
+                tbody { @for (i, point) in down.points.iter().enumerate() { tr {
                     th scope="row" { (value(down, point)) }
-                    @for cell in row { td.number { (number(*cell)) } }
+                    @for (j, cell) in surface.values[k][i].iter().enumerate() { td.number {
+                        (number(*cell))
+                        @if let Some(bands) = &surface.bands { br; (interval(&bands[i][j])) }
+                    } }
                 } } }
             }
         }
     }
+}
+
+fn interval(band: &CurveBand) -> Markup {
+    html! { small { (number(band.from)) " to " (number(band.to)) } }
 }
 
 fn value(side: &SurfaceSide, point: &SurfacePoint) -> Markup {

@@ -72,6 +72,13 @@ pub struct CurveBand {
     pub to: f64,
 }
 
+impl CurveBand {
+    pub(crate) fn around(estimate: f64, standard_error: f64) -> Self {
+        let by = QUANTILE * standard_error;
+        CurveBand { estimate, from: estimate - by, to: estimate + by }
+    }
+}
+
 /// The curve of a column in the population, at its bounds and knots.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -250,9 +257,8 @@ impl Model {
             .and_then(|found| found.curves.iter().find(|estimate| estimate.name == curved.name));
         let knots = &curved.bends()[..];
         let band = |place: f64, found: &CurveEstimate| {
-            let estimate = between(knots, &found.estimates, place);
-            let by = QUANTILE * between(knots, &found.standard_errors, place);
-            CurveBand { estimate, from: estimate - by, to: estimate + by }
+            let error = between(knots, &found.standard_errors, place);
+            CurveBand::around(between(knots, &found.estimates, place), error)
         };
         let fits = |found: &&CurveEstimate| {
             found.estimates.len() == knots.len() && found.standard_errors.len() == knots.len()

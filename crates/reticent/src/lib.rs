@@ -189,7 +189,7 @@ pub use statistics::{
     Divisor, HistogramJob, Histograms, MeanJob, Partition, QuantileJob, QuantileValue, Quantiles,
     Ranking, Statistics, Value,
 };
-pub use surface::{PairSurface, SurfacePoint, SurfaceSide};
+pub use surface::{PairSurface, SurfaceEstimate, SurfacePoint, SurfaceSide};
 pub use training::{Fitted, Training};
 pub use tune::{Tune, Tuned};
 pub use units::Units;

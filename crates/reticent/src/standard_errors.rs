@@ -10,10 +10,11 @@ use reticent_oracle::tables::{Role, Schema};
 use reticent_problem::Shape;
 use serde::{Deserialize, Serialize};
 
-use crate::column_curve::CurveEstimate;
+use crate::column_curve::{CurveEstimate, Curved};
 use crate::error::Error;
 use crate::model::Model;
 use crate::objective::Objective;
+use crate::surface::{PairFeatures, SurfaceEstimate};
 
 /// So many standard errors either way hold the truth in 95 of 100 cases.
 pub(crate) const QUANTILE: f64 = 1.959_963_984_540_054;
@@ -39,6 +40,9 @@ pub struct StandardErrors {
     /// One for each column that is bent.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub curves: Vec<CurveEstimate>,
+    /// One for each pair of columns.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub surfaces: Vec<SurfaceEstimate>,
 }
 
 /// A coefficient of the population, in the units of the table.
@@ -173,8 +177,9 @@ impl Model {
         let (estimate, covariance) = match &found.estimated {
             Estimated::Found { estimate, covariance } => (estimate, covariance),
             Estimated::Hidden(why) => {
-                let (hidden, estimates, curves) = (Some(why.clone()), Vec::new(), Vec::new());
-                return StandardErrors { share, of, hidden, estimates, curves };
+                let hidden = Some(why.clone());
+                let (estimates, curves, surfaces) = Default::default();
+                return StandardErrors { share, of, hidden, estimates, curves, surfaces };
             }
         };
         let names = self.coefficients();
@@ -220,40 +225,60 @@ impl Model {
                 standard_error,
             });
         }
-        let curves = self.curve_estimates(found, (estimate, covariance));
-        StandardErrors { share, of, hidden: None, estimates, curves }
+        let sums = FeatureSums { kept: &found.kept, estimate, covariance, factor };
+        let curves = self.curve_estimates(&sums);
+        let surfaces = self.surface_estimates(&sums);
+        StandardErrors { share, of, hidden: None, estimates, curves, surfaces }
     }
 
     /// The curves of columns, at their knots.
-    fn curve_estimates(
-        &self,
-        found: &Found,
-        (estimate, covariance): (&[f64], &[f64]),
-    ) -> Vec<CurveEstimate> {
-        let (factor, _) = self.decoding();
-        let len = found.kept.len();
-        let mut curves = Vec::new();
-        for curved in self.curved() {
-            // Features of numbers and products are all kept; they ascend.
-            let place = |j: &usize| found.kept.binary_search(j).ok();
-            let Some(places) = curved.indices().iter().map(place).collect::<Option<Vec<_>>>()
-            else {
-                continue;
-            };
-            let at = |features: Vec<f64>| {
-                let numbered = || features.iter().enumerate();
-                let value: f64 = numbered().map(|(j, u)| u * estimate[places[j]]).sum();
-                let product = |(j, u): (usize, &f64)| {
-                    let row = &covariance[places[j] * len..];
-                    u * numbered().map(|(i, v)| v * row[places[i]]).sum::<f64>()
-                };
-                let variance: f64 = numbered().map(product).sum();
-                (factor * value, factor * variance.max(0.0).sqrt())
-            };
+    fn curve_estimates(&self, sums: &FeatureSums<'_>) -> Vec<CurveEstimate> {
+        let curve = |curved: Curved<'_>| {
+            let indices = curved.indices();
+            let at = |features: Vec<f64>| sums.at(&indices, &features);
             let (estimates, standard_errors) = curved.features().into_iter().map(at).unzip();
-            let name = curved.name.to_owned();
-            curves.push(CurveEstimate { name, estimates, standard_errors });
-        }
-        curves
+            CurveEstimate { name: curved.name.to_owned(), estimates, standard_errors }
+        };
+        self.curved().into_iter().map(curve).collect()
+    }
+
+    /// What the columns of pairs do together, at their points.
+    fn surface_estimates(&self, sums: &FeatureSums<'_>) -> Vec<SurfaceEstimate> {
+        let surface = |pair: PairFeatures| {
+            let found = pair.map(|features| sums.at(&pair.indices, features));
+            let part = |of: fn(&(f64, f64)) -> f64| -> Vec<Vec<f64>> {
+                found.iter().map(|row| row.iter().map(of).collect()).collect()
+            };
+            SurfaceEstimate {
+                columns: [0, 1].map(|k| pair.sides[k].column.clone()),
+                estimates: part(|it| it.0),
+                standard_errors: part(|it| it.1),
+            }
+        };
+        self.pair_features().into_iter().map(surface).collect()
+    }
+}
+
+/// Sums of features times coefficients, and what moves them.
+struct FeatureSums<'a> {
+    kept: &'a [usize],
+    estimate: &'a [f64],
+    covariance: &'a [f64],
+    factor: f64,
+}
+
+impl FeatureSums<'_> {
+    /// The estimate of a sum and its standard error. A feature that is not kept is a category that
+    /// the others of its column are compared with: its coefficient is 0.
+    fn at(&self, indices: &[usize], features: &[f64]) -> (f64, f64) {
+        let kept = |(j, &x): (&usize, &f64)| self.kept.binary_search(j).ok().map(|at| (at, x));
+        let parts: Vec<(usize, f64)> = indices.iter().zip(features).filter_map(kept).collect();
+        let value: f64 = parts.iter().map(|&(at, x)| x * self.estimate[at]).sum();
+        let of_row = |&(at, x): &(usize, f64)| {
+            let row = &self.covariance[at * self.kept.len()..];
+            x * parts.iter().map(|&(to, y)| y * row[to]).sum::<f64>()
+        };
+        let variance: f64 = parts.iter().map(of_row).sum();
+        (self.factor * value, self.factor * variance.max(0.0).sqrt())
     }
 }

@@ -7,11 +7,13 @@
 //!
 //! f_a and f_b are what each column adds by itself: its line and hats, or its categories, and the
 //! mean of its products with columns of other pairs over their public places. Points are knots,
-//! bounds, middles and categories: all of them are public.
+//! bounds, middles and categories: all of them are public. Where standard errors were paid for, each
+//! point has an estimate of the population with its error.
 
-use reticent_oracle::tables::{CoarseBasis, Column, HAT, PairPlace, Role};
-use serde::Serialize;
+use reticent_oracle::tables::{CoarseBasis, Column, HAT, PairPlace, Role, Schema};
+use serde::{Deserialize, Serialize};
 
+use crate::column_curve::CurveBand;
 use crate::model::Model;
 
 /// What two columns do to a prediction together, whatever the others are.
@@ -25,8 +27,35 @@ pub struct PairSurface {
     pub of: Vec<String>,
     /// What is added, by output, by point of the first column, by point of the second.
     pub values: Vec<Vec<Vec<f64>>>,
+    /// What is estimated of the population, with the ends of its interval of 95 %, by point of the
+    /// first column, by point of the second; where standard errors were paid for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bands: Option<Vec<Vec<CurveBand>>>,
     /// The largest difference between two of its points, of any output.
     pub range: f64,
+}
+
+/// What two columns do together in the population, at their points.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct SurfaceEstimate {
+    /// The columns of the pair.
+    pub columns: [String; 2],
+    /// By point of the first column, by point of the second.
+    pub estimates: Vec<Vec<f64>>,
+    /// Their standard errors, of sampling and of noise.
+    pub standard_errors: Vec<Vec<f64>>,
+}
+
+impl SurfaceEstimate {
+    fn bands(&self) -> Vec<Vec<CurveBand>> {
+        let row = |(estimates, errors): (&Vec<f64>, &Vec<f64>)| {
+            let parts = estimates.iter().zip(errors);
+            parts.map(|(&estimate, &error)| CurveBand::around(estimate, error)).collect()
+        };
+        self.estimates.iter().zip(&self.standard_errors).map(row).collect()
+    }
 }
 
 /// A column of a pair, and its points.
@@ -98,59 +127,101 @@ impl PairedMean {
     }
 }
 
+/// A pair, and what its features are at its points: those of both columns, and the products.
+pub(crate) struct PairFeatures {
+    pub sides: [SurfaceSide; 2],
+    /// The numbers of the features among all, the same at every point.
+    pub indices: Vec<usize>,
+    /// By point of the first column, by point of the second: the features, less their mean over all
+    /// points.
+    pub cells: Vec<Vec<Vec<f64>>>,
+}
+
+impl PairFeatures {
+    fn of(schema: &Schema, pairs: &[PairPlace<'_>], number: usize) -> Self {
+        let pair = &pairs[number];
+        let sides = [0, 1].map(|k| side(pair.columns[k], pair.bases[k]));
+        // What a column has by itself at each of its points, and where.
+        let alone = [0, 1].map(|k| -> Vec<Vec<(usize, f64)>> {
+            let column = pair.columns[k];
+            let first = schema.place_of(column.name()).map_or(0, |(at, _)| at.start);
+            let means = PairedMean::of(pairs, column.name(), Some(number));
+            let features = |point: &SurfacePoint| {
+                let own = own_features(column, point.at).into_iter().enumerate();
+                let with = means.iter().flat_map(|mean| mean.at(point.at));
+                own.map(|(j, x)| (first + j, x)).chain(with).collect()
+            };
+            sides[k].points.iter().map(features).collect()
+        });
+        let together = |a: f64, b: f64| -> Vec<f64> {
+            let (u, v) = (pair.bases[0].at(a), pair.bases[1].at(b));
+            u.iter().flat_map(|u| v.iter().map(move |v| HAT * u * v)).collect()
+        };
+        let cell = |i: usize, j: usize| -> Vec<f64> {
+            let own = alone[0][i].iter().chain(&alone[1][j]).map(|&(_, x)| x);
+            own.chain(together(sides[0].points[i].at, sides[1].points[j].at)).collect()
+        };
+        let [rows, columns] = [0, 1].map(|k| sides[k].points.len());
+        let mut cells: Vec<Vec<Vec<f64>>> =
+            (0..rows).map(|i| (0..columns).map(|j| cell(i, j)).collect()).collect();
+        let own = alone[0][0].iter().chain(&alone[1][0]).map(|&(at, _)| at);
+        let products = together(sides[0].points[0].at, sides[1].points[0].at).len();
+        let indices: Vec<usize> = own.chain(pair.first..pair.first + products).collect();
+        centre(&mut cells, indices.len());
+        PairFeatures { sides, indices, cells }
+    }
+
+    /// A number of each point.
+    pub fn map<T>(&self, of: impl Fn(&[f64]) -> T) -> Vec<Vec<T>> {
+        self.cells.iter().map(|row| row.iter().map(|features| of(features)).collect()).collect()
+    }
+}
+
 impl Model {
     /// What the columns of each pair do together, the pair that moves most first; empty without pairs.
     pub fn surfaces(&self) -> Vec<PairSurface> {
-        let pairs = self.preprocessing().paired();
         let mut all: Vec<PairSurface> =
-            (0..pairs.len()).map(|number| self.surface(&pairs, number)).collect();
+            self.pair_features().into_iter().map(|pair| self.surface(pair)).collect();
         all.sort_by(|a, b| b.range.total_cmp(&a.range));
         all
     }
 
-    fn surface(&self, pairs: &[PairPlace<'_>], number: usize) -> PairSurface {
-        let pair = &pairs[number];
-        let sides = [0, 1].map(|k| side(pair.columns[k], pair.bases[k]));
-        let means = [0, 1].map(|k| PairedMean::of(pairs, sides[k].column.as_str(), Some(number)));
-        let outputs = self.outputs().len();
+    /// The features of each pair at its points, as the schema lists them.
+    pub(crate) fn pair_features(&self) -> Vec<PairFeatures> {
+        let pairs = self.preprocessing().paired();
+        (0..pairs.len()).map(|k| PairFeatures::of(self.preprocessing(), &pairs, k)).collect()
+    }
+
+    fn surface(&self, pair: PairFeatures) -> PairSurface {
         let (factor, _) = self.decoding();
-        let weight = |j: usize, k: usize| factor * self.coefficients()[j].values[k];
-        // What a column adds by itself at each of its points.
-        let alone = |side: usize, k: usize| -> Vec<f64> {
-            let column = pair.columns[side];
-            let first = self.preprocessing().place_of(column.name()).map_or(0, |(at, _)| at.start);
-            let value = |point: &SurfacePoint| -> f64 {
-                let own = own_features(column, point.at);
-                let own = own.iter().enumerate().map(|(j, x)| x * weight(first + j, k));
-                let with = means[side].iter().flat_map(|mean| mean.at(point.at));
-                own.sum::<f64>() + with.map(|(j, x)| x * weight(j, k)).sum::<f64>()
-            };
-            sides[side].points.iter().map(value).collect()
-        };
-        let together = |a: f64, b: f64, k: usize| -> f64 {
-            let (u, v) = (pair.bases[0].at(a), pair.bases[1].at(b));
-            let cells = u.iter().flat_map(|u| v.iter().map(move |v| HAT * u * v));
-            cells.enumerate().map(|(j, x)| x * weight(pair.first + j, k)).sum()
-        };
         let of_output = |k: usize| {
-            let (rows, columns) = (alone(0, k), alone(1, k));
-            let row = |(a, own): (&SurfacePoint, &f64)| -> Vec<f64> {
-                let cells = sides[1].points.iter().zip(&columns);
-                cells.map(|(b, other)| own + other + together(a.at, b.at, k)).collect()
-            };
-            centred(sides[0].points.iter().zip(&rows).map(row).collect())
+            let weight = |&j: &usize| self.coefficients()[j].values[k];
+            let weights: Vec<f64> = pair.indices.iter().map(weight).collect();
+            pair.map(|all| factor * all.iter().zip(&weights).map(|(x, w)| x * w).sum::<f64>())
         };
-        let values: Vec<Vec<Vec<f64>>> = (0..outputs).map(of_output).collect();
+        let values: Vec<Vec<Vec<f64>>> = (0..self.outputs().len()).map(of_output).collect();
         let range = values.iter().map(|values| range(values)).fold(0.0, f64::max);
-        PairSurface { sides, of: self.explained(), values, range }
+        let shape = |rows: &[Vec<f64>]| rows.iter().map(Vec::len).collect::<Vec<_>>();
+        let estimated = self.standard_errors().and_then(|found| {
+            found.surfaces.iter().find(|it| {
+                let names = it.columns.iter().zip(&pair.sides);
+                names.into_iter().all(|(name, side)| *name == side.column)
+                    && values.iter().all(|of| shape(of) == shape(&it.estimates))
+                    && shape(&it.estimates) == shape(&it.standard_errors)
+            })
+        });
+        let bands = estimated.map(SurfaceEstimate::bands);
+        PairSurface { sides: pair.sides, of: self.explained(), values, bands, range }
     }
 }
 
-fn centred(mut values: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
-    let count = values.iter().map(Vec::len).sum::<usize>().max(1);
-    let mean = values.iter().flatten().sum::<f64>() / count as f64;
-    values.iter_mut().flatten().for_each(|value| *value -= mean);
-    values
+/// Takes from every feature its mean over all points.
+fn centre(cells: &mut [Vec<Vec<f64>>], features: usize) {
+    let count = cells.iter().map(Vec::len).sum::<usize>().max(1);
+    for j in 0..features {
+        let mean = cells.iter().flatten().map(|all| all[j]).sum::<f64>() / count as f64;
+        cells.iter_mut().flatten().for_each(|all| all[j] -= mean);
+    }
 }
 
 fn range(values: &[Vec<f64>]) -> f64 {

@@ -19,7 +19,11 @@ pub fn surfaces(model: &Model, all: bool) -> String {
         text += &format!("  … and {} that move less; --all shows them\n", surfaces.len() - shown);
     }
     if !surfaces.is_empty() {
-        text += "  (what is added for two values, less the mean over all points; --json has every point)\n";
+        let bands = surfaces.iter().any(|surface| surface.bands.is_some());
+        let more = if bands { " with its interval of 95 %" } else { "" };
+        text += &format!(
+            "  (what is added for two values, less the mean over all points; --json has every point{more})\n"
+        );
     }
     text
 }

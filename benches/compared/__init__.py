@@ -1,0 +1,1 @@
+"""What benches/benchmark.py is made of: tables, methods and the page."""
