@@ -137,11 +137,11 @@ mod tests {
         };
         with(&[1.0, 2.0], &[0.5, 0.5]).check_file(2).unwrap();
         for (weights, prior) in [
-            (&[1.0][..], &[0.5, 0.5][..]),
-            (&[1.0, 0.0], &[0.5, 0.5]),
-            (&[1.0, 2.0], &[f64::NAN, 1.0]),
+            (vec![1.0], vec![0.5, 0.5]),
+            (vec![1.0, 0.0], vec![0.5, 0.5]),
+            (vec![1.0, 2.0], vec![f64::NAN, 1.0]),
         ] {
-            assert!(with(weights, prior).check_file(2).is_err(), "{weights:?} {prior:?}");
+            assert!(with(&weights, &prior).check_file(2).is_err(), "{weights:?} {prior:?}");
         }
     }
 }
