@@ -7,6 +7,9 @@ MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 # Lint and tests are about the same crates with the same features, so that what comes from others is compiled once:
 # cargo takes the features of a dependency together over the packages that are asked for.
 WHOLE := --locked --workspace --features reticent/arrow,reticent/ndarray
+# Program and libraries as the tests have them: without a test among the targets cargo leaves the features out that only
+# tests ask for, and compiles what comes from others a second time.
+BUILT := $(WHOLE) --lib --bin reticent --test cli
 
 .DEFAULT_GOAL := help
 .PHONY: help demo check test full tools format lint features package supply-chain docs unit seeded-bugs exports pages \
@@ -166,14 +169,14 @@ pages: ## Look at the pages in a browser (pictures in target/pages)
 
 # The Python package and its tests in a fresh virtual environment, packed from what the tests above have compiled.
 python: ## Test the Python package in a fresh virtual environment
-	$(CARGO) build $(WHOLE) --lib --bin reticent --test cli
+	$(CARGO) build $(BUILT)
 	@command -v python3 >/dev/null || { echo "skipped: the Python package, because there is no python3 here"; exit 0; }; \
 	python3 python/test.py --target "$${CARGO_TARGET_DIR:-target}/debug" --venv "$${CARGO_TARGET_DIR:-target}/python-venv"
 
 # A SuperLink with TLS and a database, SuperNodes with keys, and our couriers, in a namespace with loopback alone; skipped by name
 # without the right to one.
 flower: ## Run Reticent through a real Flower (flwr, which it installs; minutes)
-	$(CARGO) build $(WHOLE) --bin reticent
+	$(CARGO) build $(BUILT)
 	@command -v python3 >/dev/null || { echo "skipped: Flower, because there is no python3 here"; exit 0; }; \
 	python3 python/flower.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent" --venv "$${CARGO_TARGET_DIR:-target}/flower-venv"
 
@@ -196,12 +199,12 @@ services: ## Run the example units under a real systemd, in a container with loo
 # Members are killed at random moments, again and again, over both links, under each trust; bounded to ten minutes, in which
 # 10,000 rounds are asked at least.
 soak: ## Kill members of runs on a network at random for ten minutes (SOAK_SECONDS=N): same model, paid once
-	$(CARGO) build $(WHOLE) --bin reticent
+	$(CARGO) build $(BUILT)
 	python3 benches/soak.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent" --seconds "$${SOAK_SECONDS:-600}"
 
 # scikit-learn's own checks, and the tests of what it wraps around an estimator, with the oldest that is supported.
 python-oldest: ## Test the Python package with the oldest supported scikit-learn
-	$(CARGO) build $(WHOLE) --lib --bin reticent
+	$(CARGO) build $(BUILT)
 	@command -v python3 >/dev/null || { echo "skipped: the oldest scikit-learn, because there is no python3 here"; exit 0; }; \
 	python3 python/test.py --oldest --target "$${CARGO_TARGET_DIR:-target}/debug" --venv "$${CARGO_TARGET_DIR:-target}/python-venv-oldest"
 

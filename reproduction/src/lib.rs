@@ -44,4 +44,4 @@ pub use table::RowTable;
 /// The example of the README is run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+mod readme {}

@@ -61,4 +61,4 @@ pub use vocabulary::{Adjacency, Unit, View};
 /// The example of the README is run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+mod readme {}

@@ -64,4 +64,4 @@ pub use summary::{BudgetSummary, GroupSummary, JobSummary};
 /// The example of the README is run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+mod readme {}

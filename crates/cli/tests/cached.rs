@@ -92,6 +92,10 @@ fn what_a_cached_table_is_not_for_is_refused_before_anything_is_paid() {
     }
     let spent = folder.reticent("budget show b.budget --json").ok().json();
     assert_eq!(spent["jobs"].as_array().map(Vec::len), Some(0), "{spent}");
+    // The help offers the flag where it is taken, and not where it is refused.
+    let offers =
+        |command: &str| folder.reticent(&format!("{command} --help")).ok().out.contains("--cache");
+    assert!(offers("fit") && !offers("simulate"));
 }
 
 /// Killed while it reads or scans, it leaves no file: the cache never has a name.

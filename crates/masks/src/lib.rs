@@ -94,4 +94,4 @@ pub type MemberId = u32;
 /// The example of the README is run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+mod readme {}

@@ -22,4 +22,4 @@ pub use sampling::Sampling;
 /// The example of the README is run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+mod readme {}

@@ -219,4 +219,4 @@ impl Pulse<'_, '_> {
 /// The example of the README is run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+mod readme {}

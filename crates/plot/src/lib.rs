@@ -34,4 +34,4 @@ pub use time::{day, seconds};
 /// The example of the README is run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+mod readme {}

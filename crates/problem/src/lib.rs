@@ -53,4 +53,4 @@ pub use sparse::SparseMatrix;
 /// The example of the README is run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+mod readme {}

@@ -16,7 +16,7 @@ use reticent_problem::losses::Weighted;
 use crate::error::Error;
 use crate::fit::Fit;
 use crate::model::Model;
-use crate::objective::{Objective, Problem};
+use crate::objective::Problem;
 use crate::spec::Spec;
 
 /// The word for weights by the shares of the classes.
@@ -52,6 +52,16 @@ pub(crate) struct ClassTerms {
 }
 
 impl ClassTerms {
+    /// Reads the words of a job.
+    pub fn typed(spec: &Spec) -> Result<Self, Error> {
+        let Spec { class_weight, class_prior, .. } = spec;
+        let prior = |text: &String| by_name("class_prior", text);
+        Ok(ClassTerms {
+            weights: class_weight.as_deref().map(str::parse).transpose()?,
+            prior: class_prior.as_ref().map(prior).transpose()?,
+        })
+    }
+
     /// Writes it into a digest, with weights that the loss brought.
     pub fn write(&self, own: &[f64], hasher: &mut Hasher) {
         let ClassTerms { weights, prior } = self;
@@ -70,13 +80,13 @@ impl ClassTerms {
 impl Problem {
     /// How much a record of each class counts; alike by default (docs/classes.md).
     pub fn class_weights(mut self, weights: ClassWeights) -> Self {
-        self.classes.weights = Some(weights);
+        self.options.classes.weights = Some(weights);
         self
     }
 
     /// The shares of the classes, which are public: not taken from the table.
     pub fn class_prior(mut self, shares: impl IntoIterator<Item = (String, f64)>) -> Self {
-        self.classes.prior = Some(shares.into_iter().collect());
+        self.options.classes.prior = Some(shares.into_iter().collect());
         self
     }
 }
@@ -92,30 +102,6 @@ impl Fit {
     pub fn class_prior(mut self, shares: impl IntoIterator<Item = (String, f64)>) -> Self {
         self.problem = self.problem.class_prior(shares);
         self
-    }
-}
-
-impl Spec {
-    /// The problem with what is said of its classes.
-    pub(crate) fn with_classes(&self, mut problem: Problem) -> Result<Problem, Error> {
-        if let Some(text) = &self.class_weight {
-            problem = problem.class_weights(text.parse()?);
-        }
-        if let Some(text) = &self.class_prior {
-            problem = problem.class_prior(by_name("class_prior", text)?);
-        }
-        Ok(problem)
-    }
-}
-
-impl Objective {
-    /// Refuses classes of which not all count alike: between parties they do.
-    pub(crate) fn check_alike(&self) -> Result<(), Error> {
-        if self.loss.weights().is_empty() && self.classes == Classes::default() {
-            return Ok(());
-        }
-        let why = "classes have no weights and no shares between parties; leave them out";
-        Err(Error::value("class_weight", "given", why))
     }
 }
 
@@ -225,6 +211,33 @@ impl Classes {
             Some(weights) => Ok(Arc::new(Weighted::new(loss, weights.clone())?)),
         }
     }
+
+    /// Refuses classes of which not all count alike: in a protocol between parties they do.
+    pub fn refuse_unlike(&self, loss: &dyn Loss) -> Result<(), Error> {
+        if loss.weights().is_empty() && *self == Classes::default() {
+            return Ok(());
+        }
+        let why = "classes have no weights and no shares between parties; leave them out";
+        Err(Error::value("class_weight", "given", why))
+    }
+
+    /// Refuses numbers of a model file that are not one for each of so many classes.
+    pub fn check_file(&self, classes: usize) -> Result<(), String> {
+        let positive = |x: &f64| x.is_finite() && *x > 0.0;
+        let fits = |all: &Vec<f64>| all.len() == classes && all.iter().all(positive);
+        match self.weights.iter().chain(&self.prior).all(fits) {
+            true => Ok(()),
+            false => Err("its class weights or shares do not fit its classes".to_owned()),
+        }
+    }
+
+    /// The weights, by the names of the classes.
+    pub fn in_words(&self, names: &[&str]) -> Option<String> {
+        let named = names.iter().zip(self.weights.as_ref()?);
+        let words: Vec<String> =
+            named.map(|(name, x)| format!("{name} {}", four_digits(*x))).collect();
+        Some(words.join(", "))
+    }
 }
 
 /// Shares that add up to 1, none of them 0.
@@ -241,17 +254,20 @@ fn shares(given: &[(String, f64)], labels: &Labels) -> Result<Vec<f64>, Error> {
 }
 
 impl Model {
-    /// The weights of the classes that it was trained with, in words.
-    pub(crate) fn weights_in_words(&self) -> Option<String> {
-        let named = self.classes().into_iter().flatten().zip(self.class_weights()?);
-        let words: Vec<String> =
-            named.map(|(name, x)| format!("{name} {}", four_digits(*x))).collect();
-        Some(words.join(", "))
+    /// The weights of the classes that it was trained with, in their order.
+    pub fn class_weights(&self) -> Option<&[f64]> {
+        self.options().classes.weights.as_deref()
+    }
+
+    /// The public shares of the classes, in their order, where they were said.
+    pub fn class_prior(&self) -> Option<&[f64]> {
+        self.options().classes.prior.as_deref()
     }
 
     /// What its probabilities are, if it was trained with class weights.
     pub fn distortion(&self) -> Option<String> {
-        let weights = self.weights_in_words().filter(|_| self.has_probabilities())?;
+        let names = self.classes().filter(|_| self.has_probabilities())?;
+        let weights = self.options().classes.in_words(&names)?;
         Some(format!(
             "The model was trained with class weights ({weights}): its probabilities are those among records that are \
              weighted so, and not how often a class comes. Their order is the same."

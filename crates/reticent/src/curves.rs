@@ -93,13 +93,13 @@ impl<'de> Deserialize<'de> for Curves {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum Word {
+        enum KnotsOrWord {
             Whole(u64),
             Text(String),
         }
-        let text = match Word::deserialize(from) {
-            Ok(Word::Whole(knots)) => knots.to_string(),
-            Ok(Word::Text(text)) => text,
+        let text = match KnotsOrWord::deserialize(from) {
+            Ok(KnotsOrWord::Whole(knots)) => knots.to_string(),
+            Ok(KnotsOrWord::Text(text)) => text,
             Err(_) => return Err(serde::de::Error::custom(ALLOWED)),
         };
         text.parse().map_err(|_| serde::de::Error::custom(ALLOWED))

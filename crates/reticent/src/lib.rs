@@ -120,6 +120,7 @@ mod outlook;
 mod parts;
 mod payable;
 mod predict;
+mod problem_options;
 mod procedure;
 mod quality;
 mod ranking;
@@ -274,4 +275,4 @@ pub mod internal {
 /// The example of the project's own page is held to what it says.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
-struct Readme;
+mod readme {}

@@ -13,6 +13,7 @@ use crate::certificate::{Certificate, VERSION, pretty};
 use crate::error::Error;
 use crate::identity::Identity;
 use crate::objective::{Objective, loss_for};
+use crate::problem_options::CheckedOptions;
 use crate::quality::decode;
 use crate::recalibration::Recalibration;
 use crate::standard_errors::{Found, StandardErrors};
@@ -43,11 +44,9 @@ pub struct Model {
     /// have it in them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     recalibration: Option<Recalibration>,
-    /// What was said of the classes, in their order.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    class_weights: Option<Vec<f64>>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    class_prior: Option<Vec<f64>>,
+    /// The options of the problem that was minimised.
+    #[serde(flatten)]
+    options: CheckedOptions,
     /// The columns of the parameter: the classes, or the one target.
     outputs: Vec<String>,
     coefficients: Vec<Coefficient>,
@@ -87,7 +86,7 @@ impl Model {
         Extras { graph, errors, recalibration }: Extras<'_>,
         certificate: Certificate,
     ) -> Result<Self, Error> {
-        let Objective { schema, loss, regulariser, constant, classes, .. } = objective;
+        let Objective { schema, loss, regulariser, constant, options, .. } = objective;
         let Shape { features, outputs, .. } = regulariser.shape();
         let (weights, intercept) = parameter.split_at(features * outputs);
         let names = schema.encoded_names();
@@ -108,8 +107,7 @@ impl Model {
             }),
             standard_errors: None,
             recalibration,
-            class_weights: classes.weights.clone(),
-            class_prior: classes.prior.clone(),
+            options: options.clone(),
             outputs: match target.map(|(name, target)| (name, target.kind())) {
                 Some((_, TargetKind::Classes(labels))) if outputs > 1 => {
                     labels.names().map(str::to_owned).collect()
@@ -234,14 +232,7 @@ impl Model {
             TargetKind::Classes(labels) if labels.len() > 2 => labels.len(),
             _ => 1,
         };
-        let classes = self.classes().map_or(0, |names| names.len());
-        let numbers = |numbers: &Option<Vec<f64>>| {
-            let positive = |x: &f64| x.is_finite() && *x > 0.0;
-            numbers.as_ref().is_none_or(|all| all.len() == classes && all.iter().all(positive))
-        };
-        if !numbers(&self.class_weights) || !numbers(&self.class_prior) {
-            return Err("its class weights or shares do not fit its classes".to_owned());
-        }
+        self.options.check_file(self.classes().map_or(0, |names| names.len()))?;
         let names = || self.coefficients.iter().map(|coefficient| &coefficient.name);
         let fits = outputs == expected
             && self.coefficients.len() == self.preprocessing.width()
@@ -275,15 +266,15 @@ impl Model {
         [&self.loss, &self.penalty, &self.constraint]
     }
 
-    /// What was minimised, in words, by name: the problem, and how columns are bent and classes are
-    /// weighted where they are.
+    /// What was minimised, in words, by name: the problem, how columns are bent where they are, and
+    /// the options that were given.
     pub fn described(&self) -> Vec<(&'static str, String)> {
         let problem = ["loss", "penalty", "constraint"].into_iter().zip(self.problem());
         let curves = self.curves_in_words().map(|words| ("curves", words));
         let pairs = self.pairs_in_words().map(|words| ("pairs", words));
-        let weights = self.weights_in_words().map(|words| ("class weights", words));
+        let options = self.options.described(&self.classes().unwrap_or_default());
         let problem = problem.map(|(name, value)| (name, value.to_owned()));
-        problem.chain(curves).chain(pairs).chain(weights).collect()
+        problem.chain(curves).chain(pairs).chain(options).collect()
     }
 
     /// The edges of the graph that was learned privately, if one was: two columns and a sign.
@@ -302,14 +293,9 @@ impl Model {
         self.recalibration.as_ref()
     }
 
-    /// The weights of the classes that it was trained with, in their order.
-    pub fn class_weights(&self) -> Option<&[f64]> {
-        self.class_weights.as_deref()
-    }
-
-    /// The public shares of the classes, in their order, where they were said.
-    pub fn class_prior(&self) -> Option<&[f64]> {
-        self.class_prior.as_deref()
+    /// The options of the problem.
+    pub(crate) fn options(&self) -> &CheckedOptions {
+        &self.options
     }
 
     /// The names of the outputs.

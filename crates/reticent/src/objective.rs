@@ -13,8 +13,8 @@ use reticent_problem::{
 };
 
 use crate::certificate::{origin, told_apart};
-use crate::class_weights::{ClassTerms, Classes};
 use crate::error::Error;
+use crate::problem_options::{CheckedOptions, ProblemOptions};
 
 /// The constant behind the intercept, as a part of the declared row norm, which curves do not change: tables in other units then give
 /// the same model in those units. Gradients are longer by √(1 + 0.3²), four in a hundred, and the
@@ -47,7 +47,7 @@ pub struct Problem {
     penalty: Arc<dyn Penalty>,
     constraint: Option<Constraint>,
     intercept: bool,
-    pub(crate) classes: ClassTerms,
+    pub(crate) options: ProblemOptions,
     assumptions: Vec<String>,
 }
 
@@ -73,7 +73,7 @@ impl Problem {
             penalty,
             constraint: None,
             intercept: true,
-            classes: ClassTerms::default(),
+            options: ProblemOptions::default(),
             assumptions: Vec::new(),
         }
     }
@@ -126,15 +126,14 @@ impl Problem {
     pub(crate) fn write(&self, hasher: &mut Hasher) {
         // Named one by one: what is left out of a digest has noise repeated for it.
         let Problem { schema, loss, penalty, constraint, intercept, .. } = self;
-        let Problem { classes, assumptions, .. } = self;
-        let weights = loss.as_ref().map(|loss| loss.weights().to_vec()).unwrap_or_default();
-        let loss = loss.as_ref().map(|loss| loss.spec()).unwrap_or_default();
+        let Problem { options, assumptions, .. } = self;
+        let name = loss.as_ref().map(|loss| loss.spec()).unwrap_or_default();
         let constraint = constraint.as_ref().map(Constraint::spec).unwrap_or_default();
-        for text in [schema.to_toml(), loss, penalty.spec(), constraint.to_string()] {
+        for text in [schema.to_toml(), name, penalty.spec(), constraint.to_string()] {
             hasher.field(text.as_bytes());
         }
         hasher.number(u64::from(*intercept));
-        classes.write(&weights, hasher);
+        options.write(loss.as_deref(), hasher);
         for assumption in assumptions {
             hasher.field(assumption.as_bytes());
         }
@@ -149,19 +148,19 @@ impl Problem {
     /// # Errors
     /// If the schema has no target, or the loss or the constraint does not fit it.
     pub fn check(self) -> Result<Objective, Error> {
-        let classes = self.classes.check(target_kind(&self.schema)?)?;
+        let options = self.options.check(target_kind(&self.schema)?)?;
         let Problem { schema, loss, penalty, constraint, intercept, assumptions, .. } = self;
         let kind = target_kind(&schema)?;
         let loss = match loss {
             Some(loss) => fitting(&loss.spec(), Arc::clone(&loss), kind)?,
             None => losses::parse(usual_loss(kind).0, class_count(kind))?.into(),
         };
-        let loss = classes.weigh(loss)?;
+        let loss = options.apply(loss)?;
         let shape = Shape { features: schema.width(), outputs: loss.outputs(), intercept };
         let constraint = constraint.unwrap_or_else(|| Constraint::identity(shape.features));
         let regulariser = Arc::new(Regulariser::new(penalty, constraint, shape)?);
         let constant = if intercept { INTERCEPT * schema.line_norm() } else { 0.0 };
-        Ok(Objective { schema, loss, regulariser, constant, classes, assumptions })
+        Ok(Objective { schema, loss, regulariser, constant, options, assumptions })
     }
 }
 
@@ -210,8 +209,8 @@ pub struct Objective {
     pub(crate) regulariser: Arc<Regulariser>,
     /// The constant behind the intercept; 0 where there is none.
     pub(crate) constant: f64,
-    /// What was said of the classes.
-    pub(crate) classes: Classes,
+    /// What was said beside these.
+    pub(crate) options: CheckedOptions,
     /// What the caller takes as given.
     assumptions: Vec<String>,
 }
@@ -224,14 +223,14 @@ impl Objective {
     }
 
     /// What a guarantee relies on beyond what every one does: where a drafted schema came from, that
-    /// what was said of the classes is public, how persons are told apart where they are `unit`, and
+    /// what its options say is public, how persons are told apart where they are `unit`, and
     /// what the caller takes as given.
     pub(crate) fn assumptions(&self, unit: Unit) -> impl Iterator<Item = String> {
-        let classes = self.classes.assumption(!self.loss.weights().is_empty());
+        let options = self.options.assumptions(&*self.loss);
         let own = self.assumptions.iter().cloned();
         origin(&self.schema)
             .into_iter()
-            .chain(classes)
+            .chain(options)
             .chain(told_apart(&self.schema, unit))
             .chain(own)
     }

@@ -231,26 +231,46 @@ impl Spec {
             ..self.clone()
         }
     }
+}
 
-    /// This job with whatever `over` says laid over it: flags win over the file they are given
-    /// with.
-    pub fn overlaid(self, over: Spec) -> Self {
-        /// Every field but those with fields of their own; the build tells of one that is missing.
-        macro_rules! either {
-            ($($field:ident),*) => {
+/// The keys of a job by the runs that have a use for them: every field of [`Spec`] but those with
+/// fields of their own, of which the keys of [`Guarantee`] stand in brackets. The build tells of a
+/// field that is missing.
+macro_rules! keys_by_use {
+    (
+        between_parties: $($always:ident),* [$($own:literal),*];
+        of_one_table: $($sums:ident),* [$($also:literal),*];
+        on_one_table: $($alone:ident),*;
+    ) => {
+        /// The keys of a job that a run between parties has a use for, beside the settings of its
+        /// algorithm. [`SimulationSpec::check`](crate::simulate::SimulationSpec::check) refuses
+        /// every other, or all of its values but one.
+        pub const BETWEEN_PARTIES: &[&str] = &[$(stringify!($always),)* $($own),*];
+
+        /// The keys beside these that an algorithm of one table has a use for between parties.
+        pub const OF_ONE_TABLE: &[&str] = &[$(stringify!($sums),)* $($also),*];
+
+        impl Spec {
+            /// This job with whatever `over` says laid over it: flags win over the file they are
+            /// given with.
+            pub fn overlaid(self, over: Spec) -> Self {
                 Spec {
                     guarantee: over.guarantee.or(self.guarantee),
                     settings: over.settings.or(self.settings),
-                    $($field: over.$field.or(self.$field)),*
+                    $($always: over.$always.or(self.$always),)*
+                    $($sums: over.$sums.or(self.$sums),)*
+                    $($alone: over.$alone.or(self.$alone),)*
                 }
-            };
+            }
         }
-        either! {
-            schema, features, row_norm, classes, target_range, target, user_column, noise,
-            algorithm, loss, curves, penalty, constraint, graph, graph_share, graph_edges, class_weight,
-            class_prior, standard_errors, calibrate, tune, tune_runs, tune_mode, intercept
-        }
-    }
+    };
+}
+
+keys_by_use! {
+    between_parties: schema, features, row_norm, classes, target_range, target, noise, algorithm,
+        loss, curves, penalty, constraint, graph, intercept ["epsilon", "delta", "unit", "seed"];
+    of_one_table: class_weight, class_prior, standard_errors ["adjacency", "public_n"];
+    on_one_table: user_column, graph_share, graph_edges, calibrate, tune, tune_runs, tune_mode;
 }
 
 /// The keys of a job file. What is wrong is said with its line, and the line is not shown: it may

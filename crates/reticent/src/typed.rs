@@ -12,6 +12,7 @@ use crate::fit::Fit;
 use crate::graph::is_private_graph;
 use crate::job::Job;
 use crate::objective::{Problem, loss_for};
+use crate::problem_options::ProblemOptions;
 use crate::solver::Solver;
 use crate::spec::Spec;
 
@@ -84,7 +85,8 @@ impl Spec {
         if let Some(loss) = loss {
             problem = problem.loss(loss);
         }
-        self.with_classes(problem.intercept(self.intercept.unwrap_or(true)))
+        problem.options = ProblemOptions::typed(self)?;
+        Ok(problem.intercept(self.intercept.unwrap_or(true)))
     }
 
     /// The schema with the roles of this job and its curves.

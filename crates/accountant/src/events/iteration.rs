@@ -144,6 +144,25 @@ mod tests {
         (seen + victim + (n - 2.0) * other) / n
     }
 
+    /// Of shifts larger than the noise too: two users hide nothing, and many never more than all but
+    /// their share. (A cost that does not follow the square of µ is larger below µ = 1, where it
+    /// passes for a bound.)
+    #[test]
+    fn a_cost_follows_the_square_of_the_shift() {
+        for mu in [0.2, 1.0, 1.7, 3.0, 20.0] {
+            for order in [1.5, 4.0] {
+                let local = order * mu * mu / 2.0;
+                let cost = |users: u64| {
+                    let event = Iteration::new(mu, users).unwrap();
+                    event.rdp(Adjacency::ReplaceOne).unwrap()(order) / local
+                };
+                assert!((cost(2) - 1.0).abs() < 1e-9, "mu {mu}, order {order}: {}", cost(2));
+                let among = cost(100);
+                assert!((0.01..=1.0 + 1e-9).contains(&among), "mu {mu}, order {order}: {among}");
+            }
+        }
+    }
+
     /// However the cap cuts the walk off: c contributions cost no more than c events.
     #[test]
     fn a_cap_of_contributions_costs_no_more_than_as_many_events() {

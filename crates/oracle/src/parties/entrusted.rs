@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::EntrustKey;
 use super::request::{
-    Direction, Hello, HolderRequest, agreed, bound_to, greeting, marked, write_steps,
+    Direction, HolderGreeting, HolderRequest, agreed, bound_to, greeting, marked, write_steps,
 };
 use crate::gate::{PrivacyModel, private};
 use crate::holder::{Holder, TableHolder};
@@ -72,7 +72,7 @@ impl EntrustedTable {
         let (own, once) = (entropy.key()?, entropy.key()?);
         let (units, features) = (table.units() as u64, table.private.features() as u64);
         let seeded = key.is_seeded();
-        let hello = Hello { key: *own, units, features, drafted, seeded, agreed };
+        let hello = HolderGreeting { key: *own, units, features, drafted, seeded, agreed };
         let bytes = postcard::to_allocvec(&hello).ok().map(zeroize::Zeroizing::new);
         let sealed = bytes.and_then(|bytes| to.receiver.seal(&once, &context, &bytes));
         let sealed = sealed.and_then(|sealed| postcard::to_allocvec(&sealed).ok());

@@ -28,7 +28,9 @@ use crate::refusal::Refusal;
 use crate::sums::TableError;
 use crate::sums::grid::{BITS, MAX_RECORDS};
 pub use entrusted::{EntrustedProgress, EntrustedTable};
-use request::{Direction, Hello, HolderRequest, agreed, bound_to, greeting, read_steps, set_bits};
+use request::{
+    Direction, HolderGreeting, HolderRequest, agreed, bound_to, greeting, read_steps, set_bits,
+};
 
 /// What carries closed requests to the parties and brings their closed answers back. It may lose
 /// them, and the run then ends; it can neither read nor change them.
@@ -99,7 +101,7 @@ impl SumAggregator {
                 ));
             }
             let own = usize::try_from(hello.units).unwrap_or(usize::MAX);
-            seats.push(Seat { line: Line::new(&hello.key), first: units, units: own });
+            seats.push(HeldParty { line: Line::new(&hello.key), first: units, units: own });
             units = units.saturating_add(own);
             (drafted, seeded) = (drafted | hello.drafted, seeded | hello.seeded);
             if *agreed.get_or_insert(hello.agreed) != hello.agreed {
@@ -125,7 +127,7 @@ impl SumAggregator {
         })
     }
 
-    fn hello(&self, party: u32, bytes: &[u8]) -> Option<Hello> {
+    fn hello(&self, party: u32, bytes: &[u8]) -> Option<HolderGreeting> {
         let sealed = postcard::from_bytes(bytes).ok()?;
         let opened = self.receiver.open(&greeting(&self.run, party), &sealed)?;
         postcard::from_bytes(&opened).ok()
@@ -134,7 +136,7 @@ impl SumAggregator {
 
 /// One party, as the aggregator knows it.
 #[derive(Debug)]
-struct Seat {
+struct HeldParty {
     line: Line,
     /// The number of its first unit.
     first: usize,
@@ -145,7 +147,7 @@ struct Seat {
 /// [`Gate::open_held`](crate::Gate::open_held).
 #[derive(Debug)]
 pub struct HeldRows {
-    seats: Vec<Seat>,
+    seats: Vec<HeldParty>,
     units: usize,
     drafted: bool,
     seeded: bool,

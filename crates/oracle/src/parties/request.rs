@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 
 /// A party's greeting: the key of its line, and what the aggregator must know of its rows.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Hello {
+pub(super) struct HolderGreeting {
     pub key: [u8; 32],
     /// As many bytes however many there are.
     #[serde(with = "postcard::fixint::le")]

@@ -11,7 +11,7 @@
 use reticent_problem::Shape;
 use serde::{Deserialize, Serialize};
 
-use super::record_sum::{Over, RecordSum};
+use super::record_sum::{RecordSum, SumScope};
 use super::sum_query::{AskedSum, SumQuery};
 use super::{check_finite, check_noise, wrong};
 use crate::holder::TableHolder;
@@ -146,7 +146,7 @@ pub(super) fn check(of: &[Bins], shape: Shape) -> Result<(), Refusal> {
 pub(super) fn add_up(
     TableHolder { private, pass, .. }: &mut TableHolder,
     of: &[Bins],
-    over: &Over<'_>,
+    over: &SumScope<'_>,
     out: &mut [i64],
 ) {
     pass.entry_sum(&over.of(private.units()), out, |unit, entries| {

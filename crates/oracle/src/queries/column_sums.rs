@@ -15,7 +15,7 @@ use reticent_problem::Shape;
 use serde::Serialize;
 
 use super::count::check_statistic;
-use super::record_sum::{Over, RecordSum};
+use super::record_sum::{RecordSum, SumScope};
 use super::sum_query::{AskedSum, SumQuery};
 use super::{check_noise, wrong};
 use crate::holder::TableHolder;
@@ -101,7 +101,7 @@ pub(super) fn check(features: &[usize], shape: Shape) -> Result<(), Refusal> {
 pub(super) fn add_up(
     TableHolder { private, pass, .. }: &mut TableHolder,
     (features, counted): (&[usize], bool),
-    over: &Over<'_>,
+    over: &SumScope<'_>,
     out: &mut [i64],
 ) {
     let weight = if counted { weight(features) } else { 0.0 };

@@ -17,7 +17,7 @@ use reticent_problem::losses::Loss;
 use serde::Serialize;
 
 use super::ClippedMean;
-use super::record_sum::{Over, RecordSum};
+use super::record_sum::{RecordSum, SumScope};
 use super::sum_query::{AskedSum, SumQuery};
 use crate::holder::TableHolder;
 use crate::refusal::Refusal;
@@ -67,7 +67,7 @@ pub(super) fn add_up(
     TableHolder { private, pass, .. }: &mut TableHolder,
     loss: &dyn Loss,
     (at, index): (&[f64], usize),
-    over: &Over<'_>,
+    over: &SumScope<'_>,
     out: &mut [i64],
 ) {
     pass.vector_sum(&over.of(private.units()), out, |unit, whole, _| {

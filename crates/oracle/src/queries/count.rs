@@ -10,7 +10,7 @@
 use reticent_problem::Shape;
 use serde::Serialize;
 
-use super::record_sum::{Over, RecordSum};
+use super::record_sum::{RecordSum, SumScope};
 use super::sum_query::{AskedSum, SumQuery};
 use super::{check_noise, wrong};
 use crate::holder::TableHolder;
@@ -65,7 +65,7 @@ pub(super) fn check(of: RecordStatistic, at_most: f64, shape: Shape) -> Result<(
 pub(super) fn add_up(
     table: &mut TableHolder,
     (of, at_most): (RecordStatistic, f64),
-    over: &Over<'_>,
+    over: &SumScope<'_>,
     out: &mut [i64],
 ) {
     let counts = |private: &Private, i: usize| f64::from(of.value(private, i) <= at_most);
@@ -76,7 +76,7 @@ pub(super) fn add_up(
 /// mean over its records.
 pub(super) fn add_up_shares(
     TableHolder { private, pass, .. }: &mut TableHolder,
-    over: &Over<'_>,
+    over: &SumScope<'_>,
     out: &mut [i64],
     share: impl Fn(&Private, usize) -> f64 + Sync,
 ) {

@@ -16,7 +16,7 @@ use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 use serde::Serialize;
 
-use super::record_sum::{Over, RecordSum};
+use super::record_sum::{RecordSum, SumScope};
 use super::second_moment::SecondMoment;
 use super::sum_query::{AskedSum, SumQuery};
 use super::{check_noise, check_range, wrong};
@@ -91,7 +91,7 @@ pub(super) fn add_up(
     TableHolder { private, pass, .. }: &mut TableHolder,
     loss: &dyn Loss,
     (at, row_norm, most): (&[f64], f64, f64),
-    over: &Over<'_>,
+    over: &SumScope<'_>,
     out: &mut [i64],
 ) {
     let squares = Squares { row_norm, whole: true };

@@ -17,7 +17,7 @@ use reticent_problem::Shape;
 use serde::Serialize;
 
 use super::check_noise;
-use super::record_sum::{Over, RecordSum};
+use super::record_sum::{RecordSum, SumScope};
 use super::sum_query::{AskedSum, SumQuery};
 use crate::holder::TableHolder;
 use crate::refusal::Refusal;
@@ -97,7 +97,7 @@ impl SumQuery for Errors<'_> {
 pub(super) fn add_up(
     TableHolder { private, pass, .. }: &mut TableHolder,
     (at, counted): (&[f64], bool),
-    over: &Over<'_>,
+    over: &SumScope<'_>,
     out: &mut [i64],
 ) {
     let (weights, len) = (weights(counted), out.len());

@@ -19,7 +19,7 @@ use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 use serde::Serialize;
 
-use super::record_sum::{Over, RecordSum};
+use super::record_sum::{RecordSum, SumScope};
 use super::sum_query::{AskedSum, SumQuery};
 use super::{check_finite, check_noise, wrong};
 use crate::holder::TableHolder;
@@ -206,7 +206,7 @@ pub(super) fn add_up(
     TableHolder { private, pass, .. }: &mut TableHolder,
     loss: &dyn Loss,
     (at, cut, edges): (&[f64], f64, &[f64]),
-    over: &Over<'_>,
+    over: &SumScope<'_>,
     out: &mut [i64],
 ) {
     let histogram = Histogram { at, cut, edges, noise_multiplier: 0.0 };

@@ -17,7 +17,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 use reticent_problem::Shape;
 use serde::Serialize;
 
-use super::record_sum::{Over, RecordSum};
+use super::record_sum::{RecordSum, SumScope};
 use super::sum_query::{AskedSum, SumQuery};
 use super::{check_finite, check_noise, check_range, wrong};
 use crate::holder::TableHolder;
@@ -94,7 +94,7 @@ pub(super) fn check(line: &[f64; 2], most: f64, shape: Shape) -> Result<(), Refu
 pub(super) fn add_up(
     TableHolder { private, pass, .. }: &mut TableHolder,
     (at, line, most): (&[f64], &[f64; 2], f64),
-    over: &Over<'_>,
+    over: &SumScope<'_>,
     out: &mut [i64],
 ) {
     pass.vector_sum(&over.of(private.units()), out, |unit, whole, _| {

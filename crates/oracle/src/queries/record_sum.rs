@@ -205,7 +205,7 @@ impl RecordSum<'_> {
         out: &mut [i64],
     ) {
         let grid = self.grid(table.private.shape(loss.outputs()));
-        let over = Over { clip: self.clip(), grid, chosen };
+        let over = SumScope { clip: self.clip(), grid, chosen };
         match self {
             RecordSum::Gradient { at, clip } => {
                 gradient::add_up(table, loss, (Slopes::At(at), *clip), chosen, out);
@@ -244,16 +244,16 @@ impl RecordSum<'_> {
 }
 
 /// What a sum of vectors is over.
-pub(super) struct Over<'a> {
+pub(super) struct SumScope<'a> {
     clip: f64,
     pub grid: Grid,
     chosen: Option<&'a [u32]>,
 }
 
-impl<'a> Over<'a> {
+impl<'a> SumScope<'a> {
     /// Those of so many units.
     pub fn of(&self, units: usize) -> crate::sums::Vectors<'a> {
-        let Over { clip, grid, chosen } = *self;
+        let SumScope { clip, grid, chosen } = *self;
         crate::sums::Vectors { units, chosen, clip, grid }
     }
 }

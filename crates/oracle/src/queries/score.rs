@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::check_noise;
 use super::count::add_up_shares;
-use super::record_sum::{Over, RecordSum};
+use super::record_sum::{RecordSum, SumScope};
 use super::sum_query::{AskedSum, SumQuery};
 use crate::holder::TableHolder;
 use crate::refusal::Refusal;
@@ -57,7 +57,7 @@ pub(super) fn add_up(
     table: &mut TableHolder,
     loss: &dyn Loss,
     at: &[f64],
-    over: &Over<'_>,
+    over: &SumScope<'_>,
     out: &mut [i64],
 ) {
     let (kind, outputs) = (loss.target(), loss.outputs());

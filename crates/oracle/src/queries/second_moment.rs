@@ -19,7 +19,7 @@ use std::ops::RangeInclusive;
 use reticent_problem::Shape;
 use serde::Serialize;
 
-use super::record_sum::{Over, RecordSum};
+use super::record_sum::{RecordSum, SumScope};
 use super::sum_query::{AskedSum, SumQuery};
 use super::{check_noise, check_range};
 use crate::holder::TableHolder;
@@ -101,7 +101,7 @@ pub(super) fn check(row_norm: f64, whole: bool, shape: Shape) -> Result<(), Refu
 pub(super) fn add_up(
     TableHolder { private, pass, .. }: &mut TableHolder,
     squares: Squares,
-    over: &Over<'_>,
+    over: &SumScope<'_>,
     out: &mut [i64],
 ) {
     pass.square_sum(private, squares, &over.of(private.units()), out, |_| 1.0);

@@ -95,7 +95,7 @@ impl Simulation {
         self.check_neighbours()?;
         let Guarantee { unit, seed, delta, .. } = self.guarantee;
         let objective = self.problem.check()?;
-        objective.check_alike()?;
+        objective.options.refuse_between_parties(&*objective.loss)?;
         // Records that are dealt have no owner, unless the schema says that they have; where each
         // party is a user, the user is protected.
         let owned = self.split.is_none() || objective.schema.user().is_some();

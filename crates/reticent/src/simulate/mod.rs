@@ -29,4 +29,6 @@ pub use reticent_oracle::Skew;
 pub use reticent_runtime::{Failures, Traffic};
 pub use run::{CheckpointOptions, ReadySimulation, Simulated};
 pub use simulation::Simulation;
-pub use spec::{BETWEEN_PARTIES, OF_ONE_TABLE, Parties, SimulationSpec};
+pub use spec::{Parties, SimulationSpec};
+
+pub use crate::spec::{BETWEEN_PARTIES, OF_ONE_TABLE};

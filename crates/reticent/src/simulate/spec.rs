@@ -18,37 +18,10 @@ use super::usual::{Unnamed, usual};
 use crate::curves::Curves;
 use crate::error::Error;
 use crate::graph::is_private_graph;
-use crate::spec::{Spec, keys, text_beside};
-
-/// The keys of a job that a run between parties has a use for, beside the settings of its algorithm.
-/// [`SimulationSpec::check`] refuses every other, or all of its values but one.
-pub const BETWEEN_PARTIES: [&str; 18] = [
-    "schema",
-    "features",
-    "row_norm",
-    "classes",
-    "target_range",
-    "target",
-    "epsilon",
-    "delta",
-    "unit",
-    "noise",
-    "algorithm",
-    "loss",
-    "curves",
-    "penalty",
-    "constraint",
-    "graph",
-    "intercept",
-    "seed",
-];
+use crate::spec::{BETWEEN_PARTIES, OF_ONE_TABLE, Spec, keys, text_beside};
 
 /// Keys that are refused where their values are known.
 const LOOKED_AT: [&str; 3] = ["adjacency", "public_n", "user_column"];
-
-/// The keys beside these that an algorithm of one table has a use for between parties.
-pub const OF_ONE_TABLE: [&str; 5] =
-    ["adjacency", "public_n", "class_weight", "class_prior", "standard_errors"];
 
 /// What to run between whom, in words: [`SimulationSpec::simulation`] makes a [`Simulation`] of it.
 ///
@@ -245,7 +218,7 @@ impl SimulationSpec {
         // Whatever else has no use here is refused, whoever adds it to a job.
         let keys = toml::Table::try_from(spec).map_err(Error::spec_form)?;
         let has_use = |key: &str| {
-            [&BETWEEN_PARTIES[..], &LOOKED_AT].concat().contains(&key)
+            [BETWEEN_PARTIES, &LOOKED_AT].concat().contains(&key)
                 || held && OF_ONE_TABLE.contains(&key)
                 || Settings::named(key).is_some()
         };
