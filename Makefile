@@ -11,7 +11,7 @@ WHOLE := --locked --workspace --features reticent/arrow,reticent/ndarray
 .DEFAULT_GOAL := help
 .PHONY: help demo check test full tools format lint features package supply-chain docs unit seeded-bugs exports pages \
 	python python-oldest semver mutants wheel book reproduce reproduce-quick fuzz msrv nightly bench bench-utility \
-	bench-coverage bench-python bench-peers bench-network notebooks build dist flower soak
+	bench-coverage bench-python bench-peers bench-network notebooks build dist flower ray soak
 
 help: ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -43,6 +43,7 @@ full: test ## Before a release: `test`, every feature alone, packages, old sciki
 	$(MAKE) mutants
 	$(MAKE) nightly
 	$(MAKE) flower
+	$(MAKE) ray
 	$(MAKE) soak
 
 # rustup may be absent where Rust came from a distribution; then its components come from there too.
@@ -171,6 +172,12 @@ flower: ## Run Reticent through a real Flower (flwr, which it installs; minutes)
 	$(CARGO) build $(WHOLE) --bin reticent
 	@command -v python3 >/dev/null || { echo "skipped: Flower, because there is no python3 here"; exit 0; }; \
 	python3 python/flower.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent" --venv "$${CARGO_TARGET_DIR:-target}/flower-venv"
+
+# Actors that are killed, sweeps and audits, in a network namespace with loopback alone; skipped by name without the right to one.
+ray: ## Test the Python package on a real Ray (which it installs; minutes)
+	$(CARGO) build $(WHOLE) --lib --bin reticent
+	@command -v python3 >/dev/null || { echo "skipped: Ray, because there is no python3 here"; exit 0; }; \
+	python3 python/ray_cluster.py --target "$${CARGO_TARGET_DIR:-target}/debug" --venv "$${CARGO_TARGET_DIR:-target}/ray-venv"
 
 # Members are killed at random moments, again and again, over both links; bounded to ten minutes.
 soak: ## Kill members of runs on a network at random for ten minutes (SOAK_SECONDS=N): same model, paid once
