@@ -41,9 +41,10 @@ def table(folder, columns, rows=16):
     with open(file, "w") as out:
         for i in range(rows):
             values = " ".join(f"{j + 1}:{value:.3f}" for j, value in enumerate(rng.uniform(-1, 1, columns)))
-            out.write(f"{'+1' if i % 2 else '-1'} {values}\n")
+            out.write(f"{'1' if i % 2 else '-1'} {values}\n")
     schema = folder / f"{columns}.toml"
-    schema.write_text(f'row_norm = 1\nfeatures = {columns}\n[target]\nclasses = ["-1", "+1"]\n')
+    target = '[[column]]\nname = "label"\nkind = "target"\nclasses = [-1, 1]\n'
+    schema.write_text(f"row_norm = 1.0\nfeatures = {columns}\n{target}")
     return file, schema
 
 

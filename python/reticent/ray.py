@@ -119,7 +119,7 @@ def is_encrypted() -> bool:
 
 
 def is_local() -> bool:
-    """Whether all of the cluster is this machine, at an address that no other machine reaches."""
+    """Whether all of the cluster is this machine, and its processes talk over loopback."""
     nodes = [node for node in ray.nodes() if node["Alive"]]
     return len(nodes) == 1 and nodes[0]["NodeManagerAddress"] in ("127.0.0.1", "::1")
 

@@ -117,9 +117,7 @@ pub fn perform<'a, R: Payable>(
     let mut store = Store::open(&payer.path).map_err(Failure::Budget)?;
     let user = bill.user(&payer, &store)?;
     let table = match rows.into() {
-        PaidRows::Memory(rows) => {
-            Paid::Memory { rows, people: payer.disjoint_people.as_deref() }
-        }
+        PaidRows::Memory(rows) => Paid::Memory { rows, people: payer.disjoint_people.as_deref() },
         PaidRows::Files(files) => Paid::Files(files),
     };
     let bill = payment::Bill {

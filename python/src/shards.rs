@@ -59,17 +59,15 @@ impl PyShard {
         sharding: ShardingRequest,
         number: usize,
     ) -> PyResult<Self> {
-        let read: Result<Shard, Failure> = detached(py, || {
-            Ok(request.fit()?.check()?.shard(&sharding.sharding(), number)?)
-        })?;
+        let read: Result<Shard, Failure> =
+            detached(py, || Ok(request.fit()?.check()?.shard(&sharding.sharding(), number)?))?;
         Ok(PyShard(Mutex::new(read?)))
     }
 
     /// The answer to a request of the driver.
     fn answer<'py>(&self, py: Python<'py>, request: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-        let said = detached(py, || {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).answer(request)
-        })?;
+        let said =
+            detached(py, || self.0.lock().unwrap_or_else(PoisonError::into_inner).answer(request))?;
         // In the words of the gate, which say nothing about rows.
         let said = said.map_err(|why| PyValueError::new_err(why.to_string()))?;
         Ok(PyBytes::new(py, &said))
@@ -109,12 +107,14 @@ impl Shards for PythonShards {
 
     fn ask(&self, requests: &[(usize, &[u8])]) -> Result<Vec<Vec<u8>>, Refusal> {
         Python::attach(|py| {
-            self.carry(py, requests).map_err(|error| match error.is_instance_of::<PyKeyboardInterrupt>(py) {
-                true => Refusal::Stopped,
-                // What it was is chained to the error by whoever has the engine.
-                false => {
-                    let name = error.get_type(py).name().map(|name| name.to_string());
-                    Refusal::ShardEngine(name.unwrap_or_default())
+            self.carry(py, requests).map_err(|error| {
+                match error.is_instance_of::<PyKeyboardInterrupt>(py) {
+                    true => Refusal::Stopped,
+                    // What it was is chained to the error by whoever has the engine.
+                    false => {
+                        let name = error.get_type(py).name().map(|name| name.to_string());
+                        Refusal::ShardEngine(name.unwrap_or_default())
+                    }
                 }
             })
         })

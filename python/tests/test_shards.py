@@ -104,7 +104,7 @@ def bits(found):
 def by_command_line(folder, *more, table="all.csv", schema="s.toml", penalty="none"):
     out = folder / "by-cli"
     command = [CLI, "fit", folder / table, "--schema", folder / schema, "--epsilon", "2", "--delta", "1e-6",
-               "--seed", "5", "--penalty", penalty, "--out", out, "--overwrite", *more]
+               "--seed", "5", "--penalty", penalty, "--out", out, *more]
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     with warnings.catch_warnings():
@@ -258,7 +258,7 @@ def test_a_shard_that_lies_about_its_size_is_refused(files):
 
 
 def test_what_is_paid(files, tmp_path):
-    budget = reticent.Budget.create(tmp_path / "budget", epsilon=3.0, delta=1e-5)
+    budget = reticent.Budget.create(tmp_path / "budget", epsilon=2.5, delta=1e-5)
     paid = model(files, random_state=None, budget=budget)
     fitted(paid, files / "all.csv", shards=2, engine=Here())
     assert paid.certificate_.certified and paid.certificate_.epsilon() <= 2.0

@@ -99,7 +99,9 @@ pub enum Refusal {
         why: &'static str,
     },
     /// What carries requests to shards has none of their answers.
-    #[error("the workers that hold the shards of the table were not reached: {0}; nothing was answered")]
+    #[error(
+        "the workers that hold the shards of the table were not reached: {0}; nothing was answered"
+    )]
     ShardEngine(String),
     /// The caller has stopped the run: no fault of the query's, and no function of the data.
     #[error("the run was stopped before its end")]

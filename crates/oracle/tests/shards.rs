@@ -147,11 +147,16 @@ fn shards_answer_with_the_bits_of_one_table() {
 /// Every worker reads one table and keeps its part: records in their order, whole persons.
 #[test]
 fn one_table_is_split_without_a_record_lost_or_a_person_cut() {
-    for (unit, of) in [(Unit::Record, 1), (Unit::Record, 4), (Unit::Record, 40), (Unit::User, 3), (Unit::User, 14)] {
+    for (unit, of) in [
+        (Unit::Record, 1),
+        (Unit::Record, 4),
+        (Unit::Record, 40),
+        (Unit::User, 3),
+        (Unit::User, 14),
+    ] {
         let opening = opening(Adjacency::ReplaceOne, unit);
         let whole = || table(0, 30, unit == Unit::User);
-        let mut pooled =
-            Gate::open(whole().into(), loss(), &opening, Entropy::seeded(4)).unwrap();
+        let mut pooled = Gate::open(whole().into(), loss(), &opening, Entropy::seeded(4)).unwrap();
         let shards: Vec<Shard> = (0..of).map(|k| shard(whole(), &opening, (k, of, true))).collect();
         let mut gate = gate(enrol(shards, &opening, AS_THEY_ARE).unwrap(), &opening);
         let expected = in_a_basis(&mut pooled).unwrap();
@@ -161,7 +166,8 @@ fn one_table_is_split_without_a_record_lost_or_a_person_cut() {
             pooled.set_basis(None).unwrap();
             let sampling = Sampling::Poisson(0.4);
             let mean = ClippedMean { clip: 0.4, noise_multiplier: 1.5, sampling };
-            let ask = |gate: &mut Gate| gate.ask(&Gradient { at: &[0.1; 4], mean }).unwrap().into_inner();
+            let ask =
+                |gate: &mut Gate| gate.ask(&Gradient { at: &[0.1; 4], mean }).unwrap().into_inner();
             assert_eq!(ask(&mut gate), ask(&mut pooled), "a sample, {of} shards");
         }
     }
@@ -288,7 +294,11 @@ fn a_worker_of_another_kind_is_refused_before_a_row_is_asked_for() {
     let with = |shard| enrol(vec![first(), shard], &own, AS_THEY_ARE);
     assert!(with(second(&own, seat(1), &BUILD, 51)).is_ok());
     refused(with(second(&own, seat(1), &[5; 32], 51)), 1, "another build");
-    refused(with(second(&opening(Adjacency::AddRemove, Unit::Record), seat(1), &BUILD, 51)), 1, "other terms");
+    refused(
+        with(second(&opening(Adjacency::AddRemove, Unit::Record), seat(1), &BUILD, 51)),
+        1,
+        "other terms",
+    );
     refused(with(second(&own, seat(0), &BUILD, 51)), 1, "seat");
     // The file of the first shard.
     refused(with(second(&own, seat(1), &BUILD, 50)), 1, "twice");
@@ -335,7 +345,8 @@ fn lengths_do_not_tell_sizes() {
         let opening = opening(Adjacency::AddRemove, Unit::Record);
         let heard = Arc::<Mutex<Vec<(usize, usize)>>>::default();
         let shards = Mutex::new((0, parts(cuts, &opening)));
-        let engine = Workers { shards, before: |_, _| (), after: |_, _| (), heard: Arc::clone(&heard) };
+        let engine =
+            Workers { shards, before: |_, _| (), after: |_, _| (), heard: Arc::clone(&heard) };
         let terms = (&opening, &*loss());
         let rows = ShardedRows::enrol(Box::new(engine), terms, (COLUMNS, &BUILD)).unwrap();
         let mut gate = gate(rows, &opening);

@@ -73,7 +73,11 @@ impl Sharding {
     fn check(&self) -> Result<(), Error> {
         let count = self.files.len();
         if count == 0 || u32::try_from(count).is_err() {
-            return Err(Error::value("shards", count, "a number from 1 to 4,294,967,295 is needed"));
+            return Err(Error::value(
+                "shards",
+                count,
+                "a number from 1 to 4,294,967,295 is needed",
+            ));
         }
         if let Some(k) = self.files.iter().position(Vec::is_empty) {
             return Err(Error::value("data", format!("shard {k}"), "it has no file; leave it out"));
@@ -108,7 +112,9 @@ impl Sharding {
         }
         all.push("every worker runs this program on the rows that it has read: that it does is checked against mistakes and faults, not against a worker that lies".to_owned());
         if unit == Unit::User {
-            all.push("all rows of a person are in one shard, which was checked by the ids".to_owned());
+            all.push(
+                "all rows of a person are in one shard, which was checked by the ids".to_owned(),
+            );
         }
         all
     }
@@ -152,7 +158,8 @@ fn check_task(task: &Task) -> Result<(), Error> {
     }
     if opening.unit == Unit::User {
         let plan = task.rehearse(terms, &public, &Noise::alone(1.0))?;
-        let drawn = |entry: &LedgerEntry| !matches!(entry.event().mechanism(), Mechanism::Gaussian(_));
+        let drawn =
+            |entry: &LedgerEntry| !matches!(entry.event().mechanism(), Mechanism::Gaussian(_));
         if sampling != Sampling::Full || plan.entries().iter().any(drawn) {
             let why = "who is drawn is told to a shard in a bit for each of its persons, and who is in which shard follows from all \
                        of them; use `sampling = full`";

@@ -142,7 +142,9 @@ fn steps_digest(steps: &[u8]) -> Digest {
 
 /// Stands for a basis; all zero for rows as they came.
 pub(super) fn basis_digest(images: Option<&[f64]>) -> Digest {
-    images.map(|images| Hasher::new("reticent shard basis").numbers(images).finish()).unwrap_or_default()
+    images
+        .map(|images| Hasher::new("reticent shard basis").numbers(images).finish())
+        .unwrap_or_default()
 }
 
 pub(super) fn write_answer(

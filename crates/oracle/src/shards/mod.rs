@@ -229,9 +229,7 @@ impl ShardedRows {
         let answers = self.engine.ask(asked)?;
         match answers.len() == asked.len() {
             true => Ok(answers),
-            false => {
-                Err(Refusal::ShardEngine("it brought another number of answers".to_owned()))
-            }
+            false => Err(Refusal::ShardEngine("it brought another number of answers".to_owned())),
         }
     }
 
@@ -300,7 +298,10 @@ fn check_sizes(hellos: &[ShardHello]) -> Result<(), Refusal> {
     }
     for (k, hello) in hellos.iter().enumerate() {
         if hello.seat.split && hello.whole != total(|hello| hello.units) {
-            return Err(refused(k, "has a part of the table that does not go together with the others'"));
+            return Err(refused(
+                k,
+                "has a part of the table that does not go together with the others'",
+            ));
         }
     }
     Ok(())
@@ -312,7 +313,10 @@ fn check_files(hellos: &[ShardHello]) -> Result<(), Refusal> {
     for (k, hello) in hellos.iter().enumerate() {
         if hello.seat.split {
             if hello.files != hellos[0].files {
-                return Err(refused(k, "has read other files than the first shard; all split one table"));
+                return Err(refused(
+                    k,
+                    "has read other files than the first shard; all split one table",
+                ));
             }
         } else if !hello.files.iter().all(|file| met.insert(file)) {
             let why = "has a file that it or another shard has too: its records would count twice";
