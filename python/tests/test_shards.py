@@ -271,6 +271,20 @@ def test_what_is_paid(files, tmp_path):
         fitted(model(files, random_state=None, budget=budget), files / "all.csv", shards=1, engine=Here())
 
 
+def test_a_file_that_is_changed_before_it_is_paid_for_is_refused(files, tmp_path):
+    """The workers have read it, and the budget would know the table by other bytes."""
+
+    def changed(engine):
+        if engine.asked == 1:
+            write(files / "all.csv", 598)
+
+    budget = reticent.Budget.create(tmp_path / "budget", epsilon=2.5, delta=1e-5)
+    paid = model(files, random_state=None, budget=budget)
+    with pytest.raises(ValueError, match="changed since the workers"):
+        fitted(paid, files / "all.csv", shards=2, engine=Here(before=changed))
+    assert budget.jobs == []
+
+
 def test_who_stops_is_told_what_was_spent(files):
     def interrupted(engine):
         if engine.asked == 4:

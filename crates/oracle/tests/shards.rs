@@ -173,6 +173,46 @@ fn one_table_is_split_without_a_record_lost_or_a_person_cut() {
     }
 }
 
+/// The worst that one unit can do, in a shard of its own or among others: one clip if it comes or goes, two
+/// if it takes another's place; also if it moves others to another shard.
+#[test]
+fn one_record_moves_the_sum_of_all_shards_by_no_more_than_is_counted() {
+    let clip = 0.4;
+    let mean = ClippedMean { clip, noise_multiplier: 0.0, sampling: Sampling::Full };
+    let far = |from: usize, to: usize, target: f64| {
+        let mut rows = table(from, to, false);
+        let Rows::Dense(dense) = &mut rows.rows else { unreachable!() };
+        dense.push_sparse(&[0, 1, 2], &[1e6, -1e6, 1e6]);
+        rows.targets.push(target);
+        rows
+    };
+    let sum = |parts: Vec<Table>, split: bool, adjacency| {
+        let opening = opening(adjacency, Unit::Record);
+        let of = parts.len() as u32;
+        let made =
+            parts.into_iter().zip(0..).map(|(rows, k)| shard(rows, &opening, (k, of, split)));
+        let mut gate = gate(enrol(made.collect(), &opening, AS_THEY_ARE).unwrap(), &opening);
+        let n = gate.terms().population() as f64;
+        let mean = gate.ask(&Gradient { at: &[0.0; 4], mean }).unwrap().into_inner();
+        mean.into_iter().map(|mean| mean * n).collect::<Vec<f64>>()
+    };
+    let moved = |a: Vec<f64>, b: Vec<f64>| {
+        a.iter().zip(&b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+    };
+    let some = || table(0, 12, false);
+    for from in [30, 20] {
+        let [one, two] = [1.0, -1.0]
+            .map(|target| sum(vec![some(), far(from, 30, target)], false, Adjacency::ReplaceOne));
+        let moved = moved(one, two);
+        assert!(moved <= 2.0 * clip * (1.0 + 1e-9) && moved > 1.99 * clip, "{moved}");
+    }
+    // Of one table in three sections: without its last record others are elsewhere.
+    let [one, none] = [far(0, 12, 1.0), table(0, 12, false)]
+        .map(|rows| sum(vec![rows.clone(), rows.clone(), rows], true, Adjacency::AddRemove));
+    let moved = moved(one, none);
+    assert!(moved <= clip * (1.0 + 1e-9) && moved > 0.99 * clip, "{moved}");
+}
+
 /// A worker that is started anew has read its rows again and lost its basis: the same bits.
 #[test]
 fn a_worker_that_is_started_anew_changes_no_bit() {
@@ -355,8 +395,7 @@ fn lengths_do_not_tell_sizes() {
         let mean = ClippedMean { clip: 0.4, noise_multiplier: 1.5, sampling };
         let sampled = gate.ask(&Gradient { at: &[0.0; 4], mean }).unwrap_err();
         assert!(matches!(sampled, Refusal::SampleTellsSizes), "{sampled}");
-        let heard = heard.lock().unwrap().clone();
-        heard
+        heard.lock().unwrap().clone()
     };
     assert_eq!(lengths(&[0, 1, 2]), lengths(&[0, 11, 30]));
 }

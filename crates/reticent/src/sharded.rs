@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use reticent_accountant::{Adjacency, LedgerEntry, Mechanism, Unit};
 use reticent_admm::unwatched;
-use reticent_oracle::tables::ReadOptions;
+use reticent_oracle::tables::{ReadOptions, content};
 use reticent_oracle::{
     Digest, Oracle, PrivateTable, Refusal, Rehearsal, Sampling, Shard, ShardSeat, ShardedRows,
     Shards, count_persons,
@@ -224,15 +224,7 @@ impl Job {
         run.enter(Stage::Reading)?;
         let own = (schema.width(), &sharding.build);
         let rows = ShardedRows::enrol(engine, (&protection.opening, &**loss), own)?;
-        if protection.opening.unit == Unit::User && !sharding.split {
-            let folder = std::env::temp_dir();
-            let persons = count_persons(&sharding.table(), sharding.reading, schema, &folder)??;
-            if !rows.holds(persons) {
-                let why = "a person has rows in two of them, and would count as two persons; bring the rows of each person into \
-                           one file, or give all files as one table for the library to deal (`shards = N`)";
-                return Err(Error::value("data", "files of shards", why));
-            }
-        }
+        self.check_rows(&rows, sharding, run)?;
         let gate = protection.open_sharded(rows, Arc::clone(loss))?;
         let terms = *gate.terms();
         run.enter(Stage::Calibrating)?;
@@ -240,5 +232,39 @@ impl Job {
         let records = public.then(|| terms.population());
         let trusted = sharding.trusted(terms.unit());
         self.ready_sharded(gate, records, trusted)
+    }
+
+    /// Refuses a person in two shards, and files that were changed since the workers have read them where
+    /// that matters: to persons who are counted here, and to a budget that knows the table by its files.
+    fn check_rows(
+        &self,
+        rows: &ShardedRows,
+        sharding: &Sharding,
+        run: &Run<'_>,
+    ) -> Result<(), Error> {
+        let Ground { schema, protection, .. } = self.procedure().ground();
+        let (key, table) = (&sharding.key, sharding.table());
+        let read = if protection.opening.unit == Unit::User && !sharding.split {
+            let folder = std::env::temp_dir();
+            let counted = count_persons(&table, sharding.reading, schema, (&folder, key))?;
+            let (persons, read) = counted?;
+            if !rows.are(persons) {
+                let why = "a person has rows in two of them, and would count as two persons; bring the rows of each person into \
+                           one file, or give all files as one table for the library to deal (`shards = N`)";
+                return Err(Error::value("data", "files of shards", why));
+            }
+            read
+        } else if run.is_paid() {
+            table.iter().map(|file| content(file, key)).collect::<Result<_, _>>()?
+        } else {
+            return Ok(());
+        };
+        match rows.have_read(&read) {
+            true => Ok(()),
+            false => {
+                let why = "a file was changed since the workers have read it, or is another one on their machines; run again";
+                Err(Error::value("data", "files of shards", why))
+            }
+        }
     }
 }

@@ -151,15 +151,14 @@ fn samples_standard_errors_and_recalibration_have_the_bits_of_the_fit_in_memory(
 #[test]
 fn what_is_not_proven_for_shards_is_refused_before_a_row_is_read() {
     let folder = folder();
-    let weighted =
-        SCHEMA.replace("name = 'age'", "name = 'age'") + "kind = 'weight'\nupper = 300\n";
+    let weighted = format!("{SCHEMA}kind = 'weight'\nupper = 300\n");
     std::fs::write(folder.path().join("weights.toml"), weighted).unwrap();
     let sampled = "algorithm = 'dp-sgd'\niterations = 3\nsampling = 'poisson:0.1'\n";
     for (schema, text, word) in [
         ("users", sampled.to_owned(), "persons"),
         ("records", format!("{sampled}adjacency = 'add-remove'\npublic_n = 900\n"), "add-remove"),
         ("records", "algorithm = 'exact'\n".to_owned(), "more than sums"),
-        ("records", "algorithm = 'dp-sgd'\n[tune]\niterations = [2, 3]\n".to_owned(), "iterates"),
+        ("records", "algorithm = 'dp-sgd'\ntune = ['iterations=[2,3]']\n".to_owned(), "iterates"),
         ("weights", String::new(), "weights"),
     ] {
         let job = job(folder.path(), &format!("schema = '{schema}.toml'\n{text}")).unwrap();

@@ -105,7 +105,7 @@ impl ShardRequest<'static> {
 /// What a shard says.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum ShardReply {
-    Hello(ShardHello),
+    Hello(Box<ShardHello>),
     /// The basis is set.
     Basis,
     /// It is without the basis that the sum is in.

@@ -25,6 +25,7 @@ use reticent_noise::Digest;
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
+use crate::cached_table::CachedTable;
 use crate::gate::PrivacyModel;
 use crate::holder::Holder;
 use crate::parties::{agreed, set_bits};
@@ -70,6 +71,8 @@ pub struct ShardedRows {
     shards: Vec<EnrolledShard>,
     units: usize,
     drafted: bool,
+    /// What was read, file by file.
+    files: Vec<Digest>,
     agreed: Digest,
     native: Shape,
     /// The basis that the rows are in, where they are not as they came.
@@ -116,10 +119,14 @@ impl ShardedRows {
         check_files(&hellos)?;
         let native = Shape { features, outputs: 1, intercept: opening.intercept != 0.0 };
         let drafted = hellos.iter().any(|hello| hello.drafted);
+        // All of them have read the same where they split one table.
+        let parts = if hellos[0].seat.split { 1 } else { hellos.len() };
+        let files = hellos.iter().take(parts).flat_map(|hello| hello.files.clone()).collect();
         let mut rows = ShardedRows {
             shards,
             units: first,
             drafted,
+            files,
             agreed,
             native,
             basis: None,
@@ -130,9 +137,14 @@ impl ShardedRows {
         Ok(rows)
     }
 
-    /// How many units there are: no release of theirs, and for whoever compares it with another count.
-    pub fn holds(&self, units: usize) -> bool {
+    /// Whether there are so many units: for whoever has counted them otherwise.
+    pub fn are(&self, units: usize) -> bool {
         self.units == units
+    }
+
+    /// Whether this is what the workers have read, file by file, under the key of the run.
+    pub fn have_read(&self, files: &[Digest]) -> bool {
+        self.files == files
     }
 
     pub(crate) fn drafted_the_schema(&self) -> bool {
@@ -282,7 +294,7 @@ fn greeted(k: usize, asked: &[u8], answer: &[u8]) -> Result<(Digest, ShardHello)
     let found = read_answer(asked, answer).ok_or_else(|| refused(k, CHANGED))?;
     match found.reply {
         ShardReply::Hello(hello) if hello.identity()? == found.identity => {
-            Ok((found.identity, hello))
+            Ok((found.identity, *hello))
         }
         _ => Err(refused(k, CHANGED)),
     }
@@ -326,8 +338,9 @@ fn check_files(hellos: &[ShardHello]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// How many persons the files have, as one table: as many as the shards of these files together, or a
-/// person is with two of them. The table goes through a cache file in `folder`, not through memory.
+/// How many persons files have as one table, and what each file holds under `key`. Shards of these files
+/// have as many together, or a person is with two of them. The table goes through a cache file in
+/// `folder`, not through memory.
 ///
 /// # Errors
 /// If the files cannot be read, or say of nobody whose a row is.
@@ -335,11 +348,11 @@ pub fn count_persons(
     paths: &[PathBuf],
     reading: ReadOptions,
     schema: &Schema,
-    folder: &Path,
-) -> Result<Result<usize, Refusal>, DataError> {
-    let schema = schema.with_roles(None, None)?;
-    let (rows, _) = reticent_data::cache(paths, reading, &schema, folder)?;
-    let counted = || Ok(rows.by_person()?.ok_or(TableError::NoUsers)?.units());
+    (folder, key): (&Path, &[u8; 32]),
+) -> Result<Result<(usize, Vec<Digest>), Refusal>, DataError> {
+    let (table, files) = CachedTable::load_known(paths, reading, schema, folder, key)?;
+    let counted =
+        || Ok((table.into_rows().by_person()?.ok_or(TableError::NoUsers)?.units(), files));
     Ok(counted())
 }
 
@@ -385,3 +398,6 @@ impl Holder for ShardedRows {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

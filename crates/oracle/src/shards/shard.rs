@@ -100,7 +100,9 @@ impl Shard {
         let (asked, drawn) = ShardRequest::unpack(request).ok_or_else(none)?;
         let mut steps = Vec::new();
         let reply = match asked {
-            ShardRequest::Hello if drawn.is_empty() => ShardReply::Hello(self.hello.clone()),
+            ShardRequest::Hello if drawn.is_empty() => {
+                ShardReply::Hello(Box::new(self.hello.clone()))
+            }
             ShardRequest::Basis(images) if drawn.is_empty() => {
                 check_basis(images.as_deref(), self.table.native_width())?;
                 self.table.set_basis(images.as_deref())?;
