@@ -13,27 +13,25 @@
 //! started anew goes on where it has the same rows, the same program and the same arithmetic, and
 //! ends the run where it has not. Proof: proofs/holders.md.
 
+mod enrolment;
 mod message;
 mod self_test;
 mod shard;
 
-use std::collections::HashSet;
-use std::path::{Path, PathBuf};
-
-use reticent_data::{DataError, ReadOptions, Schema};
 use reticent_noise::Digest;
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
-use crate::cached_table::CachedTable;
 use crate::gate::PrivacyModel;
 use crate::holder::Holder;
 use crate::parties::{agreed, set_bits};
 use crate::queries::RecordSum;
 use crate::refusal::Refusal;
-use crate::sums::grid::{BITS, MAX_RECORDS};
-use crate::sums::{RecordStatistic, TableError};
-use message::{ShardHello, ShardReply, ShardRequest, basis_digest, read_answer};
+use crate::sums::RecordStatistic;
+use crate::sums::grid::BITS;
+pub use enrolment::count_persons;
+use enrolment::{check_files, check_sizes, greeted};
+use message::{ShardReply, ShardRequest, basis_digest, read_answer};
 pub use self_test::self_test;
 pub use shard::{Shard, ShardSeat};
 
@@ -288,73 +286,6 @@ const CHANGED: &str = "gave an answer that was changed on its way, or is to anot
 const OTHER_ANSWER: &str = "gave an answer that its rows cannot have";
 const REPLACED: &str = "was replaced by a worker with other rows, of another program or of another arithmetic; give every machine the \
                         same files and the same package, and run again";
-
-/// What a worker enrols with.
-fn greeted(k: usize, asked: &[u8], answer: &[u8]) -> Result<(Digest, ShardHello), Refusal> {
-    let found = read_answer(asked, answer).ok_or_else(|| refused(k, CHANGED))?;
-    match found.reply {
-        ShardReply::Hello(hello) if hello.identity()? == found.identity => {
-            Ok((found.identity, *hello))
-        }
-        _ => Err(refused(k, CHANGED)),
-    }
-}
-
-/// Refuses more rows than sums are exact for, and shards of one table that do not add up to it.
-fn check_sizes(hellos: &[ShardHello]) -> Result<(), Refusal> {
-    let total = |size: fn(&ShardHello) -> u64| {
-        hellos.iter().fold(0_u64, |sum, hello| sum.saturating_add(size(hello)))
-    };
-    if total(|hello| hello.records).max(total(|hello| hello.units)) > MAX_RECORDS as u64 {
-        return Err(TableError::TooManyRecords { allowed: MAX_RECORDS }.into());
-    }
-    for (k, hello) in hellos.iter().enumerate() {
-        if hello.seat.split && hello.whole != total(|hello| hello.units) {
-            return Err(refused(
-                k,
-                "has a part of the table that does not go together with the others'",
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Refuses parts of different tables, and a file that two shards have.
-fn check_files(hellos: &[ShardHello]) -> Result<(), Refusal> {
-    let mut met = HashSet::new();
-    for (k, hello) in hellos.iter().enumerate() {
-        if hello.seat.split {
-            if hello.files != hellos[0].files {
-                return Err(refused(
-                    k,
-                    "has read other files than the first shard; all split one table",
-                ));
-            }
-        } else if !hello.files.iter().all(|file| met.insert(file)) {
-            let why = "has a file that it or another shard has too: its records would count twice";
-            return Err(refused(k, why));
-        }
-    }
-    Ok(())
-}
-
-/// How many persons files have as one table, and what each file holds under `key`. Shards of these files
-/// have as many together, or a person is with two of them. The table goes through a cache file in
-/// `folder`, not through memory.
-///
-/// # Errors
-/// If the files cannot be read, or say of nobody whose a row is.
-pub fn count_persons(
-    paths: &[PathBuf],
-    reading: ReadOptions,
-    schema: &Schema,
-    (folder, key): (&Path, &[u8; 32]),
-) -> Result<Result<(usize, Vec<Digest>), Refusal>, DataError> {
-    let (table, files) = CachedTable::load_known(paths, reading, schema, folder, key)?;
-    let counted =
-        || Ok((table.into_rows().by_person()?.ok_or(TableError::NoUsers)?.units(), files));
-    Ok(counted())
-}
 
 impl Holder for ShardedRows {
     fn units(&self) -> usize {

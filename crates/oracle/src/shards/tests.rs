@@ -6,7 +6,7 @@ use reticent_accountant::{Adjacency, Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_problem::losses;
 
-use super::message::write_answer;
+use super::message::{ShardHello, write_answer};
 use super::*;
 
 const OPENING: PrivacyModel = PrivacyModel {
