@@ -80,7 +80,8 @@ fn refused_for(found: Result<ShardedRows, Refusal>, word: &str) {
 #[test]
 fn a_lie_about_size_arithmetic_or_program_is_refused_at_enrolment() {
     assert!(enrolled(|_| (), |_| ()).is_ok());
-    refused_for(enrolled(|hello| hello.units = 3, |_| ()), "another number of units");
+    // Its count is more than so few units can have.
+    refused_for(enrolled(|hello| hello.units = 3, |_| ()), "cannot have");
     refused_for(enrolled(|hello| hello.units = 5, |_| ()), "another number of units");
     refused_for(enrolled(|hello| hello.units = 1 << 30, |_| ()), "more than");
     refused_for(enrolled(|hello| hello.records = u64::MAX, |_| ()), "more than");
@@ -99,9 +100,7 @@ fn no_answer_is_longer_than_its_units_clips() {
         |_| (),
         |steps| {
             // Counting at enrolment has one number, and a gradient here too: this one is negative.
-            if steps[0] < 0 {
-                steps[0] = -(4 << BITS) - 1;
-            }
+            steps.iter_mut().filter(|step| **step < 0).for_each(|step| *step = -(4 << BITS) - 1);
         },
     )
     .unwrap();
