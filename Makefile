@@ -14,7 +14,7 @@ BUILT := $(WHOLE) --lib --bin reticent --test cli
 .DEFAULT_GOAL := help
 .PHONY: help demo check test full tools format lint features package supply-chain docs unit seeded-bugs exports pages \
 	python python-oldest semver mutants wheel book reproduce reproduce-quick fuzz msrv nightly bench bench-utility \
-	bench-coverage bench-python bench-peers bench-network notebooks build dist flower soak rough hostile \
+	bench-coverage bench-python bench-peers bench-network notebooks build dist flower ray soak rough hostile \
 	services
 
 help: ## Show what can be made
@@ -47,6 +47,7 @@ full: test ## Before a release: `test`, every feature alone, packages, old sciki
 	$(MAKE) mutants
 	$(MAKE) nightly
 	$(MAKE) flower
+	$(MAKE) ray
 	$(MAKE) rough
 	$(MAKE) hostile
 	$(MAKE) services
@@ -180,20 +181,26 @@ flower: ## Run Reticent through a real Flower (flwr, which it installs; minutes)
 	@command -v python3 >/dev/null || { echo "skipped: Flower, because there is no python3 here"; exit 0; }; \
 	python3 python/flower.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent" --venv "$${CARGO_TARGET_DIR:-target}/flower-venv"
 
+# Actors that are killed, sweeps and audits, in a network namespace with loopback alone; skipped by name without the right to one.
+ray: ## Test the Python package on a real Ray (which it installs; minutes)
+	$(CARGO) build $(BUILT)
+	@command -v python3 >/dev/null || { echo "skipped: Ray, because there is no python3 here"; exit 0; }; \
+	python3 python/ray_cluster.py --target "$${CARGO_TARGET_DIR:-target}/debug" --venv "$${CARGO_TARGET_DIR:-target}/ray-venv"
+
 # Packets of a network of namespaces are lost, late and doubled; disks are full, clocks apart. Skipped by name without the right
 # to make namespaces. Its members are a test program: they have a seed, so that bits can be compared.
 rough: ## Run between members on rough networks, full disks and odd clocks: same bits, paid once (minutes)
-	$(CARGO) build $(WHOLE) --bin reticent
+	$(CARGO) build $(BUILT)
 	@command -v python3 >/dev/null || { echo "skipped: rough networks, because there is no python3 here"; exit 0; }; \
 	RETICENT_BUILD="$(WHOLE)" python3 benches/rough.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent"
 
 hostile: ## Have thousands of strangers come to a lead: turned away by name, memory bounded, the run as without them
-	$(CARGO) build $(WHOLE) --bin reticent
+	$(CARGO) build $(BUILT)
 	@command -v python3 >/dev/null || { echo "skipped: strangers at a lead, because there is no python3 here"; exit 0; }; \
 	python3 benches/hostile.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent"
 
 services: ## Run the example units under a real systemd, in a container with loopback alone (needs root, systemd-nspawn)
-	$(CARGO) build $(WHOLE) --bin reticent
+	$(CARGO) build $(BUILT)
 	sh tools/services.sh "$${CARGO_TARGET_DIR:-target}/debug/reticent"
 
 # Members are killed at random moments, again and again, over both links, under each trust; bounded to ten minutes, in which

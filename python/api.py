@@ -37,7 +37,7 @@ GROUPS = {
     "Errors and warnings": [],  # all that is left
 }
 
-MODULES = ["accounting", "plot"]
+MODULES = ["accounting", "plot", "shards"]
 
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 

@@ -93,7 +93,7 @@ _LATER = {
 }
 
 # Modules that are loaded when they are first asked for.
-_MODULES = {"accounting", "plot"}
+_MODULES = {"accounting", "plot", "ray", "shards"}
 
 __all__ = [
     "Audit",

@@ -332,7 +332,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         )
         return made if self.curves is None else self._bent(made, len(y))
 
-    def _bent(self, schema: Any, records: int) -> Any:
+    def _bent(self, schema: Any, records: int | None) -> Any:
         """The schema with curves, whose number of knots may follow from public numbers."""
         guarantee = {
             "epsilon": None if self.epsilon is None else float(number("epsilon", self.epsilon)),

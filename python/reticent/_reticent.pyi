@@ -264,6 +264,19 @@ def simulate(
     list[tuple[str, list[float | None]]] | None,
     str | None,
 ]: ...
+
+class Shard:
+    def __init__(self, request: dict[str, Any], sharding: dict[str, Any], number: int) -> None: ...
+    def answer(self, request: bytes) -> bytes: ...
+
+def check_shards(request: dict[str, Any]) -> None: ...
+def fit_shards(
+    request: dict[str, Any],
+    sharding: dict[str, Any],
+    engine: object,
+    *,
+    budget: dict[str, Any] | None = None,
+) -> tuple[Model, int, str | None, str | None]: ...
 def experiments() -> list[tuple[str, str, str, list[str], list[str]]]: ...
 def reproduce(
     name: str, data_dir: os.PathLike[str] | None, quick: bool, seeds: int | None

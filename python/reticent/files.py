@@ -43,7 +43,7 @@ def load(path: str | os.PathLike[str]) -> PrivateEstimator:
 def adopt(estimator: PrivateEstimator, native: Model) -> PrivateEstimator:
     """The estimator, fitted by what a file says."""
     if native.classes is not None:
-        estimator.classes_ = _typed(native.classes)
+        estimator.classes_ = typed_classes(native.classes)
     names = native.schema.features
     estimator.n_features_in_ = len(names) or len(native.schema.encoded_names)
     # Columns of a matrix are called 1, 2, 3, …
@@ -53,7 +53,7 @@ def adopt(estimator: PrivateEstimator, native: Model) -> PrivateEstimator:
     return estimator
 
 
-def _typed(names: list[str]) -> Any:
+def typed_classes(names: list[str]) -> Any:
     """Classes that are whole numbers as such, others as text."""
     try:
         return np.asarray([int(name) for name in names])

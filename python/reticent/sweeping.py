@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -137,6 +138,31 @@ def sweep(
     >>> len(found.summary()["mean"])
     2
     """
+    return swept(
+        estimator, (X, y, groups), param_grid, None, test=test, repeats=repeats, public=public
+    )
+
+
+def fitted(model: PrivateEstimator, table: tuple[Any, ...]) -> PrivateEstimator:
+    """The model, fitted where this is called."""
+    return model.fit(*table)
+
+
+def swept(
+    estimator: PrivateEstimator,
+    data: tuple[Any, Any, Any],
+    param_grid: Any,
+    carry: Callable[[list[PrivateEstimator]], Iterable[PrivateEstimator | BaseException]] | None,
+    *,
+    test: tuple[Any, Any] | None,
+    repeats: int,
+    public: bool,
+) -> Sweep:
+    """A sweep whose models are fitted one behind the other here, or by whom ``carry`` hands them to.
+
+    It gives them back in their order; in place of one that failed, why.
+    """
+    X, y, groups = data
     if not isinstance(estimator, PrivateEstimator):
         raise TypeError(f"estimator is a {type(estimator).__name__}: a private estimator is needed")
     points = list(ParameterGrid(param_grid))
@@ -151,10 +177,26 @@ def sweep(
     frame({})
     runs = _Runs(list(dict.fromkeys(name for point in points for name in point)), public)
     table = (X, y) if groups is None else (X, y, groups)
+    numbered = [
+        (point, repeat, clone(model))
+        for point, model in zip(points, settings)
+        for repeat in range(repeats)
+    ]
     try:
-        for point, model in zip(points, settings):
-            for repeat in range(repeats):
-                runs.add(clone(model), table, point, repeat, test)
+        if carry is None:
+            for point, repeat, model in numbered:
+                runs.add(model, table, point, repeat, test)
+        else:
+            carried = carry([model for _, _, model in numbered])
+            failures = []
+            for (point, repeat, _), outcome in zip(numbered, carried):
+                if isinstance(outcome, BaseException):
+                    failures.append(outcome)
+                else:
+                    runs.take(outcome, point, repeat, test)
+            # After all: what was fitted beside a run that failed was paid for too.
+            if failures:
+                raise failures[0]
     except BaseException as error:
         # What was done and paid for is not lost, whatever ended it.
         done = runs.sweep()
@@ -163,7 +205,7 @@ def sweep(
             ends = PrivacyCostWarning(f"the sweep ends after {len(done.models)} runs: {error}")
             # Where warnings are errors it is raised, and is then what ends the sweep.
             ends.done = done  # type: ignore[attr-defined]
-            warnings.warn(ends, stacklevel=2)
+            warnings.warn(ends, stacklevel=3)
             return done
         if runs.rows and hasattr(error, "add_note"):
             error.add_note(f"{len(runs.rows)} runs of the sweep were done: `done` of this error")
@@ -195,6 +237,18 @@ class _Runs:
             # Ctrl-C may come when the fit is done, and before this line is.
             if hasattr(model, "certificate_"):
                 self._keep(model, point, repeat, test is not None)
+        if test is not None:
+            self.rows[-1]["score"] = float(model.score(*test))
+
+    def take(
+        self,
+        model: PrivateEstimator,
+        point: dict[str, Any],
+        repeat: int,
+        test: tuple[Any, Any] | None,
+    ) -> None:
+        """Keeps a model that was fitted elsewhere."""
+        self._keep(model, point, repeat, test is not None)
         if test is not None:
             self.rows[-1]["score"] = float(model.score(*test))
 

@@ -16,6 +16,7 @@ mod payment;
 mod report;
 mod reproduction;
 mod schema;
+mod shards;
 mod simulation;
 mod statistics;
 mod table;
@@ -49,6 +50,8 @@ mod _reticent {
     use crate::reproduction::{experiments, reproduce};
     #[pymodule_export]
     use crate::schema::PySchema;
+    #[pymodule_export]
+    use crate::shards::{PyShard, check_shards, fit_shards};
     #[pymodule_export]
     use crate::simulation::{holders, simulate};
     #[pymodule_export]

@@ -69,6 +69,27 @@ impl JobBill {
     }
 }
 
+/// What a job that pays is done on.
+#[derive(Clone, Copy, Debug)]
+pub enum PaidRows<'a> {
+    /// Rows of Python's.
+    Memory(&'a Dataset<'a>),
+    /// Files, one behind the other.
+    Files(&'a [PathBuf]),
+}
+
+impl<'a> From<&'a Dataset<'a>> for PaidRows<'a> {
+    fn from(rows: &'a Dataset<'a>) -> Self {
+        PaidRows::Memory(rows)
+    }
+}
+
+impl<'a> From<&'a [PathBuf]> for PaidRows<'a> {
+    fn from(files: &'a [PathBuf]) -> Self {
+        PaidRows::Files(files)
+    }
+}
+
 fn refused(error: PaymentError) -> Failure {
     match error {
         PaymentError::Budget(error) => Failure::Budget(error),
@@ -79,10 +100,10 @@ fn refused(error: PaymentError) -> Failure {
 
 /// Does the job that `open` opens on `rows`, traced or not, and stops where somebody presses Ctrl-C.
 /// Gives what came of it, and the receipt.
-pub fn perform<R: Payable>(
+pub fn perform<'a, R: Payable>(
     budget: Option<PayingBudget>,
     bill: JobBill,
-    rows: &Dataset<'_>,
+    rows: impl Into<PaidRows<'a>>,
     traced: bool,
     open: impl FnOnce(&mut Run<'_>) -> Result<R, Error>,
 ) -> Result<(R::Done, Receipt), Failure> {
@@ -95,7 +116,10 @@ pub fn perform<R: Payable>(
     };
     let mut store = Store::open(&payer.path).map_err(Failure::Budget)?;
     let user = bill.user(&payer, &store)?;
-    let table = Paid::Memory { rows, people: payer.disjoint_people.as_deref() };
+    let table = match rows.into() {
+        PaidRows::Memory(rows) => Paid::Memory { rows, people: payer.disjoint_people.as_deref() },
+        PaidRows::Files(files) => Paid::Files(files),
+    };
     let bill = payment::Bill {
         label: &payer.label,
         asked: bill.asked.unwrap_or_default(),

@@ -48,6 +48,9 @@ REVEALED = {
 
 def modules():
     names = [module.name for module in pkgutil.iter_modules([str(FOLDER)])]
+    # Of an extra of half a gigabyte, which has tests of its own.
+    if importlib.util.find_spec("ray") is None:
+        names.remove("ray")
     return [importlib.import_module(f"reticent.{name}") for name in names] + [reticent]
 
 

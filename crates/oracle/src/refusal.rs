@@ -90,6 +90,19 @@ pub enum Refusal {
          local` or central"
     )]
     SampleBehindMasks,
+    /// A worker that holds a shard of the table and is not what it enrolled as, or what all must be.
+    #[error("shard {shard} {why}; nothing was answered")]
+    Shard {
+        /// Its number, from 0 on.
+        shard: usize,
+        /// What is wrong, and what to do. A function of programs, machines and files.
+        why: &'static str,
+    },
+    /// What carries requests to shards has none of their answers.
+    #[error(
+        "the workers that hold the shards of the table were not reached: {0}; nothing was answered"
+    )]
+    ShardEngine(String),
     /// The caller has stopped the run: no fault of the query's, and no function of the data.
     #[error("the run was stopped before its end")]
     Stopped,

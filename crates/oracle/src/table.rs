@@ -10,6 +10,9 @@ use reticent_data::{DataError, Dataset, ReadOptions, Rows, Schema, SharedListene
 use reticent_noise::{Digest, Entropy, EntropyError, Hasher};
 
 use crate::fingerprint::ContentHasher;
+use crate::queries::wrong;
+use crate::refusal::Refusal;
+use crate::sums::TableError;
 
 /// What 53 random bits are divided by.
 const UNIT: f64 = (1_u64 << 53) as f64;
@@ -156,6 +159,23 @@ impl PrivateTable {
         };
         let tables = Arc::unwrap_or_clone(self.table).split_owners(parties, place)?;
         Some(tables.into_iter().map(part).collect())
+    }
+
+    /// Part `number` of `of` parts that together are the table: records in their order, or whole
+    /// persons.
+    ///
+    /// # Errors
+    /// If persons are to be kept whole and nobody says whose a row is.
+    pub(crate) fn section(self, number: usize, of: usize, unit: Unit) -> Result<Self, Refusal> {
+        let (records, parts) = (self.table.len(), of);
+        let parts = match unit {
+            Unit::User => self.split_persons(parts, 0).ok_or(TableError::NoUsers)?,
+            // The middle of the section of a record, so that nothing is rounded into another.
+            Unit::Record => self.dealt(parts, Skew::Iid, &mut |record| {
+                Ok(((record * parts / records.max(1)) as f64 + 0.5) / parts as f64)
+            })?,
+        };
+        parts.into_iter().nth(number).ok_or_else(|| wrong("there is no such part of the table"))
     }
 
     fn dealt(

@@ -13,6 +13,7 @@ mod queries;
 mod refusals;
 mod residual;
 mod select;
+mod shards;
 mod side_doors;
 mod walk;
 mod weights;

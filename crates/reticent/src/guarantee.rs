@@ -5,7 +5,8 @@ use std::sync::Arc;
 use reticent_accountant::{Adjacency, Ledger, Unit, View};
 use reticent_oracle::tables::Schema;
 use reticent_oracle::{
-    CachedTable, Entropy, Gate, HeldRows, NoiseKey, PrivacyModel, PrivateTable, Refusal, Terms,
+    CachedTable, Entropy, Gate, HeldRows, NoiseKey, PrivacyModel, PrivateTable, Refusal,
+    ShardedRows, Terms,
 };
 use reticent_problem::Loss;
 use serde::{Deserialize, Serialize};
@@ -233,6 +234,15 @@ impl Protection {
     ) -> Result<Gate, Error> {
         self.check_owned(table.has_owners())?;
         Ok(Gate::open_cached(table, loss, &self.opening, self.entropy(0)?)?)
+    }
+
+    /// The same on a table in shards, each of which was checked for owners where it was read.
+    pub(crate) fn open_sharded(
+        &self,
+        rows: ShardedRows,
+        loss: Arc<dyn Loss>,
+    ) -> Result<Gate, Error> {
+        Ok(Gate::open_sharded(rows, loss, &self.opening, self.entropy(0)?)?)
     }
 
     /// Refuses a table that says whose each row is where nobody said what is protected.

@@ -54,6 +54,8 @@ pub struct Ready<'j, P: Procedure = Training> {
     planned: Arc<PlannedNoise<P::Noise>>,
     records: Option<u64>,
     held: Option<HeldBy>,
+    /// What the guarantee relies on where workers of the owner hold the rows.
+    trusted: Vec<String>,
 }
 
 /// By whom the rows are held that a job is done on, where that is not one table.
@@ -189,7 +191,7 @@ impl<P: Procedure> Job<P> {
         };
         run.enter(Stage::Calibrating)?;
         let planned = self.planned(*gate.terms())?;
-        Ok(Ready { job: self, gate, planned, records, held: None })
+        Ok(Ready { job: self, gate, planned, records, held: None, trusted: Vec::new() })
     }
 
     /// The same on rows that others hold, with this entropy or that of the job; nothing is asked
@@ -207,7 +209,20 @@ impl<P: Procedure> Job<P> {
         let terms = *gate.terms();
         let public = (terms.unit(), terms.adjacency()) == (Unit::Record, Adjacency::ReplaceOne);
         let records = public.then(|| terms.population());
-        Ok(Ready { job: self, gate, planned: self.planned(terms)?, records, held: Some(by) })
+        let (planned, trusted) = (self.planned(terms)?, Vec::new());
+        Ok(Ready { job: self, gate, planned, records, held: Some(by), trusted })
+    }
+
+    /// The same on a gate whose rows are in shards.
+    pub(crate) fn ready_sharded(
+        &self,
+        mut gate: Gate,
+        records: Option<u64>,
+        trusted: Vec<String>,
+    ) -> Result<Ready<'_, P>, Error> {
+        self.procedure.taints().into_iter().for_each(|taint| gate.taint(taint));
+        let planned = self.planned(*gate.terms())?;
+        Ok(Ready { job: self, gate, planned, records, held: None, trusted })
     }
 
     /// The gate on a table: owners, entropy, taints. `number` tells runs with the same seed apart.
@@ -302,7 +317,7 @@ impl<P: Procedure> Ready<'_, P> {
     /// that the budget was spent nevertheless, and any other error of a run with noise came before
     /// anything was asked.
     pub fn run(self, mut run: Run<'_>) -> Result<P::Output, Error> {
-        let Ready { job, gate, planned, records, held } = self;
+        let Ready { job, gate, planned, records, held, trusted } = self;
         let (procedure, terms) = (&job.procedure, *gate.terms());
         let protection = procedure.ground().protection;
         if run.trace.is_some() {
@@ -315,7 +330,7 @@ impl<P: Procedure> Ready<'_, P> {
         let (Concluded { answer, ledger, .. }, whole) = job.conclude(gate, &planned, hearers)?;
         let finish = || {
             let (name, mut relied) = procedure.statement(&answer);
-            relied.extend(held.iter().flat_map(|by| by.trusted.clone()));
+            relied.extend(held.iter().flat_map(|by| by.trusted.clone()).chain(trusted));
             let statement = (name, relied);
             let own = Certificate::of_run(statement, protection.budget, &terms, ledger)?;
             // What is released is of all rows, and counts for each who holds some.

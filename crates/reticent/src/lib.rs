@@ -130,6 +130,7 @@ mod repeat;
 mod results;
 mod run;
 mod settings;
+mod sharded;
 pub mod simulate;
 mod solver;
 mod source;
@@ -196,6 +197,13 @@ pub use tune::{Tune, Tuned};
 pub use units::Units;
 pub use verdict::{Scope, Verdict};
 pub use verify::{CheckOutcome, Document, Standing, Verification, VerifyCheck, verify};
+
+/// A table in shards, held by workers of its owner: what carries bytes to them is a
+/// [`Shards`](shards::Shards), a file for each engine.
+pub mod shards {
+    pub use crate::sharded::{ShardWorkers, Sharding};
+    pub use reticent_oracle::{Refusal, Shard, Shards};
+}
 
 /// Schemas, and tables in memory and in files. Rows are not among them.
 pub mod tables {

@@ -111,6 +111,11 @@ impl<'r> Run<'r> {
         self.contents = Some(contents);
     }
 
+    /// Whether somebody pays, who knows the table by its files.
+    pub(crate) fn is_paid(&self) -> bool {
+        self.contents.is_some()
+    }
+
     /// Reads the table of a job.
     pub(crate) fn load(&self, source: Source<'_>, schema: &Schema) -> Result<PrivateTable, Error> {
         let Some(contents) = &self.contents else { return source.load(schema) };

@@ -22,6 +22,7 @@ mod recalibration;
 mod results;
 mod seats;
 mod shapes;
+mod sharded;
 mod simulate;
 mod standard_errors;
 mod statistics;

@@ -1,5 +1,5 @@
-//! Gates on rows that are not in memory: a table in a file, and what may be asked of rows elsewhere, which
-//! is sums alone. Proof: proofs/holders.md.
+//! Gates on rows that are not in memory: a table in a file, a table in shards, and what may be asked of
+//! rows elsewhere, which is sums alone. Proof: proofs/holders.md.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use crate::cached_table::CachedTable;
 use crate::file_holder::FileHolder;
 use crate::queries::Erased;
 use crate::refusal::Refusal;
+use crate::shards::ShardedRows;
 use crate::terms::Terms;
 
 impl Gate {
@@ -26,6 +27,20 @@ impl Gate {
         let drafted = table.drafted_the_schema();
         let holder = FileHolder::new(table.into_rows(), &*loss, opening)?;
         Self::on(Box::new(holder), (loss, opening), (seeded, drafted), Stream::new(entropy))
+    }
+
+    /// A gate on a table in shards: it answers what is a sum over records, with the same bits as on
+    /// the table in memory.
+    pub fn open_sharded(
+        rows: ShardedRows,
+        loss: impl Into<Arc<dyn Loss>>,
+        opening: &PrivacyModel,
+        entropy: Entropy,
+    ) -> Result<Self, Refusal> {
+        let (loss, seeded) = (loss.into(), entropy.is_seeded());
+        rows.check(opening, &*loss)?;
+        let drafted = rows.drafted_the_schema();
+        Self::on(Box::new(rows), (loss, opening), (seeded, drafted), Stream::new(entropy))
     }
 }
 

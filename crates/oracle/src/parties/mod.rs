@@ -28,9 +28,8 @@ use crate::refusal::Refusal;
 use crate::sums::TableError;
 use crate::sums::grid::{BITS, MAX_RECORDS};
 pub use entrusted::{EntrustedProgress, EntrustedTable};
-use request::{
-    Direction, HolderGreeting, HolderRequest, agreed, bound_to, greeting, read_steps, set_bits,
-};
+use request::{Direction, HolderGreeting, HolderRequest, bound_to, greeting};
+pub(crate) use request::{agreed, marked, read_steps, set_bits, write_steps};
 
 /// What carries closed requests to the parties and brings their closed answers back. It may lose
 /// them, and the run then ends; it can neither read nor change them.

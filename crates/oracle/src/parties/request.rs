@@ -28,7 +28,7 @@ pub(super) struct HolderGreeting {
 
 /// Stands for the terms and the loss that rows were opened for: whoever counts persons must not add
 /// up what others clip by records.
-pub(super) fn agreed(opening: &PrivacyModel, loss: &dyn Loss) -> Result<Digest, Refusal> {
+pub(crate) fn agreed(opening: &PrivacyModel, loss: &dyn Loss) -> Result<Digest, Refusal> {
     let mut hasher = Hasher::new("reticent entrusted");
     // The description of a loss does not say the weights of its classes.
     hasher.canonical(&(opening, loss.spec(), loss.weights()))?;
@@ -79,23 +79,23 @@ pub(super) fn bound_to(run: &Digest, party: u32, round: u32, way: Direction) -> 
 }
 
 /// Sums as bytes, eight each.
-pub(super) fn write_steps(steps: &[i64]) -> Vec<u8> {
+pub(crate) fn write_steps(steps: &[i64]) -> Vec<u8> {
     steps.iter().flat_map(|step| step.to_le_bytes()).collect()
 }
 
 /// The sums that bytes are.
-pub(super) fn read_steps(bytes: &[u8]) -> Option<Vec<i64>> {
+pub(crate) fn read_steps(bytes: &[u8]) -> Option<Vec<i64>> {
     let (words, rest) = bytes.as_chunks::<8>();
     rest.is_empty().then(|| words.iter().map(|word| i64::from_le_bytes(*word)).collect())
 }
 
 /// Marks a unit.
-pub(super) fn set_bits(bits: &mut [u8], unit: usize) {
+pub(crate) fn set_bits(bits: &mut [u8], unit: usize) {
     bits[unit / 8] |= 1 << (unit % 8);
 }
 
 /// The units that are marked, in ascending order; `None` where there are not as many bits as units.
-pub(super) fn marked(bits: &[u8], units: usize) -> Option<Vec<u32>> {
+pub(crate) fn marked(bits: &[u8], units: usize) -> Option<Vec<u32>> {
     let is = |unit: usize| bits[unit / 8] >> (unit % 8) & 1 == 1;
     (bits.len() == units.div_ceil(8))
         .then(|| (0..units).filter(|&unit| is(unit)).map(|unit| unit as u32).collect())
