@@ -16,6 +16,7 @@
 mod agreeing;
 mod agreement;
 mod carrier;
+mod company;
 mod error;
 mod files;
 mod hall;
@@ -33,6 +34,7 @@ mod party;
 mod roster;
 mod seat;
 mod serving;
+mod slots;
 mod status;
 mod sums;
 
@@ -48,4 +50,4 @@ pub use options::{HostOptions, Notice, Notify};
 pub use paid::{JoinBudget, PaidRun};
 pub use party::{Joined, RemoteParty};
 pub use roster::{MOST_PARTIES, Roster, RosterMember, today};
-pub use status::{RunStage, RunStatus, forfeit};
+pub use status::{RunStage, RunStatus, forfeit, let_go};

@@ -11,6 +11,15 @@ pub enum Notice {
     Waiting(Vec<String>),
     /// Somebody is here.
     Arrived(String),
+    /// These did not come in time, and the run begins without them.
+    Struck(Vec<String>),
+    /// This party has left for good, and the others go on from this round on.
+    Forfeited {
+        /// Who.
+        name: String,
+        /// The round.
+        round: u32,
+    },
     /// Somebody, or something, was not let in.
     Rejected(String),
     /// The run has begun, or goes on.
@@ -50,6 +59,8 @@ pub type Notify = Arc<dyn Fn(&Notice) + Send + Sync>;
 pub struct HostOptions {
     /// How long somebody who is away is waited for.
     pub patience: Duration,
+    /// The fewest parties that the run may begin with, and go on with; all of them where there is none.
+    pub least: Option<u32>,
     /// Who hears of what happens.
     pub notify: Notify,
     /// The seed of the lead's noise: for tests that compare bits. The result is then not private,
@@ -64,7 +75,7 @@ pub struct HostOptions {
 impl Default for HostOptions {
     fn default() -> Self {
         let (patience, notify) = (Duration::from_secs(600), Arc::new(|_: &Notice| ()));
-        HostOptions { patience, notify, seed: None, witness: None }
+        HostOptions { patience, least: None, notify, seed: None, witness: None }
     }
 }
 

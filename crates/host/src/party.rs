@@ -19,6 +19,7 @@ use reticent_noise::{Digest, Hasher, NoiseKey};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+use crate::company::Company;
 use crate::error::HostError;
 use crate::journal::RunJournal;
 use crate::links::Dial;
@@ -125,7 +126,8 @@ impl<'a> RemoteParty<'a> {
         let units = self.job.public_units(&table);
         let (table, heard) = (Some(table), Instant::now());
         let link = AgreedLink(None);
-        Ok(Seat { party: self, number, journal, table, known, units, link, heard })
+        let company = Company::all(self.job, self.roster);
+        Ok(Seat { party: self, number, company, journal, table, known, units, link, heard })
     }
 
     /// By what the party's files are known again, under a key of its own.

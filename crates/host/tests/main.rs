@@ -5,10 +5,12 @@
 mod attacks;
 mod bits;
 mod crash;
+mod forfeits;
 #[cfg(unix)]
 mod links;
 mod noisy;
 mod payment;
+mod strikes;
 #[cfg(unix)]
 mod ways;
 mod world;

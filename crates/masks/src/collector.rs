@@ -111,6 +111,12 @@ impl Collector {
         }
     }
 
+    /// The same, which waits for these members alone: who is in the sum was agreed on before.
+    #[must_use]
+    pub fn among(self, company: &[MemberId]) -> Self {
+        Self { expected: company.iter().copied().collect(), ..self }
+    }
+
     /// The sum, or why there is none; `None` while it is not over.
     pub fn outcome(&self) -> Option<Result<&Sum, &Abort>> {
         match &self.stage {

@@ -84,6 +84,13 @@ impl SumMembers {
         self.threshold.saturating_sub(self.corrupt)
     }
 
+    /// Whether two lists of who is in a sum cannot both be agreed on, whatever a collector shows to
+    /// whom: a list has a threshold of signatures, honest members sign one list, and 2t > m + c.
+    #[must_use]
+    pub fn has_one_list(&self) -> bool {
+        self.is_complete() && 2 * self.threshold > self.members + self.corrupt
+    }
+
     /// Whether everybody has masks in common with everybody.
     #[must_use]
     pub fn is_complete(&self) -> bool {
@@ -130,6 +137,9 @@ mod unit {
         let many = SumMembers::choose(256, 256, 0.8).unwrap();
         assert!(!many.is_complete() && many.failure > 0.0 && many.failure <= 1e-12);
         assert_eq!(many.terms(&[0; 32], 1, 4).unwrap().degree(), many.degree);
+        // Two lists of 8 of ten have six in common, of whom two may be corrupt.
+        assert!(SumMembers::choose(10, 10, 0.8).unwrap().has_one_list());
+        assert!(!SumMembers::choose(10, 10, 0.4).unwrap().has_one_list());
         // More than half must stay, whatever three quarters are.
         assert_eq!(SumMembers::choose(2, 2, 0.8).unwrap().threshold(), 2);
         assert_eq!(SumMembers::choose(3, 3, 0.8).unwrap().certain(), 2);

@@ -274,7 +274,7 @@ impl SimulationJob {
     }
 
     /// What the guarantee of each party takes as given; `signed` where members know each other's keys
-    /// by signatures and sum everybody or nobody, so that nothing rests on the server.
+    /// by signatures and sum those that all have agreed on or nobody, so that nothing rests on the server.
     pub(super) fn assumed(&self, law: &SumLaw, sampled: bool, signed: bool) -> Vec<String> {
         let mut assumed = match law {
             SumLaw::Local { .. } => vec![
@@ -309,7 +309,8 @@ impl SimulationJob {
                          that leaves a sum are missing from it, and who leaves is public"
                     ),
                     true => format!(
-                        "every sum has the noise of all parties that follow the protocol, of which {certain} are counted"
+                        "every sum has the noise of at least {stay} parties, of which {certain} are counted; a party is missing \
+                         from a sum only where all who are in it have signed that it has left for good"
                     ),
                 });
                 if !members.is_complete() {
