@@ -146,7 +146,9 @@ impl<'a> Seat<'a> {
         let (here, all) = (seats.len() as u32, self.party.roster.parties());
         let least = self.options().least.unwrap_or(all).min(all).max(1);
         if here < least {
-            let what = format!("a run of {here} of {all} parties, and this one takes part with {least} or more");
+            let what = format!(
+                "a run of {here} of {all} parties, and this one takes part with {least} or more"
+            );
             return Err(HostError::disagreed("the lead", what));
         }
         let place = self.place() as usize + 1;

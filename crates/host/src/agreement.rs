@@ -109,11 +109,8 @@ mod tests {
 
     #[test]
     fn whatever_members_are_told_is_in_the_run() {
-        let terms = RunTerms {
-            seats: vec![1],
-            nonces: vec![[1; 32], [2; 32]],
-            units: vec![Some(5)],
-        };
+        let terms =
+            RunTerms { seats: vec![1], nonces: vec![[1; 32], [2; 32]], units: vec![Some(5)] };
         let run = terms.run(&[7; 32], &[8; 32]);
         let others = [
             terms.run(&[9; 32], &[8; 32]),

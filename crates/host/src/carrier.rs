@@ -19,6 +19,7 @@ use crate::company::Company;
 use crate::error::HostError;
 use crate::hall::{Hall, SLICE};
 use crate::journal::{KeptAnswer, RunJournal};
+use crate::leaving::{DROPPED, STAYINGS};
 use crate::links::{Link, LinkError};
 use crate::message::{HostMessage, LONGEST_LOBBY, Rejection};
 use crate::options::{HostOptions, Moment, Notice};
@@ -26,13 +27,6 @@ use crate::roster::Roster;
 
 /// How long one message to somebody who is here may take.
 const SEND_TIME: Duration = Duration::from_secs(60);
-
-/// What the lead's journal calls the decisions who goes on, and whom its operator has let go.
-const STAYINGS: &str = "stayings";
-pub(crate) const DROPPED: &str = "dropped";
-
-/// What it calls the names of the parties that are in.
-pub(crate) const PARTIES: &str = "parties";
 
 /// One party's line: it is used by one thread at a time.
 #[derive(Debug)]
@@ -44,13 +38,13 @@ struct PartyLine {
 /// The lead's lines to all parties, and the journal.
 #[derive(Debug)]
 pub(crate) struct Lines {
-    hall: Arc<Hall>,
+    pub hall: Arc<Hall>,
     /// Who is in the run, and their numbers in the hall.
-    roster: Arc<Roster>,
-    seats: Vec<u32>,
+    pub roster: Arc<Roster>,
+    pub seats: Vec<u32>,
     lines: Vec<Mutex<PartyLine>>,
     pub journal: Mutex<RunJournal>,
-    options: HostOptions,
+    pub options: HostOptions,
     /// No message of a round is longer.
     limit: usize,
     /// What was said before this process began.
@@ -60,9 +54,9 @@ pub(crate) struct Lines {
     /// The last round that each party has answered.
     answered: Vec<AtomicU32>,
     /// Who goes on, decision by decision.
-    stayings: Mutex<Vec<Staying>>,
+    pub stayings: Mutex<Vec<Staying>>,
     /// Who is out for good, and whom the operator has let go.
-    gone: Mutex<BTreeSet<u32>>,
+    pub gone: Mutex<BTreeSet<u32>>,
     failure: Mutex<Option<HostError>>,
     messages: AtomicU64,
     bytes: AtomicU64,
@@ -121,42 +115,6 @@ impl Lines {
         Ok(lines)
     }
 
-    /// What was decided of who goes on, in its order.
-    pub fn stayings(&self) -> Vec<Staying> {
-        locked(&self.stayings).clone()
-    }
-
-    /// Keeps a decision; it is on the disk when this returns.
-    pub fn keep(&self, staying: Staying) -> Result<(), HostError> {
-        let mut all = self.stayings();
-        all.push(staying);
-        self.options.at(Moment::BeforeCommit);
-        locked(&self.journal).commit(|change| change.set(STAYINGS, &all))?;
-        self.options.at(Moment::AfterCommit);
-        *locked(&self.stayings) = all;
-        Ok(())
-    }
-
-    /// This party is out of the run for good, and is told so when it comes.
-    pub fn forfeit(&self, party: u32, round: u32) {
-        let name = self.roster.name(party);
-        let why = format!("the others have gone on without {name}, from round {round} on");
-        if locked(&self.gone).insert(party) || !self.hall.is_out(self.seats[party as usize]) {
-            self.hall.forfeit(self.seats[party as usize], &why);
-            self.options.tell(Notice::Forfeited { name, round });
-        }
-    }
-
-    /// Who takes part to the end.
-    pub fn stays(&self, party: u32) -> bool {
-        !locked(&self.gone).contains(&party)
-    }
-
-    /// Why there is no answer of somebody who is away.
-    pub fn absent(&self, who: String) -> HostError {
-        HostError::Absent { who, seconds: self.options.patience.as_secs() }
-    }
-
     /// Gives parties the links that they have come by.
     pub fn seat(&self, links: Vec<Box<dyn Link>>) {
         for (line, link) in self.lines.iter().zip(links) {
@@ -191,7 +149,8 @@ impl Lines {
         }
         loop {
             if line.link.is_none() || self.hall.is_newer(self.seats[party as usize]) {
-                let mut came = self.hall.take(self.seats[party as usize], until).ok_or_else(absent)?.link;
+                let mut came =
+                    self.hall.take(self.seats[party as usize], until).ok_or_else(absent)?.link;
                 let known = self.answered[party as usize].load(Ordering::Relaxed);
                 let known = HostMessage::Known(known).pack();
                 line.link = came.send(&known, Instant::now() + SEND_TIME).ok().map(|()| came);
@@ -221,8 +180,9 @@ impl Lines {
                         Talk::Broken
                     });
                 }
-                Err(LinkError::Timeout) if Instant::now() < until && !self.hall.is_newer(self.seats[party as usize]) => {
-                }
+                Err(LinkError::Timeout)
+                    if Instant::now() < until
+                        && !self.hall.is_newer(self.seats[party as usize]) => {}
                 Err(LinkError::TooLong { .. }) => {
                     self.hall.reject("oversized");
                     return Err(Talk::Broken);
@@ -314,12 +274,7 @@ impl Lines {
     }
 
     /// What a party says to a request, kept.
-    pub fn exchange(
-        &self,
-        party: u32,
-        round: u32,
-        request: Vec<u8>,
-    ) -> Result<Vec<u8>, HostError> {
+    pub fn exchange(&self, party: u32, round: u32, request: Vec<u8>) -> Result<Vec<u8>, HostError> {
         let asked = Hasher::new("reticent request").field(&request).finish();
         if let Some(kept) = self.kept.get(&(round, party)) {
             return match kept.asked == asked {

@@ -33,7 +33,10 @@ impl<'a> Company<'a> {
     pub fn of(job: &'a RemoteJob, roster: &Roster, seats: &[u32]) -> Result<Self, HostError> {
         let ordered = seats.windows(2).all(|pair| pair[0] < pair[1]);
         if !ordered || seats.last().is_none_or(|&last| last >= roster.parties()) {
-            return Err(HostError::disagreed("the lead", "a list of parties that is not of the roster"));
+            return Err(HostError::disagreed(
+                "the lead",
+                "a list of parties that is not of the roster",
+            ));
         }
         if seats.len() == roster.parties() as usize {
             return Ok(Company::all(job, roster));

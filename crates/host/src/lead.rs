@@ -265,8 +265,7 @@ impl Lead<'_> {
         let own = Arc::clone(&lines);
         let members = (0..plan.law().parties()).collect();
         let (agreed, least) = (begun.run, self.options.least);
-        let carrier =
-            NetworkSums { lines, plan, agreed, run: of, roster, least, members, slot: 1 };
+        let carrier = NetworkSums { lines, plan, agreed, run: of, roster, least, members, slot: 1 };
         let ungreeted = (0..).zip(greetings).filter(|(_, greeting)| greeting.is_none());
         let ungreeted: Vec<u32> = ungreeted.map(|(party, _)| party).collect();
         if !ungreeted.is_empty() && carrier.decided(1).is_none() {

@@ -22,6 +22,7 @@ mod files;
 mod hall;
 mod journal;
 mod lead;
+mod leaving;
 pub mod links;
 mod lobby;
 mod mask_keys;

@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::agreement::{PROGRAM, RunTerms, commitment, sign, unsigned};
-use crate::carrier::PARTIES;
 use crate::company::Company;
 use crate::error::HostError;
 use crate::hall::{Hall, SLICE, Visitor};
 use crate::journal::RunJournal;
+use crate::leaving::PARTIES;
 use crate::links::{Link, LinkError};
 use crate::message::{HostMessage, LONGEST_LOBBY, Rejection};
 use crate::options::{HostOptions, Notice};
@@ -121,7 +121,8 @@ impl Lobby<'_> {
         let mut seats: Vec<Option<Visitor>> = (0..self.job.parties()).map(|_| None).collect();
         let mut told = usize::MAX;
         loop {
-            for (party, seat) in (0..).zip(&mut seats).filter(|(party, _)| !struck.contains(party)) {
+            for (party, seat) in (0..).zip(&mut seats).filter(|(party, _)| !struck.contains(party))
+            {
                 let newer = self.hall.take(party, Instant::now());
                 if newer.is_some() {
                     *seat = newer;

@@ -4,15 +4,13 @@ use std::time::{Duration, Instant};
 
 use reticent::PrivateTable;
 use reticent_noise::Digest;
-use reticent_runtime::wire;
 use zeroize::Zeroizing;
 
-use crate::agreement::{PROGRAM, commitment};
 use crate::company::Company;
 use crate::error::HostError;
 use crate::journal::RunJournal;
 use crate::links::{Link, LinkError};
-use crate::message::{Hello, HostMessage, Rejection, VERSION};
+use crate::message::{HostMessage, Rejection};
 use crate::options::{HostOptions, Moment};
 use crate::party::RemoteParty;
 
@@ -86,17 +84,8 @@ impl<'a> Seat<'a> {
         nonce: &[u8; 32],
         run: Option<Digest>,
     ) -> Result<Box<dyn Link>, HostError> {
-        let RemoteParty { job, roster, dialer, .. } = self.party;
-        let hello = HostMessage::Hello(Hello {
-            host: VERSION,
-            wire: wire::VERSION,
-            program: PROGRAM.to_owned(),
-            party: self.number,
-            roster: roster.digest(),
-            job: *job.digest(),
-            commitment: commitment(nonce),
-            run,
-        });
+        let RemoteParty { roster, dialer, .. } = self.party;
+        let hello = self.party.hello(self.number, nonce, run);
         let (patience, mut pause) = (self.options().patience, PAUSE[0]);
         let until = self.heard + patience;
         loop {

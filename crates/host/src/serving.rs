@@ -17,7 +17,7 @@ use crate::mask_keys::RosterKeys;
 use crate::message::{HostMessage, LONGEST_MODEL, Rejection};
 use crate::node::PartyNode;
 use crate::options::{Moment, Notice};
-use crate::party::{Joined, Kept};
+use crate::party::{Joined, Kept, TOLD};
 use crate::seat::{IDLE, PAUSE, Seat};
 
 /// A run that the party has joined.
@@ -208,7 +208,10 @@ impl<'a> Serving<'a> {
         self.seat.options().at(Moment::AfterCommit);
         self.seat.journal.wipe();
         // Who does not hear it hands the model over again, to a journal that has it.
-        let _ = self.seat.say(link, &HostMessage::Received);
+        if self.seat.say(link, &HostMessage::Received).is_ok() {
+            // The model is kept: who forgets this says it once more.
+            let _ = self.seat.journal.commit(|change| change.set(TOLD, &true));
+        }
         self.seat.options().tell(Notice::Delivered(self.seat.party.roster.name(self.seat.number)));
         Ok(Joined { model, run: hex(&run), reservation })
     }

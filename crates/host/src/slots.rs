@@ -4,7 +4,7 @@
 //! from the answers of the steps before and from the decisions, which are on the disk then: a lead that
 //! starts again goes on in the middle of a sum.
 
-use reticent_masks::{AggregationTerms, Body, Collector, LinkEnd, Message, Outgoing};
+use reticent_masks::{Abort, AggregationTerms, Body, Collector, LinkEnd, Message, Outgoing};
 use reticent_oracle::{Refusal, SumLaw};
 use reticent_runtime::{STEPS, SignedKeys, SlotRequest, Staying, key_statement, wire};
 
@@ -19,6 +19,9 @@ enum Attempt {
     /// These left before they had said their vectors.
     Left(Vec<u32>),
 }
+
+/// A party, and what it has said that it should not have.
+struct Accused(u32, String);
 
 impl NetworkSums {
     /// The masked sum of a round over all who are in. A round that somebody leaves is done again
@@ -80,15 +83,26 @@ impl NetworkSums {
         Ok(self.ask(first + 1, each(&all))?.1)
     }
 
+    /// What a party has said is none of its messages: the others go on without it, or the run ends by
+    /// its name.
+    fn accuse(&self, Accused(party, why): Accused) -> Result<Attempt, Refusal> {
+        self.lines.note(party, &why);
+        match self.without(&[party]) {
+            Some(_) => Ok(Attempt::Left(vec![party])),
+            None => Err(self.blame(party, why)),
+        }
+    }
+
     /// The advertised keys of a party, and its signature of them.
     fn advertised(
         &self,
         (party, said): &(u32, Vec<u8>),
         (slot, terms): (u32, &AggregationTerms),
-    ) -> Result<SignedKeys, Refusal> {
-        let own: SignedKeys = wire::unpack(said).map_err(|why| self.blame(*party, why))?;
+    ) -> Result<SignedKeys, Accused> {
+        let accused = |why: String| Accused(*party, why);
+        let own: SignedKeys = wire::unpack(said).map_err(|why| accused(why.to_string()))?;
         let message = Message::decode(terms, *party, &own.message);
-        let signed = match message.map_err(|why| self.blame(*party, why))?.body {
+        let signed = match message.map_err(|why| accused(why.to_string()))?.body {
             Body::Advertise(keys) => {
                 let said = key_statement(terms.run(), (slot, &self.members), *party, &keys);
                 let signature = own.signatures.first().map_or(&[][..], Vec::as_slice);
@@ -98,16 +112,16 @@ impl NetworkSums {
         };
         match signed {
             true => Ok(own),
-            false => Err(self.blame(*party, "its keys of a masked sum are not signed by it")),
+            false => Err(accused("its keys of a masked sum are not signed by it".to_owned())),
         }
     }
 
     /// Hands what parties have said to the collector; what it says to them.
-    fn collect(&self, collector: &mut Collector, said: &EachParty) -> Result<EachParty, Refusal> {
+    fn collect(&self, collector: &mut Collector, said: &EachParty) -> Result<EachParty, Accused> {
         let mut told = Vec::new();
         for (party, bytes) in said {
             let more = collector.on_message(*party, bytes);
-            told.extend(more.map_err(|why| self.blame(*party, why))?);
+            told.extend(more.map_err(|why| Accused(*party, why.to_string()))?);
         }
         let to = |out: Outgoing| match out.to {
             LinkEnd::Member(party) => Some((party, out.bytes)),
@@ -120,8 +134,8 @@ impl NetworkSums {
     fn directory(
         &self,
         collector: &mut Collector,
-        advertised: Vec<(u32, SignedKeys)>,
-    ) -> Result<EachParty, Refusal> {
+        advertised: &[(u32, SignedKeys)],
+    ) -> Result<EachParty, Accused> {
         let messages = advertised.iter().map(|(party, own)| (*party, own.message.clone()));
         let mut told = self.collect(collector, &messages.collect())?;
         for (party, message) in &mut told {
@@ -129,7 +143,7 @@ impl NetworkSums {
             let signatures = others.filter_map(|(_, own)| own.signatures.first().cloned());
             let signatures = signatures.collect();
             let signed = SignedKeys { message: std::mem::take(message), signatures };
-            *message = wire::pack(&signed).map_err(|why| self.unopened(0, why))?;
+            *message = wire::pack(&signed).map_err(|why| Accused(*party, why.to_string()))?;
         }
         Ok(told)
     }
@@ -156,32 +170,61 @@ impl NetworkSums {
             return Ok(Attempt::Left(away));
         }
         let own = |said: &(u32, Vec<u8>)| Ok((said.0, self.advertised(said, (slot, &terms))?));
-        let advertised: Result<Vec<(u32, SignedKeys)>, Refusal> = said.iter().map(own).collect();
-        let mut told = self.directory(&mut collector, advertised?)?;
+        let advertised: Result<Vec<(u32, SignedKeys)>, Accused> = said.iter().map(own).collect();
+        let told = advertised.and_then(|all| self.directory(&mut collector, &all));
+        let mut told = match told {
+            Ok(told) => told,
+            Err(accused) => return self.accuse(accused),
+        };
         for step in 1..STEPS - 1 {
             let (said, away) = self.ask(first + step, told)?;
             if !away.is_empty() {
                 return Ok(Attempt::Left(away));
             }
-            told = self.collect(&mut collector, &said)?;
+            told = match self.collect(&mut collector, &said) {
+                Ok(told) => told,
+                Err(accused) => return self.accuse(accused),
+            };
         }
+        self.opened((slot, round), (collector, told), next)
+    }
+
+    /// The last step: shares of a threshold of members open the sum of all.
+    fn opened(
+        &self,
+        (slot, round): (u32, u32),
+        (mut collector, mut told): (Collector, EachParty),
+        next: Option<Staying>,
+    ) -> Result<Attempt, Refusal> {
         let out = |party: &u32| next.as_ref().is_some_and(|next| !next.members.contains(party));
         told.retain(|(party, _)| !out(party));
-        let (said, mut late) = self.ask(first + STEPS - 1, told)?;
-        self.collect(&mut collector, &said)?;
+        let (said, mut late) = self.ask(slot * STEPS, told)?;
         late.extend(self.members.iter().filter(|party| out(party)));
-        // Shares of a threshold of members open the sum of all.
-        if (said.len() as u32) < law.threshold() {
-            return Err(self.missing(&late));
+        for one in &said {
+            let one = std::slice::from_ref(one).to_vec();
+            if let Err(Accused(party, why)) = self.collect(&mut collector, &one) {
+                self.lines.note(party, &why);
+                late.push(party);
+            }
         }
         if collector.outcome().is_none() {
+            let SumLaw::Masked(law) = self.plan.law() else { return Err(self.missing(&late)) };
+            let enough = law.threshold();
+            let given = self.members.len() - late.len();
+            if (given as u32) < enough {
+                return Err(self.missing(&late));
+            }
             collector.on_deadline();
+        }
+        for party in collector.blamed() {
+            self.lines.note(party, "a share that is not the one that it was given");
         }
         match collector.outcome() {
             Some(Ok(sum)) if sum.members == self.members => {
                 let values = sum.values.iter().map(|&value| value as i64).collect();
                 Ok(Attempt::Opened(values, late))
             }
+            Some(Err(why @ Abort::Mismatch { member })) => Err(self.blame(*member, why)),
             Some(Err(why)) => Err(self.unopened(round, why)),
             _ => Err(self.unopened(round, "somebody is missing from it")),
         }

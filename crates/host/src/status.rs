@@ -3,10 +3,10 @@
 use reticent_core::hex;
 
 use crate::agreeing::SignedRun;
-use crate::carrier::{DROPPED, PARTIES};
 use crate::error::HostError;
 use crate::journal::RunJournal;
 use crate::lead::run_of;
+use crate::leaving::{DROPPED, PARTIES};
 use crate::party::Kept;
 use crate::serving::JoinedRun;
 

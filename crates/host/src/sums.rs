@@ -110,16 +110,21 @@ impl NetworkSums {
     }
 
     /// The sum of answers that are seen one by one.
-    fn seen(&mut self, round: u32, request: &[u8], len: usize) -> Result<Vec<i64>, Refusal> {
+    fn seen(
+        &mut self,
+        round: u32,
+        request: RoundRequest<'_>,
+        len: usize,
+    ) -> Result<Vec<i64>, Refusal> {
         loop {
             // The last decision is of the fewest.
             let decided = self.lines.stayings().into_iter().rfind(|own| own.round == round);
             if let Some(staying) = decided {
                 self.go_on_with(staying);
             }
-            let (said, away) = self.ask(round, self.each(request))?;
+            let (said, away) = self.ask(round, self.each(request.usual))?;
             if away.is_empty() {
-                return added(&said, len);
+                return added(&said, len, request.reach);
             }
             self.leave_out(&away, round, round)?;
         }
@@ -128,7 +133,7 @@ impl NetworkSums {
 
 impl SumCarrier for NetworkSums {
     fn sum(&mut self, round: u32, request: &[u8], len: usize) -> Result<Vec<i64>, Refusal> {
-        let request = RoundRequest { usual: request, behind: None };
+        let request = RoundRequest { usual: request, behind: None, reach: None };
         let sum = self.sum_of_stayed(round, request, len)?;
         match sum.absent.first() {
             None => Ok(sum.values),
@@ -144,7 +149,7 @@ impl SumCarrier for NetworkSums {
         len: usize,
     ) -> Result<PartialSum, Refusal> {
         let values = match self.plan.law() {
-            SumLaw::Local { .. } => self.seen(round, request.usual, len)?,
+            SumLaw::Local { .. } => self.seen(round, request, len)?,
             SumLaw::Masked(_) => self.masked(round, request.usual, len)?,
         };
         let all = 0..self.plan.law().parties();

@@ -9,7 +9,7 @@ use reticent::Model;
 use reticent::internal::runtime::{SlotRequest, wire};
 use reticent_host::links::{Dial, Link, LinkError};
 use reticent_host::message::HostMessage;
-use reticent_host::{HostError, HostOptions, Led, Notice, PaidRun, RunJournal, RunStatus};
+use reticent_host::{HostError, HostOptions, Led, Notice, PaidRun, RunJournal, RunStatus, let_go};
 
 use super::noisy::{Lie, Lying};
 use super::world::{AUTO, World, bits, options};
@@ -117,7 +117,10 @@ fn a_masked_run_goes_on_without_a_party_that_has_left_for_good() {
                 _ => {
                     let own = own.unwrap().joined.model;
                     assert_eq!(bits(&own), bits(&lead));
-                    assert_eq!(own.certificate().ledger.entries(), lead.certificate().ledger.entries());
+                    assert_eq!(
+                        own.certificate().ledger.entries(),
+                        lead.certificate().ledger.entries()
+                    );
                 }
             }
         }
@@ -214,6 +217,37 @@ fn cut_short(world: &World, dying: &[(u32, u32)], least: Option<u32>) -> Result<
         }
         led.join().unwrap()
     })
+}
+
+/// The operator of the lead does not wait for a party that is known to be gone.
+#[test]
+fn a_party_that_the_operator_lets_go_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::trusting(folder.path(), 3, AUTO, "local");
+    assert!(cut_short(&world, &[(1, 4)], None).is_err());
+    let mut journal = RunJournal::open(&world.at("lead.journal")).unwrap();
+    let why = let_go(&mut journal, "party-7").unwrap_err().to_string();
+    assert!(why.contains("no party party-7"), "{why}");
+    let_go(&mut journal, "party-1").unwrap();
+    drop(journal);
+    let mut own = RunJournal::open(&world.at("party-0.journal")).unwrap();
+    assert!(let_go(&mut own, "party-1").is_err(), "a party lets nobody go");
+    drop(own);
+    let (_net, listener, dialers) = world.net();
+    let lead = HostOptions { least: Some(2), ..options() };
+    let own = lead.clone();
+    let led = std::thread::scope(|scope| {
+        let led = scope.spawn(|| world.lead(lead, listener));
+        for party in [0_u32, 2] {
+            let (world, dialer, own) = (&world, &*dialers[party as usize], own.clone());
+            scope.spawn(move || world.join(party, own, dialer).unwrap());
+        }
+        let begun = Instant::now();
+        let led = led.join().unwrap().unwrap();
+        assert!(begun.elapsed() < options().patience, "it was waited for");
+        led
+    });
+    assert!(led.without.is_empty());
 }
 
 /// What was asked in each slot's first step, changed on its way to party 0.

@@ -4,6 +4,7 @@
 
 mod attacks;
 mod bits;
+mod blame;
 mod crash;
 mod forfeits;
 #[cfg(unix)]

@@ -5,9 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use reticent::Model;
+use reticent::simulate::RemoteJob;
 use reticent_host::links::{Dial, Link};
 use reticent_host::message::{Hello, HostMessage, Rejection, VERSION};
 use reticent_host::{HostError, HostOptions, Led, Notice, PROGRAM, PaidRun, commitment};
+
+use reticent_oracle::SumLaw;
 
 use super::world::{AUTO, World, assert_alike, assert_same, options};
 
@@ -57,7 +60,8 @@ fn a_run_without_a_party_is_the_run_of_the_others() {
         let folder = tempfile::tempdir().unwrap();
         let world = World::trusting(folder.path(), 3, AUTO, trust);
         let (lead, struck) = striking(2);
-        let (led, joined) = come(&world, &[0, 2], lead, &HostOptions { least: Some(2), ..options() });
+        let (led, joined) =
+            come(&world, &[0, 2], lead, &HostOptions { least: Some(2), ..options() });
         let led = led.unwrap();
         assert_eq!(*struck.lock().unwrap(), ["party-1"], "{trust}");
         let model = Model::from_json(&led.model).unwrap();
@@ -109,7 +113,10 @@ fn a_run_of_too_few_does_not_begin() {
     let (lead, struck) = striking(3);
     let own = HostOptions { patience: Duration::from_secs(4), least: Some(1), ..options() };
     let (led, joined) = come(&world, &[0], lead, &own);
-    assert!(matches!(&led, Err(HostError::Absent { who, .. }) if who == "party-1, party-2"), "{led:?}");
+    assert!(
+        matches!(&led, Err(HostError::Absent { who, .. }) if who == "party-1, party-2"),
+        "{led:?}"
+    );
     assert!(joined[0].is_err() && struck.lock().unwrap().is_empty());
     // A party whose run file leaves nobody out, and one that wants three.
     for least in [None, Some(3)] {
@@ -204,4 +211,22 @@ fn a_party_is_in_no_run_that_leaves_it_out_or_has_others_than_the_roster() {
         assert!(why.contains(words), "{seats:?}: {why}");
     }
     assert_eq!(Rejection::Struck.name(), "struck");
+}
+
+/// Two of ten may be corrupt: a lead that strikes honest ones has both of them among those who are left.
+#[test]
+fn a_lead_that_strikes_honest_parties_leaves_as_many_corrupt_as_there_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::trusting(folder.path(), 10, AUTO, "secure-aggregation");
+    let job = world.run_file().job;
+    let law = |job: &RemoteJob| {
+        let units = vec![Some(60); job.parties() as usize];
+        let plan = job.sum_plan(&units).unwrap();
+        let SumLaw::Masked(members) = plan.law() else { panic!() };
+        (members.members(), members.corrupt(), members.certain())
+    };
+    assert_eq!(law(&job), (10, 2, 6));
+    assert_eq!(law(&job.among(6).unwrap()), (6, 2, 3));
+    // Nobody's noise is certain where both may be corrupt.
+    assert!(job.among(2).is_err());
 }

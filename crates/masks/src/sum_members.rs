@@ -45,9 +45,34 @@ impl SumMembers {
     /// # Ok::<(), reticent_masks::SparsityError>(())
     /// ```
     pub fn choose(members: u32, population: u32, honest: f64) -> Result<Self, SparsityError> {
+        let corrupt = Corrupt::among(members, population, honest, MORE_CORRUPT);
+        SumMembers::with(members, corrupt)
+    }
+
+    /// So many members that are left of `whole`, a fraction `honest` of whom is honest, where others may
+    /// have seen to it who is left: all that are corrupt among the whole may be among them.
+    ///
+    /// # Errors
+    /// As [`SumMembers::choose`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reticent_masks::SumMembers;
+    ///
+    /// // Two of ten may be corrupt, and both of them among the five that are left.
+    /// let left = SumMembers::left_of(10, 5, 0.8)?;
+    /// assert_eq!((left.corrupt(), SumMembers::choose(5, 5, 0.8)?.corrupt()), (2, 1));
+    /// # Ok::<(), reticent_masks::SparsityError>(())
+    /// ```
+    pub fn left_of(whole: u32, members: u32, honest: f64) -> Result<Self, SparsityError> {
+        let Corrupt { most, .. } = Corrupt::among(whole, whole, honest, MORE_CORRUPT);
+        SumMembers::with(members, Corrupt { most: most.min(members), chance: 0.0 })
+    }
+
+    fn with(members: u32, Corrupt { most, chance }: Corrupt) -> Result<Self, SparsityError> {
         let threshold =
             ((f64::from(members) * STAY).ceil() as u32).max(members / 2 + 1).min(members);
-        let Corrupt { most, chance } = Corrupt::among(members, population, honest, MORE_CORRUPT);
         // However honest all are: a member hears what follows from the sum, and can take its own noise off.
         let corrupt = most.max(u32::from(members > 1));
         if members <= MOST_HOLDERS {

@@ -114,7 +114,9 @@ impl Standing {
         let fewer = members.len() < before.len()
             && members.iter().all(|member| before.binary_search(member).is_ok());
         if staying.slot != slot || !ordered || !fewer || members.binary_search(&me).is_err() {
-            return forged("a list of who stays that is not of this slot, or not of those who were in");
+            return forged(
+                "a list of who stays that is not of this slot, or not of those who were in",
+            );
         }
         let (found, least) = (members.len() as u32, least.max(law.threshold()));
         if found < least {

@@ -55,6 +55,8 @@ const SOME_PARTIES: u32 = 10;
 pub(super) struct NoisyJob {
     task: Task,
     honest: f64,
+    /// The parties that those who take part are left of, where a server may have struck the others.
+    pub(super) whole: Option<u32>,
 }
 
 /// A run on noisy sums whose parties and records are counted, calibrated: it can be run on table
@@ -93,7 +95,7 @@ impl Simulation {
         needs_server(job.entry, view)
             .and_then(|()| map::offered(&task.cell(false)))
             .map_err(more)?;
-        let noisy = NoisyJob { task, honest };
+        let noisy = NoisyJob { task, honest, whole: None };
         noisy.try_out(job.split)?;
         Ok(SimulationJob { noisy: Some(noisy), ..job })
     }
@@ -162,9 +164,9 @@ fn check_failures(failures: &Failures, view: View) -> Result<(), Error> {
     Err(Error::value("fail", "given", why))
 }
 
-fn law(view: View, parties: u32, honest: f64) -> Result<SumLaw, Error> {
+fn law(view: View, (whole, parties): (u32, u32), honest: f64) -> Result<SumLaw, Error> {
     let law = match view {
-        View::SecureAggregation => SumLaw::masked(parties, honest),
+        View::SecureAggregation => SumLaw::masked_of(whole, parties, honest),
         _ => SumLaw::local(parties),
     };
     law.map_err(|why| Error::value("trust", view, why.to_string()))
@@ -195,7 +197,8 @@ impl NoisyJob {
 
     /// Who adds which noise between so many parties.
     pub(super) fn law_of(&self, parties: u32) -> Result<SumLaw, Error> {
-        law(self.task.protection.opening.view, parties, self.honest)
+        let whole = self.whole.unwrap_or(parties).max(parties);
+        law(self.task.protection.opening.view, (whole, parties), self.honest)
     }
 
     /// The fit between so many parties.

@@ -141,16 +141,23 @@ impl RemoteJob {
         self.parties
     }
 
-    /// The same run between this many parties: noise and plan are worked out anew for them.
+    /// The same run between this many of its parties: noise and plan are worked out anew for them. The
+    /// others were struck by a lead that may not be honest, so that all who may be corrupt among all of
+    /// them are counted among these.
     ///
     /// # Errors
     /// If so many cannot run it, or a file of the job has changed since.
     pub fn among(&self, parties: u32) -> Result<Self, Error> {
-        let job = self.spec.remote(parties)?;
+        let mut job = self.spec.remote(parties)?;
+        if let Some(noisy) = &mut job.job.noisy {
+            noisy.whole = Some(self.parties);
+            noisy.law_of(parties)?;
+        }
         match job.digest == self.digest {
             true => Ok(job),
             false => {
-                let why = "a file that the job names has changed since it was read; leave it as it is";
+                let why =
+                    "a file that the job names has changed since it was read; leave it as it is";
                 Err(Error::value("schema", "changed", why))
             }
         }

@@ -81,7 +81,9 @@ fn text(notice: &Notice) -> Option<String> {
     Some(match notice {
         Notice::Waiting(names) => format!("Waiting for {}.", names.join(", ")),
         Notice::Arrived(name) => format!("{name} is here."),
-        Notice::Struck(names) => format!("{} did not come: the run begins without.", names.join(", ")),
+        Notice::Struck(names) => {
+            format!("{} did not come: the run begins without.", names.join(", "))
+        }
         Notice::Forfeited { name, round } => {
             format!("{name} has left for good: the others go on from round {round}.")
         }
