@@ -149,8 +149,17 @@ impl Lines {
         }
         loop {
             if line.link.is_none() || self.hall.is_newer(self.seats[party as usize]) {
-                let mut came =
-                    self.hall.take(self.seats[party as usize], until).ok_or_else(absent)?.link;
+                let mut came = loop {
+                    let soon = until.min(Instant::now() + SLICE);
+                    match self.hall.take(self.seats[party as usize], soon) {
+                        Some(visitor) => break visitor.link,
+                        None if Instant::now() >= until => return Err(absent()),
+                        None if self.options.is_gone(&self.roster.name(party)) => {
+                            return Err(absent());
+                        }
+                        None => {}
+                    }
+                };
                 let known = self.answered[party as usize].load(Ordering::Relaxed);
                 let known = HostMessage::Known(known).pack();
                 line.link = came.send(&known, Instant::now() + SEND_TIME).ok().map(|()| came);
@@ -276,14 +285,20 @@ impl Lines {
     /// What a party says to a request, kept.
     pub fn exchange(&self, party: u32, round: u32, request: Vec<u8>) -> Result<Vec<u8>, HostError> {
         let asked = Hasher::new("reticent request").field(&request).finish();
+        let said = |kept: &KeptAnswer| match kept.asked == asked {
+            true => Ok(kept.value.clone()),
+            false => Err(HostError::disagreed(
+                "this machine",
+                "it does not compute what was asked before the run was cut short",
+            )),
+        };
         if let Some(kept) = self.kept.get(&(round, party)) {
-            return match kept.asked == asked {
-                true => Ok(kept.value.clone()),
-                false => Err(HostError::disagreed(
-                    "this machine",
-                    "it does not compute what was asked before the run was cut short",
-                )),
-            };
+            return said(kept);
+        }
+        // Where somebody else has left, a round is gone through again.
+        let of_round = |kept: &&KeptAnswer| (kept.round, kept.party) == (round, party);
+        if let Some(kept) = locked(&self.pending).iter().find(of_round) {
+            return said(kept);
         }
         self.flush(round)?;
         let value = self.converse(party, |link, inbox| {

@@ -133,9 +133,11 @@ impl Lobby<'_> {
             let names = || away.iter().map(|party| self.hall.roster.name(*party)).collect();
             let here = seats.len() - away.len();
             let enough = self.options.least.is_some_and(|least| here >= least.max(1) as usize);
-            if away.iter().all(|party| struck.contains(party)) && (away.is_empty() || enough)
-                || enough && Instant::now() >= until
-            {
+            let gone = |party: &u32| {
+                struck.contains(party) || self.options.is_gone(&self.hall.roster.name(*party))
+            };
+            let over = Instant::now() >= until || away.iter().all(gone);
+            if away.is_empty() || enough && over {
                 if !away.is_empty() {
                     self.options.tell(Notice::Struck(names()));
                 }
@@ -145,7 +147,7 @@ impl Lobby<'_> {
                 told = away.len();
                 self.options.tell(Notice::Waiting(names()));
             }
-            if Instant::now() >= until {
+            if over {
                 let who: Vec<String> = names();
                 let seconds = self.options.patience.as_secs();
                 return Err(HostError::Absent { who: who.join(", "), seconds });

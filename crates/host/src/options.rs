@@ -67,6 +67,9 @@ pub struct HostOptions {
     /// and says so.
     #[doc(hidden)]
     pub seed: Option<u64>,
+    /// Who is known to be gone for good: for tests that would wait for patience to be over.
+    #[doc(hidden)]
+    pub gone: Option<Arc<dyn Fn(&str) -> bool + Send + Sync>>,
     /// Who is shown every message on its way.
     #[doc(hidden)]
     pub witness: Option<Arc<dyn Fn(Moment) + Send + Sync>>,
@@ -75,7 +78,7 @@ pub struct HostOptions {
 impl Default for HostOptions {
     fn default() -> Self {
         let (patience, notify) = (Duration::from_secs(600), Arc::new(|_: &Notice| ()));
-        HostOptions { patience, least: None, notify, seed: None, witness: None }
+        HostOptions { patience, least: None, notify, seed: None, gone: None, witness: None }
     }
 }
 
@@ -88,6 +91,10 @@ impl std::fmt::Debug for HostOptions {
 impl HostOptions {
     pub(crate) fn tell(&self, notice: Notice) {
         (self.notify)(&notice);
+    }
+
+    pub(crate) fn is_gone(&self, name: &str) -> bool {
+        self.gone.as_ref().is_some_and(|gone| gone(name))
     }
 
     pub(crate) fn at(&self, moment: Moment) {

@@ -20,7 +20,7 @@ use crate::roster::Roster;
 pub(crate) type EachParty = Vec<(u32, Vec<u8>)>;
 
 /// What those who are here have said, and who is away.
-pub(crate) type Heard = (EachParty, Vec<u32>);
+pub(crate) type Replies = (EachParty, Vec<u32>);
 
 /// The lines of a run, for the server of its sums.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub(crate) struct NetworkSums {
 
 impl NetworkSums {
     /// Asks all of them at the same time.
-    pub fn ask(&self, step: u32, each: EachParty) -> Result<Heard, Refusal> {
+    pub fn ask(&self, step: u32, each: EachParty) -> Result<Replies, Refusal> {
         let (said, away) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
         each.into_par_iter().with_max_len(1).try_for_each(|(party, request)| {
             match self.lines.exchange(party, step, request) {

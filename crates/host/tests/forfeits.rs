@@ -63,31 +63,64 @@ impl Link for DyingLink {
 
 type Ends = (Result<Led, HostError>, Vec<Result<PaidRun, HostError>>);
 
-/// A run in which some parties are cut off after so many messages, the greeting first; `lie` is what the
-/// lead says to party 0.
+/// Which parties are cut off, and after how many messages of each, the greeting first.
+struct Cuts(Vec<(u32, Arc<AtomicU32>)>);
+
+impl Cuts {
+    fn new(dying: &[(u32, u32)]) -> Self {
+        Cuts(dying.iter().map(|(party, left)| (*party, Arc::new((*left).into()))).collect())
+    }
+
+    /// A lead that knows who is cut off, and does not wait to find out.
+    fn known(&self, own: &HostOptions) -> HostOptions {
+        let cuts: Vec<(String, Arc<AtomicU32>)> = self
+            .0
+            .iter()
+            .map(|(party, left)| (format!("party-{party}"), Arc::clone(left)))
+            .collect();
+        let gone = Arc::new(move |name: &str| {
+            cuts.iter().any(|(own, left)| own == name && left.load(Ordering::Relaxed) == 0)
+        });
+        HostOptions { gone: Some(gone), ..own.clone() }
+    }
+
+    fn has(&self, party: u32) -> bool {
+        self.0.iter().any(|(own, _)| *own == party)
+    }
+
+    fn over(&self, dialers: Vec<Box<dyn Dial>>) -> Vec<Box<dyn Dial>> {
+        let cut = |(party, dialer): (u32, Box<dyn Dial>)| -> Box<dyn Dial> {
+            match self.0.iter().find(|(own, _)| *own == party) {
+                Some((_, left)) => Box::new(Dying { dialer, left: Arc::clone(left) }),
+                None => dialer,
+            }
+        };
+        (0..).zip(dialers).map(cut).collect()
+    }
+}
+
+/// Who is cut off, and whoever waits for a lead that has ended, ends soon.
+fn brief(own: &HostOptions) -> HostOptions {
+    HostOptions { patience: Duration::from_secs(3), ..own.clone() }
+}
+
+/// A run in which some parties are cut off; `lie` is what the lead says to party 0.
 fn cut(world: &World, dying: &[(u32, u32)], least: Option<u32>, lie: Option<Lie>) -> Ends {
     let (_net, listener, dialers) = world.net();
-    let mut dialers: Vec<Box<dyn Dial>> = (0..)
-        .zip(dialers)
-        .map(|(party, dialer)| match dying.iter().find(|(own, _)| *own == party) {
-            Some((_, left)) => Box::new(Dying { dialer, left: Arc::new((*left).into()) }),
-            None => dialer,
-        })
-        .collect();
+    let cuts = Cuts::new(dying);
+    let mut dialers = cuts.over(dialers);
     if let Some(lie) = lie {
         let dialer = dialers.remove(0);
         dialers.insert(0, Box::new(Lying { dialer, lie }));
     }
     std::thread::scope(|scope| {
         let own = HostOptions { least, ..options() };
-        let brief = HostOptions { patience: Duration::from_secs(4), ..own.clone() };
-        let lead = brief.clone();
+        let lead = cuts.known(&own);
         let led = scope.spawn(|| world.lead(lead, listener));
         let joined: Vec<_> = (0..)
             .zip(&dialers)
             .map(|(party, dialer)| {
-                let dies = dying.iter().any(|(own, _)| *own == party);
-                let own = if dies { brief.clone() } else { own.clone() };
+                let own = if cuts.has(party) { brief(&own) } else { own.clone() };
                 scope.spawn(move || world.join(party, own, &**dialer))
             })
             .collect();
@@ -147,7 +180,7 @@ fn told_when_it_comes_back(world: &World) {
     forget_receipts(world);
     let (_net, listener, dialers) = world.net();
     let own = HostOptions { least: Some(4), ..options() };
-    let brief = HostOptions { patience: Duration::from_secs(2), ..own.clone() };
+    let brief = brief(&own);
     let why = std::thread::scope(|scope| {
         let lead = scope.spawn(|| world.lead(brief, listener));
         let why = world.join(4, own.clone(), &*dialers[4]).unwrap_err();
@@ -171,15 +204,11 @@ fn a_run_of_seen_answers_goes_on_without_a_party_that_has_left_for_good() {
     assert!(joined[1].is_err() && joined[0].is_ok() && joined[2].is_ok());
     let own = &joined[0].as_ref().unwrap().joined.model;
     assert_eq!(bits(own), bits(&model(&led)));
-    // Before it has greeted, too.
+    // Before it has greeted, too: it has come to the lobby, and says nothing from then on.
     let folder = tempfile::tempdir().unwrap();
     let world = World::trusting(folder.path(), 5, AUTO, "secure-aggregation");
-    let (led, joined) = cut(&world, &[(2, 0)], Some(4), None);
-    match led {
-        // It did not even come to the lobby: that is a strike.
-        Ok(_) => assert!(joined[2].is_err()),
-        Err(why) => panic!("{why}"),
-    }
+    let (led, joined) = cut(&world, &[(2, 1)], Some(4), None);
+    assert!(led.is_ok() && joined[2].is_err(), "{led:?}");
 }
 
 /// Too few stay, or the operators leave nobody out: those who are away are waited for by name.
@@ -205,15 +234,13 @@ fn a_run_that_too_few_would_go_on_with_ends_by_name() {
 /// The same with parties that do not wait for the lead.
 fn cut_short(world: &World, dying: &[(u32, u32)], least: Option<u32>) -> Result<Led, HostError> {
     let (_net, listener, dialers) = world.net();
-    let brief = HostOptions { patience: Duration::from_secs(4), least, ..options() };
+    let (cuts, own) = (Cuts::new(dying), HostOptions { least, ..options() });
     std::thread::scope(|scope| {
-        let lead = brief.clone();
+        let lead = cuts.known(&own);
         let led = scope.spawn(|| world.lead(lead, listener));
-        for (party, dialer) in (0..).zip(dialers) {
-            let dies = dying.iter().find(|(own, _)| *own == party);
-            let left = Arc::new(dies.map_or(u32::MAX, |(_, left)| *left).into());
-            let (own, dialer) = (brief.clone(), Dying { dialer, left });
-            scope.spawn(move || world.join(party, own, &dialer));
+        for (party, dialer) in (0..).zip(cuts.over(dialers)) {
+            let own = brief(&own);
+            scope.spawn(move || world.join(party, own, &*dialer));
         }
         led.join().unwrap()
     })
@@ -351,19 +378,19 @@ fn a_lead_that_falls_in_a_decision_goes_on_with_it() {
             panic!("the lead falls");
         }
     });
-    let brief = HostOptions { patience: Duration::from_secs(4), ..own.clone() };
+    let cuts = Cuts::new(&[(4, 7)]);
     let found = std::thread::scope(|scope| {
-        let lead = HostOptions { notify: falls, ..brief.clone() };
+        let lead = HostOptions { notify: falls, ..cuts.known(&own) };
         let led = scope.spawn(|| world.lead(lead, listener));
-        for (party, dialer) in (0..).zip(dialers) {
-            let left = Arc::new(if party == 4 { 7 } else { u32::MAX }.into());
-            let patient = if party == 4 { brief.clone() } else { own.clone() };
-            let (world, dialer) = (&world, Dying { dialer, left });
-            scope.spawn(move || world.join(party, patient, &dialer));
+        for (party, dialer) in (0..).zip(cuts.over(dialers)) {
+            let patient = if party == 4 { brief(&own) } else { own.clone() };
+            let world = &world;
+            scope.spawn(move || world.join(party, patient, &*dialer));
         }
         assert!(led.join().is_err(), "it did not fall");
         let listener = net.listen(world.identity("lead").public().bytes());
-        bits(&model(&world.lead(brief.clone(), listener).unwrap()))
+        // The decision is on the disk: nobody is waited for again.
+        bits(&model(&world.lead(own.clone(), listener).unwrap()))
     });
     assert_eq!(found, expected);
 }

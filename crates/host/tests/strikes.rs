@@ -1,6 +1,7 @@
 //! Parties that do not come: where the operators allow it the run begins without them, with noise and a
 //! plan that each of the others has worked out for those who are there.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -18,8 +19,15 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(30)
 }
 
-/// A lead that waits two seconds for those who are not here, and who it has begun without.
-fn striking(least: u32) -> (HostOptions, Arc<Mutex<Vec<String>>>) {
+/// A lead that knows who does not come, and who it has begun without; when it is over for all parties
+/// nobody comes any more.
+struct Striking {
+    lead: HostOptions,
+    struck: Arc<Mutex<Vec<String>>>,
+    over: Arc<AtomicBool>,
+}
+
+fn striking(least: u32, away: &'static [&str]) -> Striking {
     let struck: Arc<Mutex<Vec<String>>> = Arc::default();
     let own = Arc::clone(&struck);
     let notify = Arc::new(move |notice: &Notice| {
@@ -27,19 +35,24 @@ fn striking(least: u32) -> (HostOptions, Arc<Mutex<Vec<String>>>) {
             own.lock().unwrap().clone_from(names);
         }
     });
-    let patience = Duration::from_secs(2);
-    (HostOptions { patience, least: Some(least), notify, ..options() }, struck)
+    let over: Arc<AtomicBool> = Arc::default();
+    let own = Arc::clone(&over);
+    let gone: Arc<dyn Fn(&str) -> bool + Send + Sync> =
+        Arc::new(move |name: &str| away.contains(&name) || own.load(Ordering::Relaxed));
+    let lead = HostOptions { gone: Some(gone), least: Some(least), notify, ..options() };
+    Striking { lead, struck, over }
 }
 
 /// A run to which only these parties come.
 fn come(
     world: &World,
     parties: &[u32],
-    lead: HostOptions,
+    Striking { lead, over, .. }: &Striking,
     own: &HostOptions,
 ) -> (Result<Led, HostError>, Vec<Result<PaidRun, HostError>>) {
     let (_net, listener, dialers) = world.net();
     std::thread::scope(|scope| {
+        let lead = lead.clone();
         let led = scope.spawn(|| world.lead(lead, listener));
         let joined: Vec<_> = parties
             .iter()
@@ -49,6 +62,7 @@ fn come(
             })
             .collect();
         let joined = joined.into_iter().map(|party| party.join().unwrap()).collect();
+        over.store(true, Ordering::Relaxed);
         (led.join().unwrap(), joined)
     })
 }
@@ -59,11 +73,11 @@ fn a_run_without_a_party_is_the_run_of_the_others() {
     for trust in ["central", "local", "secure-aggregation"] {
         let folder = tempfile::tempdir().unwrap();
         let world = World::trusting(folder.path(), 3, AUTO, trust);
-        let (lead, struck) = striking(2);
+        let lead = striking(2, &["party-1"]);
         let (led, joined) =
-            come(&world, &[0, 2], lead, &HostOptions { least: Some(2), ..options() });
+            come(&world, &[0, 2], &lead, &HostOptions { least: Some(2), ..options() });
         let led = led.unwrap();
-        assert_eq!(*struck.lock().unwrap(), ["party-1"], "{trust}");
+        assert_eq!(*lead.struck.lock().unwrap(), ["party-1"], "{trust}");
         let model = Model::from_json(&led.model).unwrap();
         // A world of the two of them.
         let alone = tempfile::tempdir().unwrap();
@@ -110,20 +124,19 @@ fn a_run_of_too_few_does_not_begin() {
     let folder = tempfile::tempdir().unwrap();
     let world = World::trusting(folder.path(), 3, AUTO, "local");
     // The lead's own number.
-    let (lead, struck) = striking(3);
+    let lead = striking(3, &["party-1", "party-2"]);
     let own = HostOptions { patience: Duration::from_secs(4), least: Some(1), ..options() };
-    let (led, joined) = come(&world, &[0], lead, &own);
+    let (led, joined) = come(&world, &[0], &lead, &own);
     assert!(
         matches!(&led, Err(HostError::Absent { who, .. }) if who == "party-1, party-2"),
         "{led:?}"
     );
-    assert!(joined[0].is_err() && struck.lock().unwrap().is_empty());
+    assert!(joined[0].is_err() && lead.struck.lock().unwrap().is_empty());
     // A party whose run file leaves nobody out, and one that wants three.
     for least in [None, Some(3)] {
-        let (lead, _) = striking(1);
-        let lead = HostOptions { patience: Duration::from_secs(1), ..lead };
+        let lead = striking(1, &["party-1"]);
         let own = HostOptions { patience: Duration::from_secs(3), least, ..options() };
-        let (led, joined) = come(&world, &[0, 2], lead, &own);
+        let (led, joined) = come(&world, &[0, 2], &lead, &own);
         assert!(led.is_err());
         let why = joined.into_iter().map(|own| own.unwrap_err().to_string());
         let why: Vec<String> = why.collect();
@@ -139,8 +152,9 @@ fn a_party_that_does_not_reveal_its_nonce_is_struck() {
     let folder = tempfile::tempdir().unwrap();
     let world = World::trusting(folder.path(), 3, AUTO, "local");
     let (_net, listener, dialers) = world.net();
-    let (lead, struck) = striking(2);
-    let lead = HostOptions { patience: Duration::from_millis(300), ..lead };
+    let Striking { lead, struck, .. } = striking(2, &[]);
+    let patience = Duration::from_secs(8);
+    let lead = HostOptions { patience, ..lead };
     let own = HostOptions { least: Some(2), ..options() };
     let (led, joined) = std::thread::scope(|scope| {
         let led = scope.spawn(|| world.lead(lead, listener));
@@ -155,7 +169,7 @@ fn a_party_that_does_not_reveal_its_nonce_is_struck() {
         let frame = silent.receive(1 << 17, soon()).unwrap();
         let roll = HostMessage::unpack(&frame).unwrap();
         assert!(matches!(&roll, HostMessage::Roll(seats, _) if seats == &[0, 1, 2]), "{roll:?}");
-        std::thread::sleep(Duration::from_millis(400));
+        std::thread::sleep(patience);
         drop(silent);
         let joined: Vec<_> = joined.into_iter().map(|party| party.join().unwrap()).collect();
         (led.join().unwrap(), joined)

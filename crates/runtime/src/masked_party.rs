@@ -27,7 +27,7 @@ use crate::message::{Envelope, MessageKind, PartyId, RunId, SERVER};
 use crate::noisy_party::reported;
 use crate::party::{PartyReport, refused};
 use crate::rejected::Rejected;
-use crate::standing::{SlotRequest, Standing, Staying, members_digest};
+use crate::standing::{Membership, SlotRequest, Staying, members_digest};
 use crate::wire;
 
 /// Steps of a slot.
@@ -86,7 +86,7 @@ pub struct MaskedParty {
     inbox: Inbox,
     party: SumParty,
     round: Option<(KeptRound, Member)>,
-    standing: Standing,
+    standing: Membership,
     /// The fewest members that it goes on with.
     least: u32,
 }
@@ -104,7 +104,7 @@ impl MaskedParty {
         let inbox = Inbox::new(RunId::from(run), number);
         let said = inbox.write(0, SERVER, MessageKind::Share, Vec::new());
         let all = party.law().parties();
-        let standing = Standing::new(all);
+        let standing = Membership::new(all);
         (MaskedParty { run: *run, inbox, party, round: None, standing, least: all }, said)
     }
 
@@ -130,7 +130,7 @@ impl MaskedParty {
     /// # Errors
     /// If it is of another run or another party, or none.
     pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
-        type Kept = (Inbox, AsText<SumProgress>, Option<KeptRound>, Standing);
+        type Kept = (Inbox, AsText<SumProgress>, Option<KeptRound>, Membership);
         let (inbox, progress, kept, standing): Kept = wire::unpack(snapshot)?;
         self.inbox.recall(inbox)?;
         self.standing = standing;

@@ -57,7 +57,7 @@ pub enum SlotRequest {
 
 /// What a member knows of who is in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Standing {
+pub(crate) struct Membership {
     /// Who is in, in increasing order.
     pub members: Vec<u32>,
     /// What was signed, and is not everybody's yet.
@@ -72,10 +72,10 @@ fn forged<T>(why: &str) -> Result<T, Rejected> {
     Err(Rejected::Forged(why.to_owned()))
 }
 
-impl Standing {
+impl Membership {
     /// Everybody.
     pub fn new(members: u32) -> Self {
-        Standing { members: (0..members).collect(), signed: None, behind: 0, last: (0, false) }
+        Membership { members: (0..members).collect(), signed: None, behind: 0, last: (0, false) }
     }
 
     /// The round whose sum a slot has.
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_round_is_done_again_only_where_it_was_not_opened() {
-        let mut own = Standing::new(5);
+        let mut own = Membership::new(5);
         assert_eq!(own.round_of(3).unwrap(), 3);
         own.begin(3);
         let again = staying(4, 3, &[0, 1, 2, 4]);
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn lists_of_too_few_of_others_or_of_the_past_are_not_signed() {
         let signs = |staying: &Staying, least: u32| {
-            let mut own = Standing::new(5);
+            let mut own = Membership::new(5);
             own.begin(3);
             own.sign((4, 0), staying, (&five(), least)).is_ok()
         };
@@ -195,7 +195,7 @@ mod tests {
             assert!(!signs(&staying(slot, round, members), 1), "{slot} {round} {members:?}");
         }
         // Nobody comes back, and three quarters stay.
-        let mut own = Standing::new(10);
+        let mut own = Membership::new(10);
         let ten = SumMembers::choose(10, 10, 0.8).unwrap();
         own.sign((1, 0), &staying(1, 1, &[0, 1, 2, 3, 4, 5, 6, 7, 8]), (&ten, 1)).unwrap();
         let back = staying(2, 1, &[0, 1, 2, 3, 4, 5, 6, 9]);
@@ -205,7 +205,7 @@ mod tests {
         // Two lists could be signed where six of ten are corrupt.
         let corrupt = SumMembers::choose(10, 10, 0.4).unwrap();
         let nine = staying(1, 1, &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
-        assert!(Standing::new(10).sign((1, 0), &nine, (&corrupt, 1)).is_err());
+        assert!(Membership::new(10).sign((1, 0), &nine, (&corrupt, 1)).is_err());
     }
 
     #[test]
