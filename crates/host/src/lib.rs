@@ -45,9 +45,9 @@ pub use error::HostError;
 pub use files::{PartyFile, RunFile};
 pub use journal::RunJournal;
 pub use lead::{Lead, Led};
-#[doc(hidden)]
-pub use options::Moment;
 pub use options::{HostOptions, Notice, Notify};
+#[doc(hidden)]
+pub use options::{KnownGone, Moment};
 pub use paid::{JoinBudget, PaidRun};
 pub use party::{Joined, RemoteParty};
 pub use roster::{MOST_PARTIES, Roster, RosterMember, today};

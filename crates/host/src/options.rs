@@ -54,6 +54,10 @@ pub enum Moment {
 /// Who hears of what happens.
 pub type Notify = Arc<dyn Fn(&Notice) + Send + Sync>;
 
+/// Says of a party whether it is known to be gone for good.
+#[doc(hidden)]
+pub type KnownGone = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
 /// How a member takes part.
 #[derive(Clone)]
 pub struct HostOptions {
@@ -69,7 +73,7 @@ pub struct HostOptions {
     pub seed: Option<u64>,
     /// Who is known to be gone for good: for tests that would wait for patience to be over.
     #[doc(hidden)]
-    pub gone: Option<Arc<dyn Fn(&str) -> bool + Send + Sync>>,
+    pub gone: Option<KnownGone>,
     /// Who is shown every message on its way.
     #[doc(hidden)]
     pub witness: Option<Arc<dyn Fn(Moment) + Send + Sync>>,

@@ -9,7 +9,7 @@ use reticent::Model;
 use reticent::simulate::RemoteJob;
 use reticent_host::links::{Dial, Link};
 use reticent_host::message::{Hello, HostMessage, Rejection, VERSION};
-use reticent_host::{HostError, HostOptions, Led, Notice, PROGRAM, PaidRun, commitment};
+use reticent_host::{HostError, HostOptions, KnownGone, Led, Notice, PROGRAM, PaidRun, commitment};
 
 use reticent_oracle::SumLaw;
 
@@ -37,7 +37,7 @@ fn striking(least: u32, away: &'static [&str]) -> Striking {
     });
     let over: Arc<AtomicBool> = Arc::default();
     let own = Arc::clone(&over);
-    let gone: Arc<dyn Fn(&str) -> bool + Send + Sync> =
+    let gone: KnownGone =
         Arc::new(move |name: &str| away.contains(&name) || own.load(Ordering::Relaxed));
     let lead = HostOptions { gone: Some(gone), least: Some(least), notify, ..options() };
     Striking { lead, struck, over }
