@@ -9,6 +9,9 @@ use reticent_payment::PaymentError;
 use crate::answer::UNWRITTEN;
 use crate::flags::{flag_of, in_flags, typed};
 
+/// The exit code of a command that goes on when somebody comes.
+const WAITING: u8 = 5;
+
 /// A command that is said later.
 const UNSAID: &str = "";
 
@@ -27,6 +30,13 @@ pub enum CommandFailure {
     /// A result that was paid for could not be written, and is kept.
     Undelivered {
         /// Why, and where it is.
+        message: String,
+        /// What to do.
+        hint: String,
+    },
+    /// Somebody was not there in time, and the same command goes on when it is.
+    Waiting {
+        /// Who.
         message: String,
         /// What to do.
         hint: String,
@@ -86,7 +96,8 @@ impl CommandFailure {
         }
     }
 
-    /// 4 when a result that was paid for could not be delivered, 3 when the budget was refused, 2 for
+    /// 5 when somebody was not there and the same command goes on, 4 when a result that was paid for could not be
+    /// delivered, 3 when the budget was refused, 2 for
     /// everything else that was asked wrongly.
     pub fn code(&self) -> u8 {
         match self {
@@ -97,6 +108,7 @@ impl CommandFailure {
                 3
             }
             CommandFailure::Undelivered { .. } => UNWRITTEN,
+            CommandFailure::Waiting { .. } => WAITING,
             _ => 2,
         }
     }
@@ -114,9 +126,9 @@ impl CommandFailure {
                 budget_hint(error).to_owned()
             }
             CommandFailure::Output(_) => "check that the disk has room".to_owned(),
-            CommandFailure::Undelivered { hint, .. } | CommandFailure::Usage { hint, .. } => {
-                hint.clone()
-            }
+            CommandFailure::Undelivered { hint, .. }
+            | CommandFailure::Waiting { hint, .. }
+            | CommandFailure::Usage { hint, .. } => hint.clone(),
         }
     }
 
@@ -135,6 +147,7 @@ impl std::fmt::Display for CommandFailure {
                 write!(f, "cannot write to standard output: {}", error.kind())
             }
             CommandFailure::Undelivered { message, .. }
+            | CommandFailure::Waiting { message, .. }
             | CommandFailure::PartyBudget { message, .. }
             | CommandFailure::Usage { message, .. } => f.write_str(message),
         }

@@ -157,7 +157,44 @@ fn what_is_not_agreed_on_is_refused_as_it_is_typed() {
     folder.shell(
         "sed -i 's/^algorithm.*/algorithm = \"auto\"/; s/^patience.*/patience = 1/' h/run.toml",
     );
-    refused(join, 2, "lead did not come within 1 s");
+    refused(join, 5, "lead did not come within 1 s");
     let said = folder.shell("reticent --json budget show h/north/budget");
     assert!(!said.out.contains("\"settled\"") && !said.out.contains("\"open\""), "{}", said.out);
+}
+
+/// One hospital does not come: by default it is waited for, and the others begin without it where the run
+/// file says so. Each asks for as many as it likes.
+#[test]
+fn hospitals_begin_without_one_that_does_not_come() {
+    let folder = trusting("local");
+    let patience = |seconds: u32| {
+        folder.shell(&format!("sed -i 's/^patience.*/patience = {seconds}/' h/run.toml"));
+        assert!(folder.read("h/run.toml").contains(&format!("patience = {seconds}")));
+    };
+    patience(1);
+    let lead = "reticent --json lead h/run.toml --key h/lead/key --journal h/lead/journal --out h/lead/model --force";
+    let said = folder.shell(lead);
+    assert_eq!(said.code, 5, "{}{}", said.out, said.err);
+    assert!(said.out.contains("north, east, south did not come within 1 s"), "{}", said.out);
+    let said = folder.shell("reticent run forfeit h/lead/journal --party south");
+    assert_eq!(said.code, 2, "{}{}", said.out, said.err);
+    assert!(said.err.contains("whose run is on"), "{}", said.err);
+    folder.shell("echo 'least = 4' >> h/run.toml");
+    let said = folder.shell(lead);
+    assert_eq!(said.code, 2, "{}{}", said.out, said.err);
+    assert!(said.out.contains("least = 4") && said.out.contains("from 1 to 3"), "{}", said.out);
+    folder.shell("sed -i 's/^least.*/least = 2/' h/run.toml");
+    patience(10);
+    let said = folder.shell(&format!(
+        "for member in north east; do reticent --quiet join h/run.toml --party h/$member/party.toml & done; {lead}; \
+         code=$?; wait; exit $code"
+    ));
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    assert!(said.err.contains("\"struck\"") && said.err.contains("south"), "{}", said.err);
+    for (member, jobs) in [("north", 1), ("east", 1), ("south", 0)] {
+        let said = folder.shell(&format!("reticent --json budget show h/{member}/budget"));
+        assert_eq!(said.out.matches("\"settled\"").count(), jobs, "{member}: {}", said.out);
+    }
+    let said = folder.shell("reticent verify h/east/model/model.json --key h/east/key.pub");
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
 }

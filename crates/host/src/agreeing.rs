@@ -81,21 +81,21 @@ impl<'a> Seat<'a> {
         fits: &dyn Fn(&Ledger) -> Result<(), HostError>,
     ) -> Result<Option<(SignedRun, Ledger)>, HostError> {
         let lead = self.party.roster.lead_name().to_owned();
-        let mut roll: Option<Vec<Digest>> = None;
+        let mut roll: Option<(Vec<u32>, Vec<Digest>)> = None;
         loop {
             let idle = match roll.is_some() || signed.is_some() {
                 true => IDLE_WHILE_OTHERS_PLAN,
                 false => IDLE,
             };
             match (self.hear(&mut *link, LONGEST_LOBBY, idle)?, signed.take(), roll.take()) {
-                (HostMessage::Roll(all), None, None) => {
-                    self.check_roll(&all, nonce)?;
+                (HostMessage::Roll(seats, all), None, None) => {
+                    self.check_roll(&seats, &all, nonce)?;
                     self.say(&mut *link, &HostMessage::Reveal(*nonce, self.units))?;
-                    roll = Some(all);
+                    roll = Some((seats, all));
                 }
                 (HostMessage::Terms(terms, aggregator), None, Some(roll)) => {
                     let own = self.check_terms(&roll, nonce, terms, aggregator)?;
-                    let plan = self.party.job.plan(&own.terms.units)?;
+                    let plan = self.company.job().plan(&own.terms.units)?;
                     if let Err(why) = fits(&plan) {
                         let said =
                             Rejection::Declined("its budget does not allow the run".to_owned());
@@ -111,13 +111,14 @@ impl<'a> Seat<'a> {
                     signed = Some(own);
                 }
                 (HostMessage::Begin(signatures), Some(own), _) => {
-                    let roster = self.party.roster;
+                    self.gather(&own.terms.seats)?;
+                    let roster = &self.company.roster;
                     if let Some(who) = unsigned(roster, &own.run, &own.aggregator, &signatures) {
                         self.unsign()?;
                         let what = format!("{who} has not signed this run: it was told another");
                         return Err(HostError::disagreed(lead, what));
                     }
-                    let plan = self.party.job.plan(&own.terms.units)?;
+                    let plan = self.company.job().plan(&own.terms.units)?;
                     self.link = AgreedLink(Some(link));
                     return Ok(Some((own, plan)));
                 }
@@ -133,13 +134,25 @@ impl<'a> Seat<'a> {
         }
     }
 
-    fn place(&self) -> usize {
-        self.number as usize + 1
-    }
-
-    fn check_roll(&self, roll: &[Digest], nonce: &[u8; 32]) -> Result<(), HostError> {
-        let all = roll.len() == self.party.job.parties() as usize + 1;
-        if all && roll[self.place()] == commitment(nonce) {
+    /// Whether a roll is of the roster, has enough parties for this one, and has it among them: who
+    /// is not in it is struck, and noise and plan are worked out without them.
+    fn check_roll(
+        &mut self,
+        seats: &[u32],
+        roll: &[Digest],
+        nonce: &[u8; 32],
+    ) -> Result<(), HostError> {
+        self.gather(seats)?;
+        let (here, all) = (seats.len() as u32, self.party.roster.parties());
+        let least = self.options().least.unwrap_or(all).min(all).max(1);
+        if here < least {
+            let what = format!(
+                "a run of {here} of {all} parties, and this one takes part with {least} or more"
+            );
+            return Err(HostError::disagreed("the lead", what));
+        }
+        let place = self.place() as usize + 1;
+        if roll.len() == seats.len() + 1 && roll[place] == commitment(nonce) {
             return Ok(());
         }
         Err(HostError::disagreed("the lead", "its roll is not of the roster"))
@@ -147,16 +160,17 @@ impl<'a> Seat<'a> {
 
     fn check_terms(
         &self,
-        roll: &[Digest],
+        (seats, roll): &(Vec<u32>, Vec<Digest>),
         nonce: &[u8; 32],
         terms: RunTerms,
         aggregator: Vec<u8>,
     ) -> Result<SignedRun, HostError> {
         let wrong = |what: &str| Err(HostError::disagreed("the lead", what));
-        if !terms.open(roll) || terms.nonces[self.place()] != *nonce {
+        let place = self.place() as usize;
+        if !terms.open(roll) || terms.seats != *seats || terms.nonces[place + 1] != *nonce {
             return wrong("nonces that are not those of the roll");
         }
-        if terms.units[self.number as usize] != self.units {
+        if terms.units[place] != self.units {
             return wrong("another number of this party's records");
         }
         let run = terms.run(self.party.job.digest(), &self.party.roster.digest());

@@ -1,7 +1,7 @@
 //! What makes a run this run and no other: a digest of all that its members agree on.
 //!
 //! ```text
-//! run = H(program, versions, job, roster, nonce of every member, records of every party)
+//! run = H(program, versions, job, roster, who is in, nonce of every member, records of every party)
 //! ```
 //!
 //! Each member says the digest of its nonce first and the nonce when it has all digests, so that
@@ -26,10 +26,12 @@ const PURPOSE: &[u8] = b"reticent run signature v1\n";
 /// 32 bytes that nobody could foresee.
 pub type Nonce = [u8; 32];
 
-/// What everybody has been told of everybody: the lead's nonce and then the parties', the parties'
-/// public numbers of records, and the key that sums are closed for.
+/// What everybody has been told of everybody: who is in, the lead's nonce and then the parties', and the
+/// parties' public numbers of records.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunTerms {
+    /// The parties that are in, by their numbers in the roster.
+    pub seats: Vec<u32>,
     /// The lead's, then the parties'.
     pub nonces: Vec<Nonce>,
     /// The records of each party, where they are public.
@@ -47,7 +49,9 @@ impl RunTerms {
         let mut hasher = Hasher::new("reticent run on a network");
         hasher.field(PROGRAM.as_bytes());
         hasher.number(u64::from(wire::VERSION)).number(u64::from(VERSION));
-        hasher.field(job).field(roster).number(self.nonces.len() as u64);
+        hasher.field(job).field(roster).number(self.seats.len() as u64);
+        self.seats.iter().for_each(|seat| _ = hasher.number(u64::from(*seat)));
+        hasher.number(self.nonces.len() as u64);
         self.nonces.iter().for_each(|nonce| _ = hasher.field(nonce));
         hasher.number(self.units.len() as u64);
         for own in &self.units {
@@ -60,6 +64,7 @@ impl RunTerms {
     pub fn open(&self, commitments: &[Digest]) -> bool {
         self.nonces.len() == commitments.len()
             && self.units.len() + 1 == commitments.len()
+            && self.seats.len() == self.units.len()
             && self.nonces.iter().zip(commitments).all(|(nonce, said)| commitment(nonce) == *said)
     }
 }
@@ -75,7 +80,7 @@ pub fn sign(identity: &Identity, run: &Digest, aggregator: &[u8]) -> Vec<u8> {
     identity.sign_message(&statement(run, aggregator)).to_vec()
 }
 
-/// Who of the roster has not signed this run; `None` if all have. The lead is the first.
+/// Who of those that are in has not signed this run; `None` if all have. The lead is the first.
 pub fn unsigned(
     roster: &Roster,
     run: &Digest,
@@ -104,7 +109,8 @@ mod tests {
 
     #[test]
     fn whatever_members_are_told_is_in_the_run() {
-        let terms = RunTerms { nonces: vec![[1; 32], [2; 32]], units: vec![Some(5)] };
+        let terms =
+            RunTerms { seats: vec![1], nonces: vec![[1; 32], [2; 32]], units: vec![Some(5)] };
         let run = terms.run(&[7; 32], &[8; 32]);
         let others = [
             terms.run(&[9; 32], &[8; 32]),
@@ -113,6 +119,7 @@ mod tests {
             RunTerms { nonces: vec![[2; 32], [1; 32]], ..terms.clone() }.run(&[7; 32], &[8; 32]),
             RunTerms { units: vec![Some(6)], ..terms.clone() }.run(&[7; 32], &[8; 32]),
             RunTerms { units: vec![None], ..terms.clone() }.run(&[7; 32], &[8; 32]),
+            RunTerms { seats: vec![2], ..terms.clone() }.run(&[7; 32], &[8; 32]),
         ];
         assert!(others.iter().all(|other| *other != run));
         assert_ne!(statement(&run, b"a"), statement(&run, b"b"));

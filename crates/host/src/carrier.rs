@@ -5,7 +5,7 @@
 //! Both are on the disk before it is sent, so that a lead that starts again asks the same, and has the
 //! same said: a party repeats what it has said to the same request, and refuses another.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,14 +13,17 @@ use std::time::{Duration, Instant};
 use reticent::simulate::Traffic;
 use reticent_noise::{Digest, Hasher};
 use reticent_oracle::{Carrier, Refusal};
-use reticent_runtime::{Envelope, Inbox, MessageKind, PartyId, RunId, SERVER, wire};
+use reticent_runtime::{Envelope, Inbox, MessageKind, PartyId, RunId, SERVER, Staying, wire};
 
+use crate::company::Company;
 use crate::error::HostError;
 use crate::hall::{Hall, SLICE};
 use crate::journal::{KeptAnswer, RunJournal};
+use crate::leaving::{DROPPED, STAYINGS};
 use crate::links::{Link, LinkError};
 use crate::message::{HostMessage, LONGEST_LOBBY, Rejection};
 use crate::options::{HostOptions, Moment, Notice};
+use crate::roster::Roster;
 
 /// How long one message to somebody who is here may take.
 const SEND_TIME: Duration = Duration::from_secs(60);
@@ -35,10 +38,13 @@ struct PartyLine {
 /// The lead's lines to all parties, and the journal.
 #[derive(Debug)]
 pub(crate) struct Lines {
-    hall: Arc<Hall>,
+    pub hall: Arc<Hall>,
+    /// Who is in the run, and their numbers in the hall.
+    pub roster: Arc<Roster>,
+    pub seats: Vec<u32>,
     lines: Vec<Mutex<PartyLine>>,
     pub journal: Mutex<RunJournal>,
-    options: HostOptions,
+    pub options: HostOptions,
     /// No message of a round is longer.
     limit: usize,
     /// What was said before this process began.
@@ -47,6 +53,10 @@ pub(crate) struct Lines {
     pending: Mutex<Vec<KeptAnswer>>,
     /// The last round that each party has answered.
     answered: Vec<AtomicU32>,
+    /// Who goes on, decision by decision.
+    pub stayings: Mutex<Vec<Staying>>,
+    /// Who is out for good, and whom the operator has let go.
+    pub gone: Mutex<BTreeSet<u32>>,
     failure: Mutex<Option<HostError>>,
     messages: AtomicU64,
     bytes: AtomicU64,
@@ -59,12 +69,12 @@ pub(crate) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Lines {
     pub fn new(
         hall: &Arc<Hall>,
-        run: &Digest,
+        (run, company): (&Digest, &Company<'_>),
         journal: RunJournal,
         options: &HostOptions,
         limit: usize,
     ) -> Result<Self, HostError> {
-        let parties = hall.roster.parties();
+        let parties = company.roster.parties();
         let mut kept = BTreeMap::new();
         let answered: Vec<AtomicU32> = (0..parties).map(|_| AtomicU32::new(0)).collect();
         for answer in journal.answers()? {
@@ -77,8 +87,13 @@ impl Lines {
             let inbox = Inbox::new(RunId::from(run), SERVER);
             Mutex::new(PartyLine { link: None, inbox })
         };
-        Ok(Lines {
+        let stayings = journal.get::<Vec<Staying>>(STAYINGS)?.unwrap_or_default();
+        let dropped = journal.get::<Vec<String>>(DROPPED)?.unwrap_or_default();
+        let gone = (0..parties).filter(|&party| dropped.contains(&company.roster.name(party)));
+        let lines = Lines {
             hall: Arc::clone(hall),
+            roster: Arc::clone(&company.roster),
+            seats: company.seats.clone(),
             lines: (0..parties).map(line).collect(),
             journal: Mutex::new(journal),
             options: options.clone(),
@@ -86,10 +101,18 @@ impl Lines {
             kept,
             pending: Mutex::new(Vec::new()),
             answered,
+            gone: Mutex::new(gone.collect()),
             failure: Mutex::new(None),
             messages: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
-        })
+            stayings: Mutex::new(Vec::new()),
+        };
+        if let Some(last) = stayings.last() {
+            let left = (0..parties).filter(|party| !last.members.contains(party));
+            left.for_each(|party| lines.forfeit(party, last.round));
+        }
+        *locked(&lines.stayings) = stayings;
+        Ok(lines)
     }
 
     /// Gives parties the links that they have come by.
@@ -120,13 +143,23 @@ impl Lines {
     ) -> Result<T, HostError> {
         let until = Instant::now() + self.options.patience;
         let mut line = locked(&self.lines[party as usize]);
-        let absent = || HostError::Absent {
-            who: self.hall.roster.name(party),
-            seconds: self.options.patience.as_secs(),
-        };
+        let absent = || self.absent(self.roster.name(party));
+        if !self.stays(party) {
+            return Err(absent());
+        }
         loop {
-            if line.link.is_none() || self.hall.is_newer(party) {
-                let mut came = self.hall.take(party, until).ok_or_else(absent)?.link;
+            if line.link.is_none() || self.hall.is_newer(self.seats[party as usize]) {
+                let mut came = loop {
+                    let soon = until.min(Instant::now() + SLICE);
+                    match self.hall.take(self.seats[party as usize], soon) {
+                        Some(visitor) => break visitor.link,
+                        None if Instant::now() >= until => return Err(absent()),
+                        None if self.options.is_gone(&self.roster.name(party)) => {
+                            return Err(absent());
+                        }
+                        None => {}
+                    }
+                };
                 let known = self.answered[party as usize].load(Ordering::Relaxed);
                 let known = HostMessage::Known(known).pack();
                 line.link = came.send(&known, Instant::now() + SEND_TIME).ok().map(|()| came);
@@ -156,8 +189,9 @@ impl Lines {
                         Talk::Broken
                     });
                 }
-                Err(LinkError::Timeout) if Instant::now() < until && !self.hall.is_newer(party) => {
-                }
+                Err(LinkError::Timeout)
+                    if Instant::now() < until
+                        && !self.hall.is_newer(self.seats[party as usize]) => {}
                 Err(LinkError::TooLong { .. }) => {
                     self.hall.reject("oversized");
                     return Err(Talk::Broken);
@@ -191,7 +225,7 @@ impl Lines {
         bytes: &[u8],
     ) -> Result<Vec<u8>, &'static str> {
         let envelope = wire::decode(bytes, self.limit).map_err(|why| why.name())?;
-        let proven = self.hall.roster.number(&link.peer());
+        let proven = self.roster.number(&link.peer());
         if proven != Some(party) || envelope.from != PartyId(party) {
             return Err("another's name");
         }
@@ -230,7 +264,7 @@ impl Lines {
     }
 
     fn refused(&self, party: u32, why: Rejection) -> Talk {
-        Talk::Over(HostError::Refused { who: self.hall.roster.name(party), why })
+        Talk::Over(HostError::Refused { who: self.roster.name(party), why })
     }
 
     /// Puts on the disk what was said in the rounds before.
@@ -248,16 +282,23 @@ impl Lines {
         Ok(())
     }
 
-    fn exchange(&self, party: u32, round: u32, request: Vec<u8>) -> Result<Vec<u8>, HostError> {
+    /// What a party says to a request, kept.
+    pub fn exchange(&self, party: u32, round: u32, request: Vec<u8>) -> Result<Vec<u8>, HostError> {
         let asked = Hasher::new("reticent request").field(&request).finish();
+        let said = |kept: &KeptAnswer| match kept.asked == asked {
+            true => Ok(kept.value.clone()),
+            false => Err(HostError::disagreed(
+                "this machine",
+                "it does not compute what was asked before the run was cut short",
+            )),
+        };
         if let Some(kept) = self.kept.get(&(round, party)) {
-            return match kept.asked == asked {
-                true => Ok(kept.value.clone()),
-                false => Err(HostError::disagreed(
-                    "this machine",
-                    "it does not compute what was asked before the run was cut short",
-                )),
-            };
+            return said(kept);
+        }
+        // Where somebody else has left, a round is gone through again.
+        let of_round = |kept: &&KeptAnswer| (kept.round, kept.party) == (round, party);
+        if let Some(kept) = locked(&self.pending).iter().find(of_round) {
+            return said(kept);
         }
         self.flush(round)?;
         let value = self.converse(party, |link, inbox| {
@@ -314,7 +355,7 @@ impl Lines {
                 }
             }
         })?;
-        self.options.tell(Notice::Delivered(self.hall.roster.name(party)));
+        self.options.tell(Notice::Delivered(self.roster.name(party)));
         locked(&self.journal).commit(|change| change.received(party))
     }
 

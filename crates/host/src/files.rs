@@ -25,6 +25,7 @@ struct NetworkKeys {
     patience: u64,
     #[serde(default)]
     link: LinkKind,
+    least: Option<u32>,
 }
 
 fn usual_patience() -> u64 {
@@ -56,6 +57,8 @@ pub struct RunFile {
     pub patience: Duration,
     /// What frames travel by, unless a member says otherwise.
     pub link: LinkKind,
+    /// The fewest parties that the run may begin with, and go on with; all of them where there is none.
+    pub least: Option<u32>,
 }
 
 impl RunFile {
@@ -72,7 +75,7 @@ impl RunFile {
         let network = table
             .remove("network")
             .ok_or_else(|| refuse("it has no table [network] with `roster = FILE`".to_owned()))?;
-        let NetworkKeys { roster, patience, link } = network
+        let NetworkKeys { roster, patience, link, least } = network
             .try_into()
             .map_err(|error: toml::de::Error| refuse(format!("[network]: {}", error.message())))?;
         if !(1..=7 * 86_400).contains(&patience) {
@@ -86,9 +89,15 @@ impl RunFile {
         }
         let base = path.parent().unwrap_or(Path::new(""));
         let roster = Arc::new(Roster::read(&base.join(roster))?);
+        let all = roster.parties();
+        if let Some(least) = least.filter(|least| !(1..=all).contains(least)) {
+            return Err(refuse(format!(
+                "[network] least = {least}: it must be from 1 to {all}, the parties of the roster"
+            )));
+        }
         let spec = SimulationSpec::of_table(table, path)?;
         let job = spec.remote(roster.parties())?;
-        Ok(RunFile { job, roster, patience: Duration::from_secs(patience), link })
+        Ok(RunFile { job, roster, patience: Duration::from_secs(patience), link, least })
     }
 }
 
@@ -116,6 +125,8 @@ pub struct PartyFile {
     pub proxy: Option<HttpProxy>,
     /// The socket that couriers come to, who carry everything.
     pub courier: Option<PathBuf>,
+    /// The fewest parties that this one takes part with, where the run file lets others be left out.
+    pub least: Option<u32>,
 }
 
 impl PartyFile {
@@ -148,6 +159,7 @@ impl PartyFile {
             link: own.link,
             proxy: own.proxy,
             courier: own.courier.map(beside),
+            least: own.least,
         })
     }
 
@@ -155,6 +167,12 @@ impl PartyFile {
     pub fn way(&self, run: &RunFile) -> PartyWay {
         let link = self.link.unwrap_or(run.link);
         PartyWay { link, proxy: self.proxy.clone(), courier: self.courier.clone() }
+    }
+
+    /// The fewest parties that it takes part with: what the run file says, or its own number where
+    /// that is larger. All of them where the run file leaves nobody out.
+    pub fn least(&self, run: &RunFile) -> Option<u32> {
+        run.least.map(|least| least.max(self.least.unwrap_or(0)))
     }
 
     /// The files of the table.

@@ -38,8 +38,10 @@ pub(crate) struct Hall {
     pub roster: Arc<Roster>,
     job: Digest,
     options: HostOptions,
-    /// The run, once it has begun.
-    run: Mutex<Option<Digest>>,
+    /// The run, once it has begun, and who is in it.
+    run: Mutex<Option<(Digest, Vec<u32>)>>,
+    /// Who is out of the run for good, and why.
+    out: Mutex<BTreeMap<u32, String>>,
     seats: Mutex<Vec<Option<Visitor>>>,
     came: Condvar,
     over: AtomicBool,
@@ -58,6 +60,7 @@ impl Hall {
             job: *job,
             options: options.clone(),
             run: Mutex::new(None),
+            out: Mutex::new(BTreeMap::new()),
             seats: Mutex::new((0..roster.parties()).map(|_| None).collect()),
             came: Condvar::new(),
             over: AtomicBool::new(false),
@@ -148,16 +151,22 @@ impl Hall {
         if hello.job != self.job {
             return Err(Rejection::OtherJob);
         }
-        match (*locked(&self.run), hello.run) {
+        if let Some(why) = locked(&self.out).get(&hello.party) {
+            return Err(Rejection::Forfeited(why.clone()));
+        }
+        match (&*locked(&self.run), hello.run) {
             (None, None) => Ok(()),
-            (Some(run), Some(own)) if run == own => Ok(()),
+            (Some((_, seats)), _) if seats.binary_search(&hello.party).is_err() => {
+                Err(Rejection::Struck)
+            }
+            (Some((run, _)), Some(own)) if *run == own => Ok(()),
             (Some(_), None) => Err(Rejection::Began),
             (_, Some(_)) => Err(Rejection::UnknownRun),
         }
     }
 
     /// Counts it by one of the few names that there are: memory must not grow with who comes.
-    fn count(&self, name: &'static str) {
+    pub fn count(&self, name: &'static str) {
         *locked(&self.rejected).entry(name).or_default() += 1;
     }
 
@@ -172,13 +181,33 @@ impl Hall {
         counted.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
     }
 
-    /// From here on, whoever comes is in this run.
-    pub fn begin(&self, run: &Digest) {
-        *locked(&self.run) = Some(*run);
+    /// From here on, whoever comes is in this run, or is told that it has begun without it.
+    pub fn begin(&self, run: &Digest, parties: &[u32]) {
+        *locked(&self.run) = Some((*run, parties.to_vec()));
+        let mut struck = Vec::new();
         // Who came before it began is not in it; who is says so again.
-        let stale = |visitor: &Visitor| visitor.hello.run != Some(*run);
-        for seat in locked(&self.seats).iter_mut() {
-            seat.take_if(|visitor| stale(visitor));
+        for (party, seat) in (0..).zip(locked(&self.seats).iter_mut()) {
+            let stale = seat.take_if(|visitor| visitor.hello.run != Some(*run));
+            struck.extend(stale.filter(|_| parties.binary_search(&party).is_err()));
+        }
+        for mut visitor in struck {
+            let told = HostMessage::Refused(Rejection::Struck).pack();
+            let _ = visitor.link.send(&told, Instant::now() + Duration::from_secs(1));
+        }
+    }
+
+    /// Whether this party is out of the run.
+    pub fn is_out(&self, party: u32) -> bool {
+        locked(&self.out).contains_key(&party)
+    }
+
+    /// From here on, this party is out of the run, and is told so.
+    pub fn forfeit(&self, party: u32, why: &str) {
+        locked(&self.out).insert(party, why.to_owned());
+        let here = locked(&self.seats).get_mut(party as usize).and_then(Option::take);
+        if let Some(mut visitor) = here {
+            let told = HostMessage::Refused(Rejection::Forfeited(why.to_owned())).pack();
+            let _ = visitor.link.send(&told, Instant::now() + Duration::from_secs(1));
         }
     }
 

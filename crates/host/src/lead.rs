@@ -12,6 +12,7 @@ use reticent_noise::{Digest, NoiseKey};
 use reticent_runtime::{STEPS, run_id};
 
 use crate::carrier::{Lines, NetworkCarrier, locked};
+use crate::company::Company;
 use crate::error::HostError;
 use crate::hall::Hall;
 use crate::journal::RunJournal;
@@ -57,6 +58,8 @@ struct Over {
     run: Digest,
     job: Digest,
     roster: Digest,
+    /// Who is in it.
+    seats: Vec<u32>,
     model: String,
 }
 
@@ -79,15 +82,17 @@ impl Lead<'_> {
         let hall = Hall::new(self.roster, self.job.digest(), &self.options);
         let over = journal.get::<Over>("over")?;
         let begun = journal.get::<Begun>("begun")?;
-        let kept = over.as_ref().map(|over| (over.run, over.job, over.roster));
-        let kept = kept.or(begun.as_ref().map(|begun| (begun.run, begun.job, begun.roster)));
-        if let Some((run, job, roster)) = &kept {
+        let kept = over.as_ref().map(|over| (over.run, over.job, over.roster, &over.seats));
+        let kept = kept.or(begun
+            .as_ref()
+            .map(|begun| (begun.run, begun.job, begun.roster, &begun.terms.seats)));
+        if let Some((run, job, roster, seats)) = &kept {
             if (job, roster) != (self.job.digest(), &self.roster.digest()) {
                 let why =
                     "it is of another job or another roster; give this one a journal of its own";
                 return Err(HostError::journal(journal.path(), why));
             }
-            hall.begin(run);
+            hall.begin(run, seats);
         }
         let door = hall.open(listener);
         let led = match over {
@@ -115,15 +120,19 @@ impl Lead<'_> {
                 lobby.gather(&mut journal)?
             }
         };
-        hall.begin(&begun.run);
+        hall.begin(&begun.run, &begun.terms.seats);
+        let company = Company::of(self.job, self.roster, &begun.terms.seats)?;
         self.options.tell(Notice::Began { run: hex(&begun.run), again });
         let units = begun.terms.units.iter().map(|units| units.unwrap_or(0)).max().unwrap_or(0);
-        let limit = self.job.longest(units);
-        let lines = Arc::new(Lines::new(hall, &begun.run, journal, &self.options, limit)?);
+        let limit = company.job().longest(units);
+        let of = (&begun.run, &company);
+        let lines = Arc::new(Lines::new(hall, of, journal, &self.options, limit)?);
         lines.seat(links);
-        match self.perform(&lines, &begun) {
+        match self.perform(&lines, &company, &begun) {
             Ok(model) => {
-                let over = Over { run: begun.run, job: begun.job, roster: begun.roster, model };
+                let Begun { run, job, roster, .. } = begun;
+                let seats = company.seats.clone();
+                let over = Over { run, job, roster, seats, model };
                 self.options.at(Moment::BeforeCommit);
                 locked(&lines.journal).commit(|change| {
                     change.set("over", &over)?;
@@ -134,7 +143,7 @@ impl Lead<'_> {
                 self.options.at(Moment::AfterCommit);
                 locked(&lines.journal).wipe();
                 let moved = self.moved(&lines);
-                self.deliver(hall, &lines, over, Some(moved))
+                self.deliver((hall, &lines), &company, over, Some(moved))
             }
             Err(why) if why.may_go_on() || matches!(why, HostError::Journal { .. }) => Err(why),
             Err(why) => {
@@ -150,17 +159,27 @@ impl Lead<'_> {
         }
     }
 
-    /// What everybody greets with.
-    fn greeted(&self, lines: &Lines, begun: &Begun) -> Result<Vec<Vec<u8>>, HostError> {
+    /// What everybody greets with. Where a run may go on without some, who does not greet has left it:
+    /// its greeting is empty, and nothing is asked of it.
+    fn greeted(
+        &self,
+        lines: &Lines,
+        company: &Company<'_>,
+        begun: &Begun,
+    ) -> Result<Vec<Option<Vec<u8>>>, HostError> {
         let known: BTreeMap<u32, Vec<u8>> =
             locked(&lines.journal).greetings()?.into_iter().collect();
+        let may_leave = self.options.least.is_some() && self.job.trust() != View::Central;
         let one = |party: u32| match known.get(&party) {
-            Some(greeting) => Ok(greeting.clone()),
-            None => lines.greeting(party, &begun.signatures),
+            Some(greeting) => Ok(Some(greeting.clone())),
+            None => match lines.greeting(party, &begun.signatures) {
+                Err(HostError::Absent { .. }) if may_leave => Ok(None),
+                greeted => greeted.map(Some),
+            },
         };
         std::thread::scope(|scope| {
             let all: Vec<_> =
-                (0..self.job.parties()).map(|party| scope.spawn(move || one(party))).collect();
+                (0..company.job().parties()).map(|party| scope.spawn(move || one(party))).collect();
             all.into_iter()
                 .map(|greeted| greeted.join().unwrap_or_else(|_| Err(panicked())))
                 .collect()
@@ -168,10 +187,15 @@ impl Lead<'_> {
     }
 
     /// The run itself: the model, signed.
-    fn perform(&self, lines: &Arc<Lines>, begun: &Begun) -> Result<String, HostError> {
-        let greetings = self.greeted(lines, begun)?;
+    fn perform(
+        &self,
+        lines: &Arc<Lines>,
+        company: &Company<'_>,
+        begun: &Begun,
+    ) -> Result<String, HostError> {
+        let greetings = self.greeted(lines, company, begun)?;
         // All parties are asked at the same time, however few processors there are.
-        let threads = self.job.parties() as usize + 1;
+        let threads = company.job().parties() as usize + 1;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| HostError::disagreed("this machine", error.to_string()))?;
         let ran = pool.install(|| -> Result<String, Error> {
@@ -183,8 +207,8 @@ impl Lead<'_> {
             };
             let run = Run::watched(&mut watch);
             let mut simulated = match self.job.trust() {
-                View::Central => self.entrusted(lines, (begun, &greetings), run)?,
-                _ => self.added(lines, begun, run)?,
+                View::Central => self.entrusted((lines, company), (begun, &greetings), run)?,
+                _ => self.added((lines, company), (begun, &greetings), run)?,
             };
             simulated.model.sign(self.identity)?;
             simulated.model.to_json()
@@ -196,17 +220,18 @@ impl Lead<'_> {
     /// The run on exact sums, which are entrusted to this lead.
     fn entrusted(
         &self,
-        lines: &Arc<Lines>,
-        (begun, greetings): (&Begun, &[Vec<u8>]),
+        (lines, company): (&Arc<Lines>, &Company<'_>),
+        (begun, greetings): (&Begun, &[Option<Vec<u8>>]),
         mut run: Run<'_>,
     ) -> Result<Simulated, Error> {
         let carrier = Box::new(NetworkCarrier(Arc::clone(lines)));
-        let rows = begun.aggregator().admit(greetings, self.job.shape(), carrier)?;
+        let greetings: Vec<Vec<u8>> = greetings.iter().flatten().cloned().collect();
+        let rows = begun.aggregator().admit(&greetings, company.job().shape(), carrier)?;
         let entropy = match self.options.seed {
             Some(seed) => reticent_oracle::Entropy::seeded(seed),
             None => begun.entropy(),
         };
-        let ready = self.job.open(rows, &begun.terms.units, entropy, &mut run)?;
+        let ready = company.job().open(rows, &begun.terms.units, entropy, &mut run)?;
         if ready.is_tainted() && self.options.seed.is_none() {
             let why = "no certificate could be given: a party's key is from a seed, or the schema is a draft";
             return Err(Error::value("parties", "tainted", why));
@@ -224,17 +249,30 @@ impl Lead<'_> {
     }
 
     /// The run on sums that parties have added noise to.
-    fn added(&self, lines: &Arc<Lines>, begun: &Begun, run: Run<'_>) -> Result<Simulated, Error> {
+    fn added(
+        &self,
+        (lines, company): (&Arc<Lines>, &Company<'_>),
+        (begun, greetings): (&Begun, &[Option<Vec<u8>>]),
+        run: Run<'_>,
+    ) -> Result<Simulated, Error> {
         let units = &begun.terms.units;
         let of = match self.options.seed {
             None => begun.run,
             Some(seed) => run_id(self.job.digest(), &NoiseKey::seeded(seed))?,
         };
-        let (lines, roster) = (Arc::clone(lines), Arc::clone(self.roster));
-        let plan = self.job.sum_plan(units)?;
+        let (lines, roster) = (Arc::clone(lines), Arc::clone(&company.roster));
+        let plan = company.job().sum_plan(units)?;
         let own = Arc::clone(&lines);
-        let carrier = Box::new(NetworkSums { lines, plan, run: of, roster });
-        let ready = self.job.open_sums(units, carrier)?;
+        let members = (0..plan.law().parties()).collect();
+        let (agreed, least) = (begun.run, self.options.least);
+        let carrier = NetworkSums { lines, plan, agreed, run: of, roster, least, members, slot: 1 };
+        let ungreeted = (0..).zip(greetings).filter(|(_, greeting)| greeting.is_none());
+        let ungreeted: Vec<u32> = ungreeted.map(|(party, _)| party).collect();
+        if !ungreeted.is_empty() && carrier.decided(1).is_none() {
+            carrier.leave_out(&ungreeted, 1, 1)?;
+        }
+        let carrier = Box::new(carrier);
+        let ready = company.job().open_sums(units, carrier)?;
         ready.run(run, self.options.seed.is_some(), || self.moved(&own))
     }
 
@@ -246,26 +284,29 @@ impl Lead<'_> {
         over: Over,
         moved: Option<(u32, Traffic)>,
     ) -> Result<Led, HostError> {
-        let lines = Lines::new(hall, &over.run, journal, &self.options, self.job.longest(0))?;
-        self.deliver(hall, &lines, over, moved)
+        let company = Company::of(self.job, self.roster, &over.seats)?;
+        let limit = company.job().longest(0);
+        let lines = Lines::new(hall, (&over.run, &company), journal, &self.options, limit)?;
+        self.deliver((hall, &lines), &company, over, moved)
     }
 
     fn deliver(
         &self,
-        hall: &Arc<Hall>,
-        lines: &Lines,
+        (hall, lines): (&Arc<Hall>, &Lines),
+        company: &Company<'_>,
         over: Over,
         moved: Option<(u32, Traffic)>,
     ) -> Result<Led, HostError> {
         let have = locked(&lines.journal).received()?;
         let model = &over.model;
         let without = std::thread::scope(|scope| {
-            let left = (0..self.job.parties()).filter(|party| !have.contains(party));
+            let left = (0..company.job().parties())
+                .filter(|party| !have.contains(party) && lines.stays(*party));
             let all: Vec<_> = left
                 .map(|party| (party, scope.spawn(move || lines.deliver(party, model).is_ok())))
                 .collect();
             let missed = all.into_iter().filter_map(|(party, done)| {
-                (!done.join().unwrap_or(false)).then(|| self.roster.name(party))
+                (!done.join().unwrap_or(false)).then(|| company.roster.name(party))
             });
             missed.collect()
         });

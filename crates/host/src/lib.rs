@@ -16,11 +16,13 @@
 mod agreeing;
 mod agreement;
 mod carrier;
+mod company;
 mod error;
 mod files;
 mod hall;
 mod journal;
 mod lead;
+mod leaving;
 pub mod links;
 mod lobby;
 mod mask_keys;
@@ -33,6 +35,7 @@ mod party;
 mod roster;
 mod seat;
 mod serving;
+mod slots;
 mod status;
 mod sums;
 
@@ -42,10 +45,10 @@ pub use error::HostError;
 pub use files::{PartyFile, RunFile};
 pub use journal::RunJournal;
 pub use lead::{Lead, Led};
-#[doc(hidden)]
-pub use options::Moment;
 pub use options::{HostOptions, Notice, Notify};
+#[doc(hidden)]
+pub use options::{KnownGone, Moment};
 pub use paid::{JoinBudget, PaidRun};
 pub use party::{Joined, RemoteParty};
 pub use roster::{MOST_PARTIES, Roster, RosterMember, today};
-pub use status::{RunStage, RunStatus, forfeit};
+pub use status::{RunStage, RunStatus, forfeit, let_go};

@@ -1,6 +1,7 @@
 //! How the lead makes a run of those who are there: digests of nonces, nonces, signatures of all. It
 //! begins again when somebody leaves; nothing is spent in it.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use reticent::Identity;
@@ -12,15 +13,20 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::agreement::{PROGRAM, RunTerms, commitment, sign, unsigned};
+use crate::company::Company;
 use crate::error::HostError;
 use crate::hall::{Hall, SLICE, Visitor};
 use crate::journal::RunJournal;
+use crate::leaving::PARTIES;
 use crate::links::{Link, LinkError};
 use crate::message::{HostMessage, LONGEST_LOBBY, Rejection};
 use crate::options::{HostOptions, Notice};
 
 /// How long one answer in the lobby may take: a party calibrates its noise meanwhile.
 const LOBBY_TIME: Duration = Duration::from_secs(120);
+
+/// How long those who are told that it begins again may take to come back.
+const AGAIN_TIME: Duration = Duration::from_secs(20);
 
 /// The child of the lead's key that sums are closed for, and the one that noise comes from.
 const SEALS: u64 = 1;
@@ -72,32 +78,36 @@ pub(crate) struct Lobby<'a> {
 
 /// One conversation, and why it failed.
 enum Failed {
-    /// Somebody left: the lobby begins again.
-    Left,
+    /// This party left, or has not said what comes next: the lobby begins again.
+    Left(u32),
     /// It cannot be.
     For(HostError),
 }
 
-impl From<LinkError> for Failed {
-    fn from(_: LinkError) -> Self {
-        Failed::Left
-    }
-}
-
 impl Lobby<'_> {
-    /// Waits for all, and makes a run of them; it is in the journal when this returns.
+    /// Waits for all, and makes a run of them; it is in the journal when this returns. Where a run may
+    /// begin without some, those who have not come when patience is over, or do not say what comes next
+    /// from then on, are struck.
     pub fn gather(
         &self,
         journal: &mut RunJournal,
     ) -> Result<(Begun, Vec<Box<dyn Link>>), HostError> {
-        let until = Instant::now() + self.options.patience;
+        let patience = Instant::now() + self.options.patience;
+        let (mut until, mut struck) = (patience, BTreeSet::new());
         loop {
-            let mut visitors = self.all(until)?;
+            let mut visitors = self.present(until, &struck)?;
             match self.attempt(&mut visitors, journal) {
                 Ok(begun) => {
                     return Ok((begun, visitors.into_iter().map(|visitor| visitor.link).collect()));
                 }
-                Err(Failed::Left) => self.tell_all(&mut visitors, &HostMessage::Again),
+                Err(Failed::Left(party)) => {
+                    self.tell_all(&mut visitors, &HostMessage::Again);
+                    let now = Instant::now();
+                    until = patience.max(now + AGAIN_TIME);
+                    if self.options.least.is_some() && now >= patience {
+                        struck.insert(party);
+                    }
+                }
                 Err(Failed::For(why)) => {
                     self.tell_all(&mut visitors, &HostMessage::Over(why.to_string()));
                     return Err(why);
@@ -106,32 +116,41 @@ impl Lobby<'_> {
         }
     }
 
-    /// Everybody, as they come.
-    fn all(&self, until: Instant) -> Result<Vec<Visitor>, HostError> {
+    /// Everybody, as they come; when time is up those who are here, if they are enough.
+    fn present(&self, until: Instant, struck: &BTreeSet<u32>) -> Result<Vec<Visitor>, HostError> {
         let mut seats: Vec<Option<Visitor>> = (0..self.job.parties()).map(|_| None).collect();
         let mut told = usize::MAX;
         loop {
-            for (party, seat) in (0..).zip(&mut seats) {
+            for (party, seat) in (0..).zip(&mut seats).filter(|(party, _)| !struck.contains(party))
+            {
                 let newer = self.hall.take(party, Instant::now());
                 if newer.is_some() {
                     *seat = newer;
                 }
             }
-            let away: Vec<String> = (0..)
-                .zip(&seats)
-                .filter(|(_, seat)| seat.is_none())
-                .map(|(party, _)| self.hall.roster.name(party))
-                .collect();
-            if away.is_empty() {
+            let away = (0..).zip(&seats).filter(|(_, seat)| seat.is_none());
+            let away: Vec<u32> = away.map(|(party, _)| party).collect();
+            let names = || away.iter().map(|party| self.hall.roster.name(*party)).collect();
+            let here = seats.len() - away.len();
+            let enough = self.options.least.is_some_and(|least| here >= least.max(1) as usize);
+            let gone = |party: &u32| {
+                struck.contains(party) || self.options.is_gone(&self.hall.roster.name(*party))
+            };
+            let over = Instant::now() >= until || away.iter().all(gone);
+            if away.is_empty() || enough && over {
+                if !away.is_empty() {
+                    self.options.tell(Notice::Struck(names()));
+                }
                 return Ok(seats.into_iter().flatten().collect());
             }
             if told != away.len() {
                 told = away.len();
-                self.options.tell(Notice::Waiting(away.clone()));
+                self.options.tell(Notice::Waiting(names()));
             }
-            if Instant::now() >= until {
-                let who = away.join(", ");
-                return Err(HostError::Absent { who, seconds: self.options.patience.as_secs() });
+            if over {
+                let who: Vec<String> = names();
+                let seconds = self.options.patience.as_secs();
+                return Err(HostError::Absent { who: who.join(", "), seconds });
             }
             std::thread::sleep(SLICE / 5);
         }
@@ -145,8 +164,9 @@ impl Lobby<'_> {
     }
 
     fn hear(&self, visitor: &mut Visitor) -> Result<HostMessage, Failed> {
-        let frame = visitor.link.receive(LONGEST_LOBBY, Instant::now() + LOBBY_TIME)?;
-        match HostMessage::unpack(&frame) {
+        let left = |_: LinkError| Failed::Left(visitor.hello.party);
+        let frame = visitor.link.receive(LONGEST_LOBBY, Instant::now() + LOBBY_TIME);
+        match HostMessage::unpack(&frame.map_err(left)?) {
             Ok(HostMessage::Refused(why @ Rejection::Declined(_))) => {
                 let who = self.hall.roster.name(visitor.hello.party);
                 Err(Failed::For(HostError::Refused { who, why }))
@@ -154,7 +174,7 @@ impl Lobby<'_> {
             Ok(message) => Ok(message),
             Err(why) => {
                 self.hall.reject(why.name());
-                Err(Failed::Left)
+                Err(Failed::Left(visitor.hello.party))
             }
         }
     }
@@ -162,14 +182,15 @@ impl Lobby<'_> {
     fn say(&self, visitors: &mut [Visitor], message: &HostMessage) -> Result<(), Failed> {
         let bytes = message.pack();
         for visitor in visitors {
-            visitor.link.send(&bytes, Instant::now() + LOBBY_TIME)?;
+            let sent = visitor.link.send(&bytes, Instant::now() + LOBBY_TIME);
+            sent.map_err(|_| Failed::Left(visitor.hello.party))?;
         }
         Ok(())
     }
 
-    fn out_of_turn<T>(&self) -> Result<T, Failed> {
+    fn out_of_turn<T>(&self, visitor: &Visitor) -> Result<T, Failed> {
         self.hall.reject(Rejection::Unexpected.name());
-        Err(Failed::Left)
+        Err(Failed::Left(visitor.hello.party))
     }
 
     fn attempt(&self, visitors: &mut [Visitor], journal: &mut RunJournal) -> Result<Begun, Failed> {
@@ -178,21 +199,23 @@ impl Lobby<'_> {
         };
         let (nonce, _) = NoiseKey::secure().map_err(failed)?.expose();
         let (key, _) = NoiseKey::secure().map_err(failed)?.expose();
+        let seats: Vec<u32> = visitors.iter().map(|visitor| visitor.hello.party).collect();
+        let company = Company::of(self.job, &self.hall.roster, &seats).map_err(Failed::For)?;
         let mut roll = vec![commitment(&nonce)];
         roll.extend(visitors.iter().map(|visitor| visitor.hello.commitment));
-        self.say(visitors, &HostMessage::Roll(roll.clone()))?;
-        let mut terms = RunTerms { nonces: vec![*nonce], units: Vec::new() };
+        self.say(visitors, &HostMessage::Roll(seats.clone(), roll.clone()))?;
+        let mut terms = RunTerms { seats, nonces: vec![*nonce], units: Vec::new() };
         for visitor in &mut *visitors {
             match self.hear(visitor)? {
                 HostMessage::Reveal(nonce, units) if units.is_some() == self.job.tells_units() => {
+                    if commitment(&nonce) != visitor.hello.commitment {
+                        return self.out_of_turn(visitor);
+                    }
                     terms.nonces.push(nonce);
                     terms.units.push(units);
                 }
-                _ => return self.out_of_turn(),
+                _ => return self.out_of_turn(visitor),
             }
-        }
-        if !terms.open(&roll) {
-            return self.out_of_turn();
         }
         let (job, roster) = (*self.job.digest(), self.hall.roster.digest());
         let run = terms.run(&job, &roster);
@@ -208,19 +231,22 @@ impl Lobby<'_> {
         for visitor in &mut *visitors {
             match self.hear(visitor)? {
                 HostMessage::Signed(signature) => begun.signatures.push(signature),
-                _ => return self.out_of_turn(),
+                _ => return self.out_of_turn(visitor),
             }
         }
-        if let Some(who) = unsigned(&self.hall.roster, &run, &public, &begun.signatures) {
+        if let Some(who) = unsigned(&company.roster, &run, &public, &begun.signatures) {
             let what = "it has signed another run".to_owned();
             return Err(Failed::For(HostError::Disagreed { who, what }));
         }
         // Who has come again since has been told that no run is known, and has forgotten this one.
-        if (0..self.job.parties()).any(|party| self.hall.is_newer(party)) {
-            return Err(Failed::Left);
+        if let Some(party) = company.seats.iter().find(|party| self.hall.is_newer(**party)) {
+            return Err(Failed::Left(*party));
         }
+        let names: Vec<&String> =
+            company.roster.members().skip(1).map(|party| &party.name).collect();
         let kept = journal.commit(|change| {
             change.set("program", &PROGRAM)?;
+            change.set(PARTIES, &names)?;
             change.set("begun", &begun)
         });
         kept.map(|()| begun).map_err(Failed::For)

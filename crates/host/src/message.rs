@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::agreement::{Nonce, RunTerms};
 
-/// The only version there is of what is here.
-pub const VERSION: u16 = 1;
+/// The version of what is here: 2 since rolls say who is in.
+pub const VERSION: u16 = 2;
 
 /// No hello is longer.
 pub const LONGEST_HELLO: usize = 1 << 12;
@@ -43,8 +43,9 @@ pub struct Hello {
 pub enum HostMessage {
     /// Party: who I am, and what I mean by the run.
     Hello(Hello),
-    /// Lead: all are here, and this is what each has said of its nonce, the lead first.
-    Roll(Vec<Digest>),
+    /// Lead: these parties are here, by number, and this is what each has said of its nonce, the lead
+    /// first.
+    Roll(Vec<u32>, Vec<Digest>),
     /// Party: my nonce, and how many records I have where that is public.
     Reveal(Nonce, Option<u64>),
     /// Lead: what everybody has revealed, and the key that sums are closed for.
@@ -128,6 +129,12 @@ pub enum Rejection {
     /// A message of the run that was not taken; its name.
     #[error("a message of the run was rejected: {0}")]
     Envelope(String),
+    /// A party that did not come in time, where the run may begin without it.
+    #[error("the run has begun without you, who had not come in time")]
+    Struck,
+    /// A party that the others have gone on without; why.
+    #[error("you are out of the run for good: {0}")]
+    Forfeited(String),
 }
 
 impl Rejection {
@@ -144,6 +151,8 @@ impl Rejection {
             Rejection::Began => "began",
             Rejection::Declined(_) => "declined",
             Rejection::Envelope(_) => "envelope",
+            Rejection::Struck => "struck",
+            Rejection::Forfeited(_) => "forfeited",
         }
     }
 
@@ -159,6 +168,10 @@ impl Rejection {
             }
             Rejection::Began | Rejection::UnknownRun => {
                 "put back the newest journal, or begin a new run with journals of its own"
+            }
+            Rejection::Struck => "nothing was spent; come to the next run",
+            Rejection::Forfeited(_) => {
+                "what was answered counts in full; take part in the next run with a journal of its own"
             }
             _ => "see docs/network.md",
         }

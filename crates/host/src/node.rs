@@ -32,7 +32,7 @@ impl PartyNode {
     pub fn new(seat: &mut Seat<'_>, joined: &JoinedRun) -> Result<(Self, Envelope), HostError> {
         let wrong = |what: &str| HostError::disagreed("the journal", what);
         let table = seat.table.take().ok_or_else(|| wrong("its table was taken"))?;
-        let (job, number) = (seat.party.job, PartyId(seat.number));
+        let (job, number) = (seat.company.job(), PartyId(seat.place()));
         let (run, units) = (&joined.signed.run, &joined.signed.terms.units);
         if job.trust() == View::Central {
             let to = postcard::from_bytes::<EntrustKey>(&joined.signed.aggregator);
@@ -54,7 +54,8 @@ impl PartyNode {
         Ok(match job.trust() {
             View::SecureAggregation => {
                 let (node, said) = MaskedParty::new(run, number, party);
-                (PartyNode::Masked(Box::new(node)), said)
+                let least = seat.options().least.unwrap_or(job.parties());
+                (PartyNode::Masked(Box::new(node.going_on_with(least))), said)
             }
             _ => {
                 let (node, said) = NoisyParty::new(run, number, party);

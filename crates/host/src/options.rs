@@ -11,6 +11,15 @@ pub enum Notice {
     Waiting(Vec<String>),
     /// Somebody is here.
     Arrived(String),
+    /// These did not come in time, and the run begins without them.
+    Struck(Vec<String>),
+    /// This party has left for good, and the others go on from this round on.
+    Forfeited {
+        /// Who.
+        name: String,
+        /// The round.
+        round: u32,
+    },
     /// Somebody, or something, was not let in.
     Rejected(String),
     /// The run has begun, or goes on.
@@ -45,17 +54,26 @@ pub enum Moment {
 /// Who hears of what happens.
 pub type Notify = Arc<dyn Fn(&Notice) + Send + Sync>;
 
+/// Says of a party whether it is known to be gone for good.
+#[doc(hidden)]
+pub type KnownGone = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
 /// How a member takes part.
 #[derive(Clone)]
 pub struct HostOptions {
     /// How long somebody who is away is waited for.
     pub patience: Duration,
+    /// The fewest parties that the run may begin with, and go on with; all of them where there is none.
+    pub least: Option<u32>,
     /// Who hears of what happens.
     pub notify: Notify,
     /// The seed of the lead's noise: for tests that compare bits. The result is then not private,
     /// and says so.
     #[doc(hidden)]
     pub seed: Option<u64>,
+    /// Who is known to be gone for good: for tests that would wait for patience to be over.
+    #[doc(hidden)]
+    pub gone: Option<KnownGone>,
     /// Who is shown every message on its way.
     #[doc(hidden)]
     pub witness: Option<Arc<dyn Fn(Moment) + Send + Sync>>,
@@ -64,7 +82,7 @@ pub struct HostOptions {
 impl Default for HostOptions {
     fn default() -> Self {
         let (patience, notify) = (Duration::from_secs(600), Arc::new(|_: &Notice| ()));
-        HostOptions { patience, notify, seed: None, witness: None }
+        HostOptions { patience, least: None, notify, seed: None, gone: None, witness: None }
     }
 }
 
@@ -77,6 +95,10 @@ impl std::fmt::Debug for HostOptions {
 impl HostOptions {
     pub(crate) fn tell(&self, notice: Notice) {
         (self.notify)(&notice);
+    }
+
+    pub(crate) fn is_gone(&self, name: &str) -> bool {
+        self.gone.as_ref().is_some_and(|gone| gone(name))
     }
 
     pub(crate) fn at(&self, moment: Moment) {

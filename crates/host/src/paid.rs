@@ -43,11 +43,12 @@ impl RemoteParty<'_> {
     /// If the roster is not everybody's, the budget does not allow the run, or it ends on its way.
     pub fn join(
         &self,
-        journal: RunJournal,
+        mut journal: RunJournal,
         budget: Option<JoinBudget<'_>>,
     ) -> Result<PaidRun, HostError> {
         self.number()?;
         if let Some(joined) = self.finished(&journal)? {
+            self.acknowledge(&mut journal)?;
             let open = settle(budget, &joined);
             return Ok(PaidRun { joined, open });
         }

@@ -9,22 +9,32 @@
 //! ```
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use reticent::internal::tables::content;
 use reticent::simulate::RemoteJob;
 use reticent::{Files, Identity, Model, Run};
 use reticent_core::hex;
 use reticent_noise::{Digest, Hasher, NoiseKey};
+use reticent_runtime::wire;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+use crate::agreement::{PROGRAM, commitment};
+use crate::company::Company;
 use crate::error::HostError;
 use crate::journal::RunJournal;
-use crate::links::Dial;
+use crate::links::{Dial, LinkError};
+use crate::message::{Hello, HostMessage, LONGEST_MODEL, VERSION};
 use crate::options::HostOptions;
 use crate::roster::Roster;
 use crate::seat::{AgreedLink, Seat};
+
+/// What the journal calls it that the lead was told of the model's arrival.
+pub(crate) const TOLD: &str = "told";
+
+/// How long a party that has its model looks for a lead that may wait for it.
+const ACKNOWLEDGE_TIME: Duration = Duration::from_secs(5);
 
 /// What a party has.
 #[derive(Debug)]
@@ -93,6 +103,44 @@ impl<'a> RemoteParty<'a> {
         Ok(Some(Joined { model: Model::from_json(&model)?, run: hex(&run), reservation }))
     }
 
+    /// Tells a lead that waits for it that the model is here, where it may not have heard that: the
+    /// party fell before it had said so. A lead that is gone, or over, needs nothing.
+    pub(crate) fn acknowledge(&self, journal: &mut RunJournal) -> Result<(), HostError> {
+        let Some(Kept { run, .. }) = journal.get("model")? else { return Ok(()) };
+        if journal.has(TOLD)? {
+            return Ok(());
+        }
+        let until = Instant::now() + ACKNOWLEDGE_TIME.min(self.options.patience);
+        let hello = self.hello(self.number()?, &[0; 32], Some(run));
+        let talk = || -> Result<(), LinkError> {
+            let mut link = self.dialer.dial(until)?;
+            link.send(&hello.pack(), until)?;
+            loop {
+                let frame = link.receive(LONGEST_MODEL, until)?;
+                if let Ok(HostMessage::Model(_)) = HostMessage::unpack(&frame) {
+                    return link.send(&HostMessage::Received.pack(), until);
+                }
+            }
+        };
+        // Who does not hear it hands the model over again.
+        let _ = talk();
+        journal.commit(|change| change.set(TOLD, &true))
+    }
+
+    /// What it says first on a link.
+    pub(crate) fn hello(&self, number: u32, nonce: &[u8; 32], run: Option<Digest>) -> HostMessage {
+        HostMessage::Hello(Hello {
+            host: VERSION,
+            wire: wire::VERSION,
+            program: PROGRAM.to_owned(),
+            party: number,
+            roster: self.roster.digest(),
+            job: *self.job.digest(),
+            commitment: commitment(nonce),
+            run,
+        })
+    }
+
     /// Refuses the journal of another run.
     pub(crate) fn is_mine(
         &self,
@@ -125,7 +173,8 @@ impl<'a> RemoteParty<'a> {
         let units = self.job.public_units(&table);
         let (table, heard) = (Some(table), Instant::now());
         let link = AgreedLink(None);
-        Ok(Seat { party: self, number, journal, table, known, units, link, heard })
+        let company = Company::all(self.job, self.roster);
+        Ok(Seat { party: self, number, company, journal, table, known, units, link, heard })
     }
 
     /// By what the party's files are known again, under a key of its own.

@@ -171,11 +171,23 @@ impl Roster {
         self.file.signatures.clear();
         let before = self.file.parties.len();
         self.file.parties.retain(|party| party.name != name);
-        if self.file.parties.len() == before {
-            let (file, reason) = (self.path, format!("it has no party {name}"));
-            return Err(HostError::Roster { file, reason });
-        }
-        Roster::checked(&self.path, self.file)
+        let reason = match self.file.parties.len() {
+            left if left == before => format!("it has no party {name}"),
+            0 => format!("{name} is its last party"),
+            _ => return Roster::checked(&self.path, self.file),
+        };
+        Err(HostError::Roster { file: self.path, reason })
+    }
+
+    /// The same with these parties alone, by number: who is in a run that others did not come to. It
+    /// is nobody's to sign: who is in it signs the run.
+    pub(crate) fn among(&self, seats: &[u32]) -> Self {
+        let of = |seat: &u32| self.file.parties.get(*seat as usize).cloned();
+        let parties = seats.iter().filter_map(of).collect();
+        let key = |seat: &u32| self.key(*seat).copied();
+        let keys = std::iter::once(self.lead_key()).chain(seats.iter().filter_map(key)).collect();
+        let file = RosterFile { parties, signatures: Vec::new(), ..self.file.clone() };
+        Roster { path: self.path.clone(), file, keys }
     }
 
     /// The text of the file.

@@ -4,14 +4,13 @@ use std::time::{Duration, Instant};
 
 use reticent::PrivateTable;
 use reticent_noise::Digest;
-use reticent_runtime::wire;
 use zeroize::Zeroizing;
 
-use crate::agreement::{PROGRAM, commitment};
+use crate::company::Company;
 use crate::error::HostError;
 use crate::journal::RunJournal;
 use crate::links::{Link, LinkError};
-use crate::message::{Hello, HostMessage, Rejection, VERSION};
+use crate::message::{HostMessage, Rejection};
 use crate::options::{HostOptions, Moment};
 use crate::party::RemoteParty;
 
@@ -44,7 +43,10 @@ impl Drop for AgreedLink {
 /// A party at its place: its journal and its node.
 pub(crate) struct Seat<'a> {
     pub party: &'a RemoteParty<'a>,
+    /// Its number in the roster.
     pub number: u32,
+    /// Who is in the run; everybody until that is agreed on.
+    pub company: Company<'a>,
     pub journal: RunJournal,
     pub table: Option<PrivateTable>,
     /// The key of a run that is to be joined, and by what the table is known under it: from before
@@ -61,23 +63,29 @@ impl<'a> Seat<'a> {
         &self.party.options
     }
 
+    /// Makes these the company of the run, if this party is one of them.
+    pub fn gather(&mut self, seats: &[u32]) -> Result<(), HostError> {
+        let company = Company::of(self.party.job, self.party.roster, seats)?;
+        if company.number(self.number).is_none() {
+            return Err(HostError::disagreed("the lead", "a run without this party"));
+        }
+        self.company = company;
+        Ok(())
+    }
+
+    /// Its number in the run.
+    pub fn place(&self) -> u32 {
+        self.company.number(self.number).unwrap_or(self.number)
+    }
+
     /// A link to the lead on which hello was said.
     pub fn connect(
         &mut self,
         nonce: &[u8; 32],
         run: Option<Digest>,
     ) -> Result<Box<dyn Link>, HostError> {
-        let RemoteParty { job, roster, dialer, .. } = self.party;
-        let hello = HostMessage::Hello(Hello {
-            host: VERSION,
-            wire: wire::VERSION,
-            program: PROGRAM.to_owned(),
-            party: self.number,
-            roster: roster.digest(),
-            job: *job.digest(),
-            commitment: commitment(nonce),
-            run,
-        });
+        let RemoteParty { roster, dialer, .. } = self.party;
+        let hello = self.party.hello(self.number, nonce, run);
         let (patience, mut pause) = (self.options().patience, PAUSE[0]);
         let until = self.heard + patience;
         loop {

@@ -17,7 +17,7 @@ use crate::mask_keys::RosterKeys;
 use crate::message::{HostMessage, LONGEST_MODEL, Rejection};
 use crate::node::PartyNode;
 use crate::options::{Moment, Notice};
-use crate::party::{Joined, Kept, RemoteParty};
+use crate::party::{Joined, Kept, TOLD};
 use crate::seat::{IDLE, PAUSE, Seat};
 
 /// A run that the party has joined.
@@ -55,7 +55,8 @@ impl<'a> Serving<'a> {
             return Err(HostError::journal(seat.journal.path(), why));
         }
         seat.heard = Instant::now();
-        let plan = seat.party.job.plan(&joined.signed.terms.units)?;
+        seat.gather(&joined.signed.terms.seats)?;
+        let plan = seat.company.job().plan(&joined.signed.terms.units)?;
         Serving::new(seat, joined, plan).map(Ok)
     }
 
@@ -66,7 +67,7 @@ impl<'a> Serving<'a> {
             node.restore(&snapshot)?;
         }
         let units = terms.units.iter().map(|units| units.unwrap_or(0)).max().unwrap_or(0);
-        let limit = seat.party.job.longest(units).max(LONGEST_MODEL);
+        let limit = seat.company.job().longest(units).max(LONGEST_MODEL);
         let again = node.answered() > 0;
         seat.options().tell(Notice::Began { run: hex(run), again });
         Ok(Serving { seat, joined, plan, node, greeting: wire::encode(&said), limit })
@@ -131,6 +132,7 @@ impl<'a> Serving<'a> {
                 HostMessage::Model(text) => return self.finish(&mut *link, text),
                 HostMessage::Over(why) => return Err(self.end(why)),
                 HostMessage::Again => return Err(LinkError::Closed.into()),
+                HostMessage::Refused(Rejection::Forfeited(why)) => return Err(self.end(why)),
                 HostMessage::Refused(why) => {
                     return Err(HostError::Refused { who: lead.to_owned(), why });
                 }
@@ -159,7 +161,7 @@ impl<'a> Serving<'a> {
             if !proven || envelope.from != SERVER {
                 return Err(Rejected::UnknownSender(envelope.from));
             }
-            let RemoteParty { identity, roster, .. } = self.seat.party;
+            let (identity, roster) = (self.seat.party.identity, &*self.seat.company.roster);
             self.node.on_message(&envelope, &RosterKeys { identity, roster })
         });
         let said = match said {
@@ -206,7 +208,10 @@ impl<'a> Serving<'a> {
         self.seat.options().at(Moment::AfterCommit);
         self.seat.journal.wipe();
         // Who does not hear it hands the model over again, to a journal that has it.
-        let _ = self.seat.say(link, &HostMessage::Received);
+        if self.seat.say(link, &HostMessage::Received).is_ok() {
+            // The model is kept: who forgets this says it once more.
+            let _ = self.seat.journal.commit(|change| change.set(TOLD, &true));
+        }
         self.seat.options().tell(Notice::Delivered(self.seat.party.roster.name(self.seat.number)));
         Ok(Joined { model, run: hex(&run), reservation })
     }
@@ -217,7 +222,7 @@ impl<'a> Serving<'a> {
         let Some(report) = self.node.report() else { return Ok((model, text)) };
         let (party, units) = (self.seat.party, &self.joined.signed.terms.units);
         let own = || {
-            let mut own = party.job.own_model(model, report, units)?;
+            let mut own = self.seat.company.job().own_model(model, report, units)?;
             own.sign(party.identity)?;
             let text = own.to_json()?;
             Ok((own, text))

@@ -6,6 +6,7 @@ use crate::agreeing::SignedRun;
 use crate::error::HostError;
 use crate::journal::RunJournal;
 use crate::lead::run_of;
+use crate::leaving::{DROPPED, PARTIES};
 use crate::party::Kept;
 use crate::serving::JoinedRun;
 
@@ -84,4 +85,28 @@ pub fn forfeit(journal: &mut RunJournal) -> Result<RunStatus, HostError> {
     journal.wipe();
     let ended = journal.get::<String>("ended")?;
     Ok(RunStatus { stage: RunStage::Ended, ended, ..before })
+}
+
+/// Lets a party go that has left for good: when the lead is started again it does not wait for it, and
+/// has the others go on without it, where the run file and the law of the noise allow that.
+///
+/// # Errors
+/// If it is not the journal of a lead whose run is on, there is no such party, or it cannot be written.
+pub fn let_go(journal: &mut RunJournal, name: &str) -> Result<RunStatus, HostError> {
+    let before = RunStatus::of(journal)?;
+    let parties = journal.get::<Vec<String>>(PARTIES)?.unwrap_or_default();
+    if before.stage != RunStage::Begun || parties.is_empty() {
+        let why = "it is not that of a lead whose run is on, and nobody else lets a party go";
+        return Err(HostError::journal(journal.path(), why));
+    }
+    if !parties.iter().any(|party| party == name) {
+        let why = format!("there is no party {name} in its run, but {}", parties.join(", "));
+        return Err(HostError::journal(journal.path(), why));
+    }
+    let mut dropped = journal.get::<Vec<String>>(DROPPED)?.unwrap_or_default();
+    if !dropped.iter().any(|party| party == name) {
+        dropped.push(name.to_owned());
+    }
+    journal.commit(|change| change.set(DROPPED, &dropped))?;
+    Ok(before)
 }

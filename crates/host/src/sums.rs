@@ -1,137 +1,159 @@
 //! The lead's side of sums that have their noise when they come: what parties answer one by one, or
 //! what their masked sum opens to. The lead has no noise, no key and no books of its own.
 //!
-//! A masked sum is four requests to every party, each kept and repeated like any other. What is said
-//! next follows from the answers of the steps before, which are on the disk then: a lead that starts
-//! again goes on in the middle of a sum.
+//! Who has left for good is left out, where the operators allow it: where answers are seen the lead goes on
+//! by itself, since no party's guarantee rests on another's noise; behind masks those who stay must sign it
+//! (`slots.rs`). Who is in is on the disk before anything follows from it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
-use reticent_masks::{AggregationTerms, Body, Collector, LinkEnd, Message, Outgoing};
 use reticent_noise::Digest;
-use reticent_oracle::{Refusal, SumCarrier, SumLaw, SumPlan};
-use reticent_runtime::{STEPS, SignedKeys, added, key_statement, wire};
+use reticent_oracle::{PartialSum, Refusal, RoundRequest, SumCarrier, SumLaw, SumPlan};
+use reticent_runtime::{Staying, added};
 
-use crate::carrier::Lines;
+use crate::carrier::{Lines, locked};
 use crate::error::HostError;
-use crate::mask_keys::has_signed;
 use crate::roster::Roster;
 
 /// What each of several parties is asked, or has said.
-type EachParty = Vec<(u32, Vec<u8>)>;
+pub(crate) type EachParty = Vec<(u32, Vec<u8>)>;
+
+/// What those who are here have said, and who is away.
+pub(crate) type Replies = (EachParty, Vec<u32>);
 
 /// The lines of a run, for the server of its sums.
 #[derive(Debug)]
 pub(crate) struct NetworkSums {
     pub lines: Arc<Lines>,
     pub plan: Arc<SumPlan>,
+    /// The run that all have signed.
+    pub agreed: Digest,
     /// What the masks are bound to.
     pub run: Digest,
     pub roster: Arc<Roster>,
+    /// The fewest parties that it goes on with; all of them where there is none.
+    pub least: Option<u32>,
+    /// Who is in.
+    pub members: Vec<u32>,
+    /// The next slot behind masks.
+    pub slot: u32,
 }
 
 impl NetworkSums {
     /// Asks all of them at the same time.
-    fn ask(&self, step: u32, each: EachParty) -> Result<EachParty, Refusal> {
-        each.into_par_iter()
-            .with_max_len(1)
-            .map(|(party, request)| Ok((party, self.lines.carried(party, step, request)?)))
-            .collect()
+    pub fn ask(&self, step: u32, each: EachParty) -> Result<Replies, Refusal> {
+        let (said, away) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+        each.into_par_iter().with_max_len(1).try_for_each(|(party, request)| {
+            match self.lines.exchange(party, step, request) {
+                Ok(answer) => locked(&said).push((party, answer)),
+                Err(HostError::Absent { .. }) if self.least.is_some() => locked(&away).push(party),
+                Err(why) => return Err(self.lines.fail(why)),
+            }
+            Ok(())
+        })?;
+        let mut said = said.into_inner().unwrap_or_default();
+        let mut away = away.into_inner().unwrap_or_default();
+        said.sort_unstable_by_key(|(party, _)| *party);
+        away.sort_unstable();
+        Ok((said, away))
     }
 
-    fn all(&self, payload: &[u8]) -> EachParty {
-        (0..self.plan.law().parties()).map(|party| (party, payload.to_vec())).collect()
+    /// The same for all who are in.
+    pub fn each(&self, payload: &[u8]) -> EachParty {
+        self.members.iter().map(|&party| (party, payload.to_vec())).collect()
     }
 
     /// Ends the run by what a party has said.
-    fn blame(&self, party: u32, why: impl ToString) -> Refusal {
+    pub fn blame(&self, party: u32, why: impl ToString) -> Refusal {
         let who = self.roster.name(party);
         self.lines.fail(HostError::disagreed(who, why.to_string()))
     }
 
-    /// The advertised keys of a party, and its signature of them.
-    fn advertised(
-        &self,
-        (party, said): &(u32, Vec<u8>),
-        terms: &AggregationTerms,
-    ) -> Result<SignedKeys, Refusal> {
-        let own: SignedKeys = wire::unpack(said).map_err(|why| self.blame(*party, why))?;
-        let message = Message::decode(terms, *party, &own.message);
-        let signed = match message.map_err(|why| self.blame(*party, why))?.body {
-            Body::Advertise(keys) => {
-                let said = key_statement(terms.run(), terms.round(), *party, &keys);
-                let signature = own.signatures.first().map_or(&[][..], Vec::as_slice);
-                has_signed(&self.roster, *party, &said, signature)
-            }
-            _ => false,
+    /// Who stays without those who are away, if they are enough.
+    pub fn without(&self, away: &[u32]) -> Option<Vec<u32>> {
+        let stays = |party: &u32| !away.contains(party);
+        let members: Vec<u32> = self.members.iter().copied().filter(stays).collect();
+        let enough = match self.plan.law() {
+            SumLaw::Local { .. } => 1,
+            SumLaw::Masked(law) if law.has_one_list() => law.threshold(),
+            SumLaw::Masked(law) => law.members(),
         };
-        match signed {
-            true => Ok(own),
-            false => Err(self.blame(*party, "its keys of a masked sum are not signed by it")),
-        }
+        (members.len() as u32 >= enough.max(self.least?)).then_some(members)
     }
 
-    /// Hands what parties have said to the collector; what it says to them.
-    fn collect(&self, collector: &mut Collector, said: &EachParty) -> Result<EachParty, Refusal> {
-        let mut told = Vec::new();
-        for (party, bytes) in said {
-            let more = collector.on_message(*party, bytes);
-            told.extend(more.map_err(|why| self.blame(*party, why))?);
-        }
-        let to = |out: Outgoing| match out.to {
-            LinkEnd::Member(party) => Some((party, out.bytes)),
-            LinkEnd::Collector => None,
-        };
-        Ok(told.into_iter().filter_map(to).collect())
+    /// Decides to go on without those who are away, from this slot and with this round; it is on the
+    /// disk when this returns. Where too few are left, they are waited for by name.
+    pub fn leave_out(&self, away: &[u32], slot: u32, round: u32) -> Result<(), Refusal> {
+        let Some(members) = self.without(away) else { return Err(self.missing(away)) };
+        let staying = Staying { slot, round, members };
+        self.lines.keep(staying).map_err(|why| self.lines.fail(why))
     }
 
-    /// The masked sum of a round over all parties.
-    fn unmasked(&self, round: u32, request: &[u8], len: usize) -> Result<Vec<i64>, Refusal> {
-        let failed = |why: String| {
-            let what = format!("the masked sum of round {round} was not opened: {why}");
-            self.lines.fail(HostError::Ended(what))
-        };
-        let SumLaw::Masked(members) = self.plan.law() else {
-            return Err(failed("there are no masks".to_owned()));
-        };
-        let terms = members.terms(&self.run, round.into(), len as u32);
-        let terms = terms.map_err(|error| failed(error.to_string()))?;
-        let mut collector = Collector::new(terms.clone());
-        let first = (round - 1) * STEPS + 1;
-        let said = self.ask(first, self.all(request))?;
-        let advertised: Result<Vec<SignedKeys>, Refusal> =
-            said.iter().map(|said| self.advertised(said, &terms)).collect();
-        let advertised = advertised?;
-        let messages = (0..).zip(advertised.iter().map(|own| own.message.clone())).collect();
-        let signatures: Vec<Vec<u8>> =
-            advertised.into_iter().filter_map(|own| own.signatures.into_iter().next()).collect();
-        let mut told = self.collect(&mut collector, &messages)?;
-        for (party, message) in &mut told {
-            let others = (0..).zip(&signatures).filter(|(other, _)| other != party);
-            let signatures = others.map(|(_, signature): (u32, _)| signature.clone()).collect();
-            let signed = SignedKeys { message: std::mem::take(message), signatures };
-            *message = wire::pack(&signed).map_err(|why| failed(why.to_string()))?;
+    /// Too many are away.
+    pub fn missing(&self, away: &[u32]) -> Refusal {
+        let names: Vec<String> = away.iter().map(|party| self.roster.name(*party)).collect();
+        self.lines.fail(self.lines.absent(names.join(", ")))
+    }
+
+    /// What was decided of a slot.
+    pub fn decided(&self, slot: u32) -> Option<Staying> {
+        self.lines.stayings().into_iter().find(|staying| staying.slot == slot)
+    }
+
+    /// From here on these are in, and the others are told that they are not.
+    pub fn go_on_with(&mut self, staying: Staying) {
+        for party in self.members.iter().filter(|party| !staying.members.contains(party)) {
+            self.lines.forfeit(*party, staying.round);
         }
-        for step in first + 1..first + STEPS {
-            let said = self.ask(step, told)?;
-            told = self.collect(&mut collector, &said)?;
-        }
-        match collector.outcome() {
-            Some(Ok(sum)) if sum.members.len() == members.members() as usize => {
-                Ok(sum.values.iter().map(|&value| value as i64).collect())
+        self.members = staying.members;
+    }
+
+    /// The sum of answers that are seen one by one.
+    fn seen(
+        &mut self,
+        round: u32,
+        request: RoundRequest<'_>,
+        len: usize,
+    ) -> Result<Vec<i64>, Refusal> {
+        loop {
+            // The last decision is of the fewest.
+            let decided = self.lines.stayings().into_iter().rfind(|own| own.round == round);
+            if let Some(staying) = decided {
+                self.go_on_with(staying);
             }
-            Some(Err(why)) => Err(failed(why.to_string())),
-            _ => Err(failed("somebody is missing from it".to_owned())),
+            let (said, away) = self.ask(round, self.each(request.usual))?;
+            if away.is_empty() {
+                return added(&said, len, request.reach);
+            }
+            self.leave_out(&away, round, round)?;
         }
     }
 }
 
 impl SumCarrier for NetworkSums {
     fn sum(&mut self, round: u32, request: &[u8], len: usize) -> Result<Vec<i64>, Refusal> {
-        match self.plan.law() {
-            SumLaw::Local { .. } => added(&self.ask(round, self.all(request))?, len),
-            SumLaw::Masked(_) => self.unmasked(round, request, len),
+        let request = RoundRequest { usual: request, behind: None, reach: None };
+        let sum = self.sum_of_stayed(round, request, len)?;
+        match sum.absent.first() {
+            None => Ok(sum.values),
+            Some(&party) => Err(self.blame(party, "it has left the run")),
         }
+    }
+
+    /// Whoever is in has heard every change of coordinates: nobody comes back who was away.
+    fn sum_of_stayed(
+        &mut self,
+        round: u32,
+        request: RoundRequest<'_>,
+        len: usize,
+    ) -> Result<PartialSum, Refusal> {
+        let values = match self.plan.law() {
+            SumLaw::Local { .. } => self.seen(round, request, len)?,
+            SumLaw::Masked(_) => self.masked(round, request.usual, len)?,
+        };
+        let all = 0..self.plan.law().parties();
+        let absent = all.filter(|party| self.members.binary_search(party).is_err()).collect();
+        Ok(PartialSum { values, absent })
     }
 }

@@ -208,13 +208,14 @@ impl<'w> FalseLead<'w> {
         let nonces: Vec<[u8; 32]> = (0..=others as u8).map(|n| [n; 32]).collect();
         let mut roll = vec![commitment(&nonces[0]), self.hello.commitment];
         roll.extend(nonces[1..].iter().map(commitment));
-        say(&mut *self.link, &HostMessage::Roll(roll));
+        let seats: Vec<u32> = (0..=others as u32).collect();
+        say(&mut *self.link, &HostMessage::Roll(seats.clone(), roll));
         let HostMessage::Reveal(own, units) = hear(&mut *self.link).unwrap() else { panic!() };
         let mut all = vec![nonces[0], own];
         all.extend(&nonces[1..]);
         let mut counts = vec![units];
         counts.extend((0..others).map(|_| Some(50)));
-        let terms = RunTerms { nonces: all, units: counts };
+        let terms = RunTerms { seats, nonces: all, units: counts };
         let run = terms.run(&self.hello.job, &self.hello.roster);
         let key = reticent_oracle::SumAggregator::new(&reticent_noise::NoiseKey::seeded(1), &run);
         let key = match self.world.is_central() {
@@ -275,22 +276,27 @@ fn a_roll_and_terms_that_are_not_the_rosters_are_refused() {
     };
     let why = attempt(&|lead| {
         let own = lead.hello.commitment;
-        say(&mut *lead.link, &HostMessage::Roll(vec![[0; 32], [1; 32], own]));
+        say(&mut *lead.link, &HostMessage::Roll(vec![0, 1], vec![[0; 32], [1; 32], own]));
     });
     assert!(why.contains("its roll"), "{why}");
     let with_terms = |change: &dyn Fn(&mut RunTerms)| {
         attempt(&|lead| {
             let roll = vec![commitment(&[1; 32]), lead.hello.commitment, commitment(&[2; 32])];
-            say(&mut *lead.link, &HostMessage::Roll(roll));
+            say(&mut *lead.link, &HostMessage::Roll(vec![0, 1], roll));
             let HostMessage::Reveal(own, units) = hear(&mut *lead.link).unwrap() else { panic!() };
-            let mut terms =
-                RunTerms { nonces: vec![[1; 32], own, [2; 32]], units: vec![units, Some(9)] };
+            let mut terms = RunTerms {
+                seats: vec![0, 1],
+                nonces: vec![[1; 32], own, [2; 32]],
+                units: vec![units, Some(9)],
+            };
             change(&mut terms);
             say(&mut *lead.link, &HostMessage::Terms(terms, vec![1, 2, 3]));
         })
     };
     assert!(with_terms(&|terms| terms.nonces[2] = [3; 32]).contains("nonces"));
     assert!(with_terms(&|terms| terms.units[0] = Some(1)).contains("records"));
+    // Others than the roll has, which would be counted with other noise.
+    assert!(with_terms(&|terms| terms.seats = vec![0, 2]).contains("nonces"));
     assert!(with_terms(&|_| ()).contains("key of another run"));
     // Before anything was agreed on, there is nothing to ask.
     let why = attempt(&|lead| say(&mut *lead.link, &HostMessage::Begin(Vec::new())));
@@ -399,7 +405,7 @@ fn a_run_that_a_party_has_forgotten_in_the_lobby_does_not_begin() {
             link
         });
         for link in &mut links {
-            assert!(matches!(hear(&mut **link), Ok(HostMessage::Roll(_))));
+            assert!(matches!(hear(&mut **link), Ok(HostMessage::Roll(..))));
             say(&mut **link, &HostMessage::Reveal([5; 32], Some(60)));
         }
         let [first, second] = &mut links;

@@ -4,13 +4,16 @@
 
 mod attacks;
 mod bits;
+mod blame;
 mod crash;
+mod forfeits;
 #[cfg(unix)]
 mod hostile;
 #[cfg(unix)]
 mod links;
 mod noisy;
 mod payment;
+mod strikes;
 #[cfg(unix)]
 mod rough;
 #[cfg(unix)]

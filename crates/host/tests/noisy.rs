@@ -101,11 +101,11 @@ fn each_party_certifies_its_own_noise_and_pays_for_it_once() {
 }
 
 /// What a lead says, changed on its way to one party: a lead that lies to it.
-type Lie = Arc<dyn Fn(u32, Vec<u8>) -> (u32, Vec<u8>) + Send + Sync>;
+pub type Lie = Arc<dyn Fn(u32, Vec<u8>) -> (u32, Vec<u8>) + Send + Sync>;
 
-struct Lying {
-    dialer: Box<dyn Dial>,
-    lie: Lie,
+pub struct Lying {
+    pub dialer: Box<dyn Dial>,
+    pub lie: Lie,
 }
 
 struct LyingLink {
@@ -291,7 +291,8 @@ fn a_lead_that_asks_for_more_than_the_plan_is_refused_by_name() {
             3,
             Arc::new(|round, mut payload| {
                 if round == 1 {
-                    payload[0] ^= 1;
+                    // Of the digest of the plan, whatever stands before it.
+                    payload[10] ^= 1;
                 }
                 (round, payload)
             }),

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use zeroize::Zeroizing;
 
-use crate::keys::{self, OpenedKey};
+use crate::keys::{self, OpenedKey, ShareOf};
 use crate::mask::{self, MaskSign};
 use crate::shamir;
 use crate::wire::{Body, BodyKind, LinkEnd, Message, Outgoing, PublicKeys, SealedShares};
@@ -53,9 +53,10 @@ pub enum Abort {
         /// Shares that are needed.
         quorum: u32,
     },
-    /// Shares that do not fit what their owner announced: somebody did not follow the protocol.
+    /// Shares that are those that their owner has marked, and do not give what it announced: it did not
+    /// follow the protocol.
     #[error(
-        "the shares of member {member} do not give what it announced; somebody did not follow the protocol"
+        "the shares of member {member}, as it has marked them, do not give what it announced; it did not follow the protocol"
     )]
     Mismatch {
         /// Whose shares they are.
@@ -71,6 +72,9 @@ enum CollectorStage {
 }
 
 type Shares = BTreeMap<MemberId, Vec<(u8, [u8; 32])>>;
+
+/// The marks of the two shares of an owner at a holder: of the key, and of the seed.
+type Marks = BTreeMap<(MemberId, MemberId), ([u8; 16], [u8; 16])>;
 
 /// The party that adds. It learns the sum.
 pub struct Collector {
@@ -90,6 +94,9 @@ pub struct Collector {
     total: Vec<u64>,
     seed_shares: Shares,
     key_shares: Shares,
+    marks: Marks,
+    /// Who has given back a share that is not the one that was marked.
+    blamed: BTreeSet<MemberId>,
 }
 
 impl Collector {
@@ -107,8 +114,16 @@ impl Collector {
             total: vec![0; terms.dimension() as usize],
             seed_shares: Shares::new(),
             key_shares: Shares::new(),
+            marks: Marks::new(),
+            blamed: BTreeSet::new(),
             terms,
         }
+    }
+
+    /// The same, which waits for these members alone: who is in the sum was agreed on before.
+    #[must_use]
+    pub fn among(self, company: &[MemberId]) -> Self {
+        Self { expected: company.iter().copied().collect(), ..self }
     }
 
     /// The sum, or why there is none; `None` while it is not over.
@@ -117,6 +132,13 @@ impl Collector {
             CollectorStage::Awaits(_) => None,
             CollectorStage::Ended(result) => Some(result.as_ref()),
         }
+    }
+
+    /// Who has given back a false share of somebody's secret. Such shares are left out, and the sum is
+    /// opened by the others'.
+    #[must_use]
+    pub fn blamed(&self) -> Vec<MemberId> {
+        self.blamed.iter().copied().collect()
     }
 
     /// What it waits for, and from whom.
@@ -164,6 +186,12 @@ impl Collector {
         }
         match body {
             Body::Advertise(keys) => {
+                let new = [keys.mask, keys.channel];
+                let shown =
+                    |own: &PublicKeys| new.contains(&own.mask) || new.contains(&own.channel);
+                if new[0] == new[1] || self.keys.values().any(shown) {
+                    return Err(MaskRejected::EqualKeys(from));
+                }
                 self.keys.insert(from, keys);
             }
             Body::Shares { seed_tag, sealed } => self.take_shares(from, seed_tag, &sealed)?,
@@ -252,6 +280,7 @@ impl Collector {
         }
         // Senders come in any order; each recipient's list must be in theirs.
         for (to, sealed) in sealed {
+            self.marks.insert((from, *to), (sealed.key_mark, sealed.seed_mark));
             let list = self.mail.entry(*to).or_default();
             let place = list.partition_point(|(other, _)| *other < from);
             list.insert(place, (from, *sealed));
@@ -289,9 +318,21 @@ impl Collector {
         if named(seeds) != stayed || named(keys) != left {
             return Err(MaskRejected::Malformed("shares of others than those that were asked for"));
         }
-        for (list, shares) in [(seeds, &mut self.seed_shares), (keys, &mut self.key_shares)] {
+        let lists = [
+            (seeds, &mut self.seed_shares, ShareOf::Seed),
+            (keys, &mut self.key_shares, ShareOf::Key),
+        ];
+        for (list, shares, of) in lists {
             for (owner, share) in list {
-                if let Some(point) = self.terms.point(*owner, from) {
+                // Its own share was marked for nobody: it is known by the secret that it gives.
+                let marked = self.marks.get(&(*owner, from)).map(|(key, seed)| match of {
+                    ShareOf::Key => key,
+                    ShareOf::Seed => seed,
+                });
+                let found = || keys::share_mark(&self.terms, (*owner, from), of, share);
+                if marked.is_some_and(|marked| *marked != found()) {
+                    self.blamed.insert(from);
+                } else if let Some(point) = self.terms.point(*owner, from) {
                     shares.entry(*owner).or_default().push((point, *share));
                 }
             }
@@ -332,13 +373,16 @@ impl Collector {
 
     fn combine(&self, shares: &Shares, member: MemberId) -> Result<keys::Key, Abort> {
         let quorum = self.terms.quorum();
-        let found = shares.get(&member).map_or(&[][..], Vec::as_slice);
+        let mut found = Zeroizing::new(shares.get(&member).cloned().unwrap_or_default());
+        // Its owner's own share is marked by nobody, and is the last to be taken.
+        let own = self.terms.point(member, member);
+        found.sort_by_key(|(point, _)| Some(*point) == own);
         let enough = found.get(..quorum as usize).ok_or(Abort::Locked {
             member,
             found: found.len() as u32,
             quorum,
         })?;
-        shamir::combine(&Zeroizing::new(enough.to_vec())).ok_or(Abort::Mismatch { member })
+        shamir::combine(enough).ok_or(Abort::Mismatch { member })
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use chacha20poly1305::aead::{AeadInOut, KeyInit};
 use chacha20poly1305::{ChaCha20Poly1305, Nonce, Tag};
 use hkdf::Hkdf;
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 use x25519_dalek::{PublicKey, StaticSecret};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -130,6 +130,35 @@ pub(crate) fn seed_tag(terms: &AggregationTerms, seed: &[u8; 32], member: Member
     *derive(terms, seed, b"seed tag", &[member])
 }
 
+/// Which of two secrets a share is of.
+#[derive(Clone, Copy)]
+pub(crate) enum ShareOf {
+    Key = 0,
+    Seed = 1,
+}
+
+/// By which a share is known when it comes back, so that a false one is its holder's fault. A share is
+/// 256 uniform bits, of which this says nothing that can be computed.
+pub(crate) fn share_mark(
+    terms: &AggregationTerms,
+    (owner, holder): (MemberId, MemberId),
+    of: ShareOf,
+    share: &[u8; 32],
+) -> [u8; 16] {
+    let whole = Sha256::new()
+        .chain_update(b"reticent-masks/3 share mark")
+        .chain_update(terms.run())
+        .chain_update(terms.round().to_le_bytes())
+        .chain_update(owner.to_le_bytes())
+        .chain_update(holder.to_le_bytes())
+        .chain_update([of as u8])
+        .chain_update(share)
+        .finalize();
+    let mut short = [0; 16];
+    short.copy_from_slice(&whole[..16]);
+    short
+}
+
 /// The two shares that one holder keeps of one owner.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Held {
@@ -163,6 +192,12 @@ impl Sealing<'_> {
         ChaCha20Poly1305::new((&*key).into())
     }
 
+    /// The marks of what is sealed.
+    fn marks(&self, held: &Held) -> ([u8; 16], [u8; 16]) {
+        let mark = |of, share| share_mark(self.terms, (self.from, self.to), of, share);
+        (mark(ShareOf::Key, &held.key), mark(ShareOf::Seed, &held.seed))
+    }
+
     /// Seals shares for one holder.
     pub(crate) fn seal(&self, agreed: &Key, held: &Held) -> Option<SealedShares> {
         let mut both = Zeroizing::new([0; 64]);
@@ -172,13 +207,15 @@ impl Sealing<'_> {
             .cipher(agreed)
             .encrypt_inout_detached(&Nonce::default(), &[], (&mut both[..]).into())
             .ok()?;
-        let mut sealed = SealedShares { key: [0; 32], seed: [0; 32], tag: tag.into() };
+        let (key_mark, seed_mark) = self.marks(held);
+        let tag = tag.into();
+        let mut sealed = SealedShares { key: [0; 32], seed: [0; 32], tag, key_mark, seed_mark };
         sealed.key.copy_from_slice(&both[..32]);
         sealed.seed.copy_from_slice(&both[32..]);
         Some(sealed)
     }
 
-    /// Opens what was sealed so; `None` when it is not that.
+    /// Opens what was sealed and marked so; `None` when it is not that.
     pub(crate) fn open(&self, agreed: &Key, sealed: &SealedShares) -> Option<Held> {
         let mut both = Zeroizing::new([0; 64]);
         both[..32].copy_from_slice(&sealed.key);
@@ -194,7 +231,8 @@ impl Sealing<'_> {
         let mut held = Held { key: [0; 32], seed: [0; 32] };
         held.key.copy_from_slice(&both[..32]);
         held.seed.copy_from_slice(&both[32..]);
-        Some(held)
+        // A share that is not the one that was marked would be blamed on who gives it back.
+        (self.marks(&held) == (sealed.key_mark, sealed.seed_mark)).then_some(held)
     }
 }
 
@@ -244,6 +282,10 @@ mod unit {
         let mut damaged = sealed;
         damaged.seed[31] ^= 1;
         assert!(sealing(&now, 0, 1, &[7; 32]).open(&agreed, &damaged).is_none());
+        // Other shares than are marked.
+        let mut marked = sealed;
+        marked.seed_mark[0] ^= 1;
+        assert!(sealing(&now, 0, 1, &[7; 32]).open(&agreed, &marked).is_none());
     }
 
     /// Channels of a run are the same in every round; masks are not.

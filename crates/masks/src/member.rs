@@ -50,8 +50,8 @@ pub struct Member {
     secrets: Secrets,
     input: Zeroizing<Vec<u64>>,
     stage: MemberStage,
-    /// Whether it takes part in a sum of all members alone.
-    whole: bool,
+    /// Those whose sum it takes part in, and in no other; any that is large enough where there is none.
+    company: Option<Vec<MemberId>>,
 }
 
 impl Member {
@@ -76,15 +76,22 @@ impl Member {
             return Err(MaskRejected::Malformed("a vector of another length than the terms say"));
         }
         let secrets = Secrets::new(&terms, id, key);
-        Ok(Self { terms, id, secrets, input, stage: MemberStage::Directory, whole: false })
+        Ok(Self { terms, id, secrets, input, stage: MemberStage::Directory, company: None })
     }
 
-    /// The same, which takes part in a sum of all members or in none: it answers no list that leaves
-    /// somebody out. So there is one list of each kind that it answers, whatever lists a collector
+    /// The same, which takes part in a sum of these members or in none, in increasing order: it answers
+    /// no list of others. So there is one list of each kind that it answers, whatever lists a collector
     /// makes, and no share of anybody's mask key is ever given back.
     #[must_use]
+    pub fn among(self, company: &[MemberId]) -> Self {
+        Self { company: Some(company.to_vec()), ..self }
+    }
+
+    /// The same for a sum of all members.
+    #[must_use]
     pub fn of_all(self) -> Self {
-        Self { whole: true, ..self }
+        let all: Vec<MemberId> = (0..self.terms.members()).collect();
+        self.among(&all)
     }
 
     /// What the aggregation was agreed on.
@@ -165,10 +172,16 @@ impl Member {
         if found < quorum { Err(MaskRejected::BelowQuorum { found, quorum }) } else { Ok(()) }
     }
 
-    /// Nobody may be missing from a list, where that was agreed on.
-    fn has_all(&self, others: usize) -> Result<(), MaskRejected> {
-        let (found, members) = (others as u32 + 1, self.terms.members());
-        if self.whole && found != members {
+    /// Where it was agreed on who is in a sum, a list must have all of them who can be in it, and
+    /// nobody else.
+    fn is_agreed(&self, others: impl Iterator<Item = MemberId>) -> Result<(), MaskRejected> {
+        let Some(company) = &self.company else { return Ok(()) };
+        let others: Vec<MemberId> = others.filter(|other| *other != self.id).collect();
+        let holders = self.terms.holders(self.id);
+        let near = |other: &&MemberId| **other != self.id && holders.binary_search(other).is_ok();
+        let agreed: Vec<MemberId> = company.iter().filter(near).copied().collect();
+        if others != agreed || company.binary_search(&self.id).is_err() {
+            let (found, members) = (others.len() as u32 + 1, agreed.len() as u32 + 1);
             return Err(MaskRejected::NotEverybody { found, members });
         }
         Ok(())
@@ -196,7 +209,7 @@ impl Member {
         let holders = terms.holders(id);
         self.known(keys.iter().map(|(other, _)| *other), &holders)?;
         self.quorum(keys.len())?;
-        self.has_all(keys.len())?;
+        self.is_agreed(keys.iter().map(|(other, _)| *other))?;
         self.are_distinct(&keys)?;
         let count = holders.len() as u32;
         let split = |secret, stream| {
@@ -239,7 +252,7 @@ impl Member {
             &neighbours.keys().copied().collect::<Vec<_>>(),
         )?;
         self.quorum(sealed.len())?;
-        self.has_all(sealed.len())?;
+        self.is_agreed(sealed.iter().map(|(other, _)| *other))?;
         let mut held = BTreeMap::from([(id, own.clone())]);
         let mut values = self.input.clone();
         mask::apply(&keys::self_seed(terms, &self.secrets.seed, id), MaskSign::Plus, &mut values);
@@ -290,7 +303,11 @@ impl Member {
             ));
         }
         self.quorum(survivors.len() - 1)?;
-        self.has_all(survivors.len() - 1)?;
+        self.is_agreed(survivors.iter().copied())?;
+        if self.company.as_ref().is_some_and(|company| company.len() as u32 != count) {
+            let members = self.company.as_ref().map_or(0, Vec::len) as u32;
+            return Err(MaskRejected::NotEverybody { found: count, members });
+        }
         let (mut seeds, mut keys) = (Vec::new(), Vec::new());
         for (owner, held) in
             sharers.iter().filter_map(|owner| held.get(owner).map(|held| (*owner, held)))

@@ -67,14 +67,14 @@ pub enum MaskRejected {
     /// A key that another member, or this one, has shown too.
     #[error("member {0} has a key that another member has shown")]
     EqualKeys(MemberId),
-    /// A list that leaves somebody out, where a sum of all was agreed on.
+    /// A list of others than those whose sum was agreed on.
     #[error(
-        "a list of {found} of {members} members; a sum of all of them was agreed on, and nothing else is opened"
+        "a list of {found} of {members} members; a sum of just those {members} was agreed on, and nothing else is opened"
     )]
     NotEverybody {
         /// Members in the list, its reader included.
         found: u32,
-        /// All members.
+        /// Those that were agreed on, as far as they can be in the list.
         members: u32,
     },
     /// A share that its seal does not fit.

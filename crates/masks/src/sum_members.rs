@@ -45,9 +45,34 @@ impl SumMembers {
     /// # Ok::<(), reticent_masks::SparsityError>(())
     /// ```
     pub fn choose(members: u32, population: u32, honest: f64) -> Result<Self, SparsityError> {
+        let corrupt = Corrupt::among(members, population, honest, MORE_CORRUPT);
+        SumMembers::with(members, corrupt)
+    }
+
+    /// So many members that are left of `whole`, a fraction `honest` of whom is honest, where others may
+    /// have seen to it who is left: all that are corrupt among the whole may be among them.
+    ///
+    /// # Errors
+    /// As [`SumMembers::choose`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reticent_masks::SumMembers;
+    ///
+    /// // Two of ten may be corrupt, and both of them among the five that are left.
+    /// let left = SumMembers::left_of(10, 5, 0.8)?;
+    /// assert_eq!((left.corrupt(), SumMembers::choose(5, 5, 0.8)?.corrupt()), (2, 1));
+    /// # Ok::<(), reticent_masks::SparsityError>(())
+    /// ```
+    pub fn left_of(whole: u32, members: u32, honest: f64) -> Result<Self, SparsityError> {
+        let Corrupt { most, .. } = Corrupt::among(whole, whole, honest, MORE_CORRUPT);
+        SumMembers::with(members, Corrupt { most: most.min(members), chance: 0.0 })
+    }
+
+    fn with(members: u32, Corrupt { most, chance }: Corrupt) -> Result<Self, SparsityError> {
         let threshold =
             ((f64::from(members) * STAY).ceil() as u32).max(members / 2 + 1).min(members);
-        let Corrupt { most, chance } = Corrupt::among(members, population, honest, MORE_CORRUPT);
         // However honest all are: a member hears what follows from the sum, and can take its own noise off.
         let corrupt = most.max(u32::from(members > 1));
         if members <= MOST_HOLDERS {
@@ -82,6 +107,13 @@ impl SumMembers {
     #[must_use]
     pub fn certain(&self) -> u32 {
         self.threshold.saturating_sub(self.corrupt)
+    }
+
+    /// Whether two lists of who is in a sum cannot both be agreed on, whatever a collector shows to
+    /// whom: a list has a threshold of signatures, honest members sign one list, and 2t > m + c.
+    #[must_use]
+    pub fn has_one_list(&self) -> bool {
+        self.is_complete() && 2 * self.threshold > self.members + self.corrupt
     }
 
     /// Whether everybody has masks in common with everybody.
@@ -130,6 +162,9 @@ mod unit {
         let many = SumMembers::choose(256, 256, 0.8).unwrap();
         assert!(!many.is_complete() && many.failure > 0.0 && many.failure <= 1e-12);
         assert_eq!(many.terms(&[0; 32], 1, 4).unwrap().degree(), many.degree);
+        // Two lists of 8 of ten have six in common, of whom two may be corrupt.
+        assert!(SumMembers::choose(10, 10, 0.8).unwrap().has_one_list());
+        assert!(!SumMembers::choose(10, 10, 0.4).unwrap().has_one_list());
         // More than half must stay, whatever three quarters are.
         assert_eq!(SumMembers::choose(2, 2, 0.8).unwrap().threshold(), 2);
         assert_eq!(SumMembers::choose(3, 3, 0.8).unwrap().certain(), 2);

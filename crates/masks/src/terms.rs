@@ -197,11 +197,11 @@ impl AggregationTerms {
         u8::try_from(place + 1).ok()
     }
 
-    /// No honest message is longer: every list has at most one entry of at most 96 bytes per
+    /// No honest message is longer: every list has at most one entry of at most 128 bytes per
     /// holder.
     #[must_use]
     pub fn longest_message(&self) -> usize {
-        192 + 8 * self.dimension as usize + 96 * (self.degree as usize + 1)
+        192 + 8 * self.dimension as usize + 128 * (self.degree as usize + 1)
     }
 }
 

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::{AggregationTerms, MaskRejected, MemberId};
 
 /// The format described here.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 
 const DIGEST: usize = 16;
 
@@ -63,6 +63,10 @@ pub struct SealedShares {
     pub seed: [u8; 32],
     /// The tag of both.
     pub tag: [u8; 16],
+    /// By which the share of the key is known when it comes back.
+    pub key_mark: [u8; 16],
+    /// The same for that of the seed.
+    pub seed_mark: [u8; 16],
 }
 
 /// What is said. Lists are in increasing order of members.

@@ -54,7 +54,7 @@ pub use lattice::{Lattice, WalkTerms};
 pub use law::Law;
 pub use noisy::{
     NoisySums, PartialSum, RoundRequest, SumCarrier, SumLaw, SumParty, SumPartyReport, SumPlan,
-    SumProgress,
+    SumProgress, SumReach,
 };
 pub use oracle::Oracle;
 pub use parties::{

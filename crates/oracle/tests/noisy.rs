@@ -137,7 +137,7 @@ impl SumCarrier for Lines {
             return Ok(sum);
         };
         drop(parties);
-        let request = RoundRequest { usual: request, behind: None };
+        let request = RoundRequest { usual: request, behind: None, reach: None };
         let sum = self.masked(round, request, len, members)?;
         assert!(sum.absent.is_empty());
         Ok(sum.values)

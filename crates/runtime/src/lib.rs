@@ -29,6 +29,7 @@ mod rejected;
 mod responder;
 mod run;
 mod simulation;
+mod standing;
 pub mod topology;
 pub mod wire;
 
@@ -51,4 +52,5 @@ pub use prepare::{key_of, prepare, run_id};
 pub use rejected::Rejected;
 pub use run::{Agreement, NoisePrice, PartyBudget, Setup};
 pub use simulation::{SimulatedRun, SimulationOutcome, Tap, Traffic};
+pub use standing::{SlotRequest, Staying};
 pub use topology::Topology;

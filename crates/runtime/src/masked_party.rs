@@ -1,21 +1,22 @@
 //! A party of masked sums on a machine of its own, whose server may do as it likes.
 //!
 //! ```text
-//! step 4(r−1)+1   what is summed in round r   ─► public keys, signed
+//! step 4(s−1)+1   what is summed in slot s     ─► public keys, signed
 //!            +2   everybody's keys, signed    ─► a sealed share for each other member
 //!            +3   everybody's sealed shares   ─► the masked vector
 //!            +4   everybody is in             ─► a share of each member's seed
 //! ```
 //!
+//! Slot s has round s while nobody has left for good; how members go on without one is in `standing.rs`.
 //! Every step is one request and one answer, which is kept and repeated. The masks of a round are from
 //! 32 bytes of the operating system; with what was heard in the round they make the same member again
-//! after a crash, in the same bytes. A list that leaves somebody out, or has a key that its member has
-//! not signed for this round, is not answered, and ends the run. Proof: proofs/secure-aggregation.md,
+//! after a crash, in the same bytes. A list of others than are in, or with a key that its member has not
+//! signed for this slot and these members, is not answered, and ends the run. Proof: proofs/secure-aggregation.md,
 //! "A server that lies".
 
 use reticent_masks::{Body, Member, Message, PublicKeys};
 use reticent_noise::{Digest, Hasher, NoiseKey};
-use reticent_oracle::{SumParty, SumProgress};
+use reticent_oracle::{SumLaw, SumParty, SumProgress};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
@@ -26,9 +27,10 @@ use crate::message::{Envelope, MessageKind, PartyId, RunId, SERVER};
 use crate::noisy_party::reported;
 use crate::party::{PartyReport, refused};
 use crate::rejected::Rejected;
+use crate::standing::{Membership, SlotRequest, Staying, members_digest};
 use crate::wire;
 
-/// Steps of a round.
+/// Steps of a slot.
 pub const STEPS: u32 = 4;
 
 /// Who signs for a member, and knows the others' signatures: the roster's keys.
@@ -40,10 +42,16 @@ pub trait MaskKeys {
     fn has_signed(&self, member: u32, said: &Digest, signature: &[u8]) -> bool;
 }
 
-/// What a member signs: its public keys of one round of one run.
-pub fn key_statement(run: &Digest, round: u64, member: u32, keys: &PublicKeys) -> Digest {
+/// What a member signs: its public keys of one slot of one run, and who it means to be in the sum.
+pub fn key_statement(
+    run: &Digest,
+    (slot, members): (u32, &[u32]),
+    member: u32,
+    keys: &PublicKeys,
+) -> Digest {
     let mut hasher = Hasher::new("reticent mask keys");
-    hasher.field(run).number(round).number(member.into());
+    hasher.field(run).number(slot.into()).number(member.into());
+    members_digest(&mut hasher, members);
     hasher.field(&keys.mask).field(&keys.channel).finish()
 }
 
@@ -59,6 +67,7 @@ pub struct SignedKeys {
 /// A round as it is kept: what makes the same member again.
 #[derive(Clone, Serialize, Deserialize)]
 struct KeptRound {
+    slot: u32,
     round: u32,
     request: Vec<u8>,
     key: [u8; 32],
@@ -73,9 +82,13 @@ impl Drop for KeptRound {
 
 /// A party of masked sums.
 pub struct MaskedParty {
+    run: Digest,
     inbox: Inbox,
     party: SumParty,
     round: Option<(KeptRound, Member)>,
+    standing: Membership,
+    /// The fewest members that it goes on with.
+    least: u32,
 }
 
 /// Not derived: it would show what is masked.
@@ -90,7 +103,16 @@ impl MaskedParty {
     pub fn new(run: &Digest, number: PartyId, party: SumParty) -> (Self, Envelope) {
         let inbox = Inbox::new(RunId::from(run), number);
         let said = inbox.write(0, SERVER, MessageKind::Share, Vec::new());
-        (MaskedParty { inbox, party, round: None }, said)
+        let all = party.law().parties();
+        let standing = Membership::new(all);
+        (MaskedParty { run: *run, inbox, party, round: None, standing, least: all }, said)
+    }
+
+    /// The same, which goes on without those who have left for good, while so many stay and the
+    /// noise of those who stay is what was counted.
+    #[must_use]
+    pub fn going_on_with(self, least: u32) -> Self {
+        MaskedParty { least, ..self }
     }
 
     /// What goes on after a crash, from the same table and the same key. To be kept as secret as the
@@ -100,7 +122,7 @@ impl MaskedParty {
     /// If it cannot be written.
     pub fn snapshot(&self) -> Result<Vec<u8>, RunError> {
         let kept = self.round.as_ref().map(|(kept, _)| kept);
-        Ok(wire::pack(&(&self.inbox, AsText(self.party.progress()), kept))?)
+        Ok(wire::pack(&(&self.inbox, AsText(self.party.progress()), kept, &self.standing))?)
     }
 
     /// Goes on from a snapshot.
@@ -108,9 +130,10 @@ impl MaskedParty {
     /// # Errors
     /// If it is of another run or another party, or none.
     pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
-        type Kept = (Inbox, AsText<SumProgress>, Option<KeptRound>);
-        let (inbox, progress, kept): Kept = wire::unpack(snapshot)?;
+        type Kept = (Inbox, AsText<SumProgress>, Option<KeptRound>, Membership);
+        let (inbox, progress, kept, standing): Kept = wire::unpack(snapshot)?;
         self.inbox.recall(inbox)?;
+        self.standing = standing;
         self.party.resume(progress.0)?;
         self.round = kept.map(|kept| self.rebuilt(kept)).transpose()?;
         Ok(())
@@ -118,7 +141,8 @@ impl MaskedParty {
 
     /// The member that a round had: the same key, and what it has heard.
     fn rebuilt(&mut self, kept: KeptRound) -> Result<(KeptRound, Member), RunError> {
-        let mut member = self.party.member_of(kept.round, &kept.request, &kept.key)?.of_all();
+        let member = self.party.member_of(kept.round, &kept.request, &kept.key)?;
+        let mut member = member.among(&self.standing.members);
         for bytes in &kept.heard {
             let heard = member.on_message(bytes);
             heard.map_err(|_| RunError::Snapshot("a masked round that cannot be gone on with"))?;
@@ -148,10 +172,14 @@ impl MaskedParty {
         if admitted.again {
             return Ok(self.inbox.repeat(envelope));
         }
-        let (round, step) = ((envelope.round - 1) / STEPS + 1, (envelope.round - 1) % STEPS);
+        let (slot, step) = ((envelope.round - 1) / STEPS + 1, (envelope.round - 1) % STEPS);
         let said = match step {
-            0 => self.begin(round, &envelope.payload, keys)?,
-            _ => self.go_on((round, step), &envelope.payload, keys)?,
+            0 => match wire::unpack(&envelope.payload)? {
+                SlotRequest::Sum(request) => self.begin(slot, &request, keys)?,
+                SlotRequest::Stay(staying) => self.stay(slot, &staying, keys)?,
+            },
+            1 if self.standing.signed.is_some() => self.agree(slot, &envelope.payload, keys)?,
+            _ => self.go_on((slot, step), &envelope.payload, keys)?,
         };
         let reply = envelope.reply(MessageKind::Answer, said);
         Ok(self.inbox.take(envelope, &admitted, vec![reply]))
@@ -160,45 +188,88 @@ impl MaskedParty {
     /// Becomes a member of the sum of a round, with masks that nobody had before.
     fn begin(
         &mut self,
-        round: u32,
+        slot: u32,
         request: &[u8],
         keys: &dyn MaskKeys,
     ) -> Result<Vec<u8>, Rejected> {
+        let round = self.standing.round_of(slot)?;
         let no_key = |error: reticent_noise::EntropyError| Rejected::Gate(error.to_string());
         let key: Zeroizing<[u8; 32]> = NoiseKey::secure().map_err(no_key)?.expose().0;
-        let member = self.party.member_of(round, request, &key).map_err(refused)?.of_all();
+        let member = self.party.member_of(round, request, &key).map_err(refused)?;
+        let member = member.among(&self.standing.members);
         let message = member.start().bytes;
         let own = self.inbox.me().0;
         let Body::Advertise(public) = read(&member, own, &message)? else {
             return Err(Rejected::Unexpected);
         };
-        let terms = member.terms();
-        let signature = keys.sign(&key_statement(terms.run(), terms.round(), own, &public));
-        let kept = KeptRound { round, request: request.to_vec(), key: *key, heard: Vec::new() };
-        self.round = Some((kept, member));
+        let of = (slot, &self.standing.members[..]);
+        let signature = keys.sign(&key_statement(member.terms().run(), of, own, &public));
+        let (request, heard) = (request.to_vec(), Vec::new());
+        self.round = Some((KeptRound { slot, round, request, key: *key, heard }, member));
+        self.standing.begin(round);
         wire::pack(&SignedKeys { message, signatures: vec![signature] })
     }
 
     /// The next step of the round that is on.
     fn go_on(
         &mut self,
-        (round, step): (u32, u32),
+        (slot, step): (u32, u32),
         payload: &[u8],
         keys: &dyn MaskKeys,
     ) -> Result<Vec<u8>, Rejected> {
         let own = self.inbox.me().0;
         let Some((kept, member)) = &mut self.round else { return Err(Rejected::Unexpected) };
-        if (kept.round, kept.heard.len() as u32 + 1) != (round, step) {
+        if (kept.slot, kept.heard.len() as u32 + 1) != (slot, step) {
             return Err(Rejected::Unexpected);
         }
         let message = match step {
-            1 => checked(member, own, payload, keys)?,
+            1 => checked(member, (slot, &self.standing.members), own, (payload, keys))?,
             _ => payload.to_vec(),
         };
         let said = member.on_message(&message).map_err(|why| Rejected::Forged(why.to_string()))?;
         let said = said.into_iter().next().ok_or(Rejected::Unexpected)?;
         kept.heard.push(message);
+        if step + 1 == STEPS {
+            self.standing.opens();
+        }
         Ok(said.bytes)
+    }
+
+    /// Signs who stays. The round that was on is not gone on with: what is said in its slot is stale.
+    fn stay(
+        &mut self,
+        slot: u32,
+        staying: &Staying,
+        keys: &dyn MaskKeys,
+    ) -> Result<Vec<u8>, Rejected> {
+        let SumLaw::Masked(law) = self.party.law() else { return Err(Rejected::Unexpected) };
+        self.standing.sign((slot, self.inbox.me().0), staying, (law, self.least))?;
+        self.round = None;
+        Ok(keys.sign(&staying.statement(&self.run)))
+    }
+
+    /// Takes everybody's signatures of who stays, in the order of the list.
+    fn agree(
+        &mut self,
+        slot: u32,
+        payload: &[u8],
+        keys: &dyn MaskKeys,
+    ) -> Result<Vec<u8>, Rejected> {
+        let Some(staying) = &self.standing.signed else { return Err(Rejected::Unexpected) };
+        if staying.slot != slot {
+            return Err(Rejected::Unexpected);
+        }
+        let signatures: Vec<Vec<u8>> = wire::unpack(payload)?;
+        let said = staying.statement(&self.run);
+        let mut given = signatures.iter();
+        for member in &staying.members {
+            if !given.next().is_some_and(|signature| keys.has_signed(*member, &said, signature)) {
+                let why = format!("member {member} has not signed this list of who stays");
+                return Err(Rejected::Forged(why));
+            }
+        }
+        self.standing.agree();
+        Ok(Vec::new())
     }
 
     /// What its certificate counts.
@@ -212,12 +283,12 @@ fn read(member: &Member, own: u32, message: &[u8]) -> Result<Body, Rejected> {
     Ok(read.map_err(|why| Rejected::Forged(why.to_string()))?.body)
 }
 
-/// The directory of a round, if everybody has signed its own keys in it.
+/// The directory of a slot, if everybody has signed its own keys in it, for the same members.
 fn checked(
     member: &Member,
+    of: (u32, &[u32]),
     own: u32,
-    payload: &[u8],
-    keys: &dyn MaskKeys,
+    (payload, keys): (&[u8], &dyn MaskKeys),
 ) -> Result<Vec<u8>, Rejected> {
     let SignedKeys { message, signatures } = wire::unpack(payload)?;
     let Body::Directory(directory) = read(member, own, &message)? else {
@@ -225,8 +296,7 @@ fn checked(
     };
     let mut given = signatures.iter();
     for (other, public) in &directory {
-        let terms = member.terms();
-        let said = key_statement(terms.run(), terms.round(), *other, public);
+        let said = key_statement(member.terms().run(), of, *other, public);
         if !given.next().is_some_and(|signature| keys.has_signed(*other, &said, signature)) {
             return Err(Rejected::Forged(format!(
                 "keys of member {other} that it has not signed for this round"

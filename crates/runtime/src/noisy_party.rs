@@ -3,7 +3,7 @@
 //! Proof: proofs/noisy-sums.md, between machines proofs/network.md.
 
 use reticent_noise::Digest;
-use reticent_oracle::{Refusal, SumParty, SumPartyReport, SumProgress};
+use reticent_oracle::{Refusal, SumParty, SumPartyReport, SumProgress, SumReach};
 
 use crate::endpoint::AsText;
 use crate::error::RunError;
@@ -83,20 +83,29 @@ pub(crate) fn reported(id: PartyId, own: SumPartyReport) -> PartyReport {
 }
 
 /// The sum of what parties have said, where answers are seen one by one: eight bytes for each of
-/// `len` numbers.
+/// `len` numbers, each answer cut to what an honest party of its size can say.
 ///
 /// # Errors
 /// If somebody has said something else.
-pub fn added(said: &[(u32, Vec<u8>)], len: usize) -> Result<Vec<i64>, Refusal> {
-    let mut sum = vec![0_i64; len];
+pub fn added(
+    said: &[(u32, Vec<u8>)],
+    len: usize,
+    reach: Option<SumReach<'_>>,
+) -> Result<Vec<i64>, Refusal> {
+    let (mut sum, mut own) = (vec![0_i64; len], Vec::with_capacity(len));
     for (party, answer) in said {
         let none = || Refusal::BadQuery(format!("what party {party} has said is no sum"));
         let (steps, rest) = answer.as_chunks::<8>();
         if steps.len() != len || !rest.is_empty() {
             return Err(none());
         }
-        for (sum, step) in sum.iter_mut().zip(steps) {
-            *sum = sum.checked_add(i64::from_le_bytes(*step)).ok_or_else(none)?;
+        own.clear();
+        own.extend(steps.iter().map(|step| i64::from_le_bytes(*step)));
+        if let Some(reach) = reach {
+            reach.cut_answer(*party, &mut own);
+        }
+        for (sum, step) in sum.iter_mut().zip(&own) {
+            *sum = sum.checked_add(*step).ok_or_else(none)?;
         }
     }
     Ok(sum)

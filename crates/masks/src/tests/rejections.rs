@@ -492,3 +492,70 @@ fn forge(bytes: &[u8], place: proptest::sample::Index, flip: u8, cut: usize) -> 
     payload[place] ^= flip;
     crate::wire::framed(&payload)
 }
+
+/// A round up to the members' last answers, with one message of a member changed on its way.
+fn played(
+    terms: &AggregationTerms,
+    (phase, member): (usize, MemberId),
+    change: impl Fn(&mut Body),
+) -> (Play, Result<crate::Sum, crate::Abort>) {
+    let mut play = Play::new(terms);
+    let mut answers = play.advertisements();
+    for now in 0..4 {
+        if now == phase {
+            let (_, bytes) = answers.iter_mut().find(|(id, _)| *id == member).unwrap();
+            let mut message = Message::decode(terms, member, bytes).unwrap();
+            change(&mut message.body);
+            *bytes = message.encode();
+        }
+        let said = play.phase(std::mem::take(&mut answers));
+        answers = play.deliver(said);
+    }
+    let outcome = play.collector.outcome().unwrap().cloned().map_err(Clone::clone);
+    (play, outcome)
+}
+
+/// Whoever gives back false shares, its own among them, is named, and the others' shares open the sum.
+#[test]
+fn a_false_share_is_blamed_on_who_gave_it_and_the_sum_is_opened() {
+    let terms = AggregationTerms::complete([3; 32], 0, 5, 4, 3).unwrap();
+    let lie = |body: &mut Body| {
+        let Body::Unmask { seeds, .. } = body else { panic!("{body:?}") };
+        seeds.iter_mut().for_each(|(_, share)| share[7] ^= 1);
+    };
+    let (play, sum) = played(&terms, (3, 1), lie);
+    assert_eq!(sum.unwrap().values, super::plain_sum(&terms, &[0, 1, 2, 3, 4]));
+    assert_eq!(play.collector.blamed(), [1]);
+    let (play, sum) = played(&terms, (3, 1), |_| ());
+    assert!(sum.is_ok() && play.collector.blamed().is_empty());
+    // Where everybody is needed it cannot be, and who is to blame is known all the same.
+    let terms = AggregationTerms::complete([3; 32], 0, 5, 5, 3).unwrap();
+    let (play, sum) = played(&terms, (3, 1), lie);
+    assert!(sum.is_err());
+    assert_eq!(play.collector.blamed(), [1]);
+}
+
+/// A member whose shares do not give the seed that it announced is named itself.
+#[test]
+fn a_false_sharing_is_blamed_on_its_owner() {
+    let terms = AggregationTerms::complete([3; 32], 0, 5, 4, 3).unwrap();
+    let (play, sum) = played(&terms, (1, 2), |body| {
+        let Body::Shares { seed_tag, .. } = body else { panic!("{body:?}") };
+        seed_tag[0] ^= 1;
+    });
+    assert_eq!(sum.unwrap_err(), crate::Abort::Mismatch { member: 2 });
+    assert!(play.collector.blamed().is_empty());
+}
+
+/// A key that was shown before is refused when it comes, whoever had it first.
+#[test]
+fn a_collector_takes_no_key_twice() {
+    let terms = AggregationTerms::complete([3; 32], 0, 3, 2, 1).unwrap();
+    let mut play = Play::new(&terms);
+    let mut said = play.advertisements();
+    let first = Message::decode(&terms, 0, &said[0].1).unwrap().body;
+    said[1].1 = Message::new(&terms, 1, first).encode();
+    play.collector.on_message(0, &said[0].1).unwrap();
+    let found = play.collector.on_message(1, &said[1].1).unwrap_err();
+    assert_eq!(found, MaskRejected::EqualKeys(1));
+}

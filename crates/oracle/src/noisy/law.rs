@@ -56,9 +56,18 @@ impl SumLaw {
     /// # Errors
     /// If so many may be corrupt that no honest noise is certain, or there are too few for masks.
     pub fn masked(parties: u32, honest: f64) -> Result<Self, Refusal> {
+        SumLaw::masked_of(parties, parties, honest)
+    }
+
+    /// The same for so many that are left of `whole`, of whom a fraction `honest` is honest: whoever
+    /// has struck the others may have left the corrupt in.
+    ///
+    /// # Errors
+    /// As [`SumLaw::masked`].
+    pub fn masked_of(whole: u32, parties: u32, honest: f64) -> Result<Self, Refusal> {
         let masked = |error: &dyn std::fmt::Display| Refusal::BadQuery(error.to_string());
         let members =
-            SumMembers::choose(parties, parties, honest).map_err(|error| masked(&error))?;
+            SumMembers::left_of(whole, parties, honest).map_err(|error| masked(&error))?;
         let terms = members.terms(&[0; 32], 1, 1).map_err(|error| masked(&error))?;
         members.share(&terms, HALF.sqrt()).map_err(|error| masked(&error))?;
         Ok(SumLaw::Masked(members))

@@ -16,6 +16,7 @@
 mod law;
 mod party;
 mod plan;
+mod reach;
 mod request;
 mod server;
 
@@ -24,4 +25,5 @@ pub(crate) use law::masked_event;
 pub use party::{SumParty, SumPartyReport, SumProgress};
 pub use plan::SumPlan;
 pub(crate) use plan::{DraftedPlan, PlannedStep};
+pub use reach::SumReach;
 pub use server::{NoisySums, PartialSum, RoundRequest, SumCarrier};

@@ -8,6 +8,7 @@ use reticent_problem::losses::Loss;
 
 use super::law::HALF;
 use super::plan::{PlannedStep, SumPlan, unplanned};
+use super::reach::SumReach;
 use super::request::SumRequest;
 use crate::claim::PaperClaim;
 use crate::gate::{Listener, PrivacyModel};
@@ -50,6 +51,8 @@ pub struct RoundRequest<'a> {
     /// The round of the last change, and what a party is asked that has answered none since: the same,
     /// with the coordinates. `None` while nobody has been away.
     pub behind: Option<(u32, &'a [u8])>,
+    /// How far what is said can be from zero; who sees answers one by one cuts each of them.
+    pub reach: Option<SumReach<'a>>,
 }
 
 /// A sum, and who is not in it.
@@ -201,10 +204,16 @@ impl NoisySums {
         let behind = behind.as_ref().map(|(since, request)| (*since, &request[..]));
         let len = asked.what.len(shape);
         self.round = round;
-        let sum = self.carrier.sum_of_stayed(round, RoundRequest { usual: &usual, behind }, len);
+        let sizes = self.sizes.as_deref();
+        let reach = SumReach::new(self.plan.law(), asked, &self.terms, sizes);
+        let request = RoundRequest { usual: &usual, behind, reach: Some(reach) };
+        let sum = self.carrier.sum_of_stayed(round, request, len);
         self.ended = sum.is_err();
         match sum? {
-            sum if sum.values.len() == len => self.scaled(sum),
+            mut sum if sum.values.len() == len => {
+                reach.cut_sum(&sum.absent, &mut sum.values);
+                self.scaled(sum)
+            }
             _ => Err(wrong("the parties' sum has another length than what was asked for")),
         }
     }

@@ -55,6 +55,8 @@ const SOME_PARTIES: u32 = 10;
 pub(super) struct NoisyJob {
     task: Task,
     honest: f64,
+    /// The parties that those who take part are left of, where a server may have struck the others.
+    pub(super) whole: Option<u32>,
 }
 
 /// A run on noisy sums whose parties and records are counted, calibrated: it can be run on table
@@ -93,7 +95,7 @@ impl Simulation {
         needs_server(job.entry, view)
             .and_then(|()| map::offered(&task.cell(false)))
             .map_err(more)?;
-        let noisy = NoisyJob { task, honest };
+        let noisy = NoisyJob { task, honest, whole: None };
         noisy.try_out(job.split)?;
         Ok(SimulationJob { noisy: Some(noisy), ..job })
     }
@@ -162,9 +164,9 @@ fn check_failures(failures: &Failures, view: View) -> Result<(), Error> {
     Err(Error::value("fail", "given", why))
 }
 
-fn law(view: View, parties: u32, honest: f64) -> Result<SumLaw, Error> {
+fn law(view: View, (whole, parties): (u32, u32), honest: f64) -> Result<SumLaw, Error> {
     let law = match view {
-        View::SecureAggregation => SumLaw::masked(parties, honest),
+        View::SecureAggregation => SumLaw::masked_of(whole, parties, honest),
         _ => SumLaw::local(parties),
     };
     law.map_err(|why| Error::value("trust", view, why.to_string()))
@@ -195,7 +197,8 @@ impl NoisyJob {
 
     /// Who adds which noise between so many parties.
     pub(super) fn law_of(&self, parties: u32) -> Result<SumLaw, Error> {
-        law(self.task.protection.opening.view, parties, self.honest)
+        let whole = self.whole.unwrap_or(parties).max(parties);
+        law(self.task.protection.opening.view, (whole, parties), self.honest)
     }
 
     /// The fit between so many parties.
@@ -274,7 +277,7 @@ impl SimulationJob {
     }
 
     /// What the guarantee of each party takes as given; `signed` where members know each other's keys
-    /// by signatures and sum everybody or nobody, so that nothing rests on the server.
+    /// by signatures and sum those that all have agreed on or nobody, so that nothing rests on the server.
     pub(super) fn assumed(&self, law: &SumLaw, sampled: bool, signed: bool) -> Vec<String> {
         let mut assumed = match law {
             SumLaw::Local { .. } => vec![
@@ -309,7 +312,8 @@ impl SimulationJob {
                          that leaves a sum are missing from it, and who leaves is public"
                     ),
                     true => format!(
-                        "every sum has the noise of all parties that follow the protocol, of which {certain} are counted"
+                        "every sum has the noise of at least {stay} parties, of which {certain} are counted; a party is missing \
+                         from a sum only where all who are in it have signed that it has left for good"
                     ),
                 });
                 if !members.is_complete() {

@@ -32,6 +32,7 @@ use crate::training::Fitted;
 #[derive(Debug)]
 pub struct RemoteJob {
     pub(super) job: SimulationJob,
+    spec: SimulationSpec,
     digest: Digest,
     parties: u32,
     /// What was calibrated for so many units.
@@ -70,7 +71,7 @@ impl SimulationSpec {
         if let Some(noisy) = &job.noisy {
             noisy.check_signed(parties)?;
         }
-        Ok(RemoteJob { job, digest, parties, kept: Mutex::new(None) })
+        Ok(RemoteJob { job, spec: self.clone(), digest, parties, kept: Mutex::new(None) })
     }
 
     /// Refuses what is for a run in one process, and what no network runs yet.
@@ -138,6 +139,28 @@ impl RemoteJob {
     /// How many parties there are.
     pub fn parties(&self) -> u32 {
         self.parties
+    }
+
+    /// The same run between this many of its parties: noise and plan are worked out anew for them. The
+    /// others were struck by a lead that may not be honest, so that all who may be corrupt among all of
+    /// them are counted among these.
+    ///
+    /// # Errors
+    /// If so many cannot run it, or a file of the job has changed since.
+    pub fn among(&self, parties: u32) -> Result<Self, Error> {
+        let mut job = self.spec.remote(parties)?;
+        if let Some(noisy) = &mut job.job.noisy {
+            noisy.whole = Some(self.parties);
+            noisy.law_of(parties)?;
+        }
+        match job.digest == self.digest {
+            true => Ok(job),
+            false => {
+                let why =
+                    "a file that the job names has changed since it was read; leave it as it is";
+                Err(Error::value("schema", "changed", why))
+            }
+        }
     }
 
     /// What each party may spend.

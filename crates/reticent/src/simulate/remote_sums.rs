@@ -100,8 +100,12 @@ impl RemoteJob {
         let calibrated = self.calibrated(units)?;
         let CalibratedSums { terms, public, plan, .. } = &*calibrated;
         let (loss, opening) = (Arc::clone(&self.job.objective.loss), &self.job.opening);
-        let server =
+        let mut server =
             NoisySums::new((public.shape, *terms), loss, opening, Arc::clone(plan), carrier)?;
+        // Where they are private every party counts for the same share of all.
+        if let Some(sizes) = units.iter().copied().collect::<Option<Vec<u64>>>() {
+            server.weigh(sizes)?;
+        }
         Ok(RemoteSums { job: self, calibrated, server })
     }
 
@@ -203,6 +207,7 @@ impl RemoteSums<'_> {
         let parameter = outcome.parameter;
         let model = Model::new(name, &job.objective, parameter, Extras::default(), certificate)?;
         let nodes = NodeModels::new(model.clone(), job.objective.constant, Vec::new());
+        let fewest = self.server.attendance().iter().min().copied();
         let (rounds, traffic) = moved();
         Ok(Simulated {
             model,
@@ -211,8 +216,7 @@ impl RemoteSums<'_> {
             rounds,
             traffic: Some(traffic),
             rejections: Default::default(),
-            // A member that is away holds a masked sum up here.
-            fewest: None,
+            fewest: fewest.filter(|fewest| *fewest < plan.law().parties()),
             trace: None,
         })
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rayon::prelude::*;
 use reticent_masks::{Collector, LinkEnd, Outgoing};
 use reticent_noise::Digest;
-use reticent_oracle::{PartialSum, Refusal, RoundRequest, SumCarrier, SumLaw, SumPlan};
+use reticent_oracle::{PartialSum, Refusal, RoundRequest, SumCarrier, SumLaw, SumPlan, SumReach};
 
 use super::kept::{KeptSum, KeptSums};
 use super::place::Place;
@@ -127,13 +127,17 @@ impl Places {
     }
 
     /// The sum of answers that are seen one by one.
-    fn added(said: Vec<(u32, Envelope)>, len: usize) -> Result<Vec<i64>, Refusal> {
+    fn added(
+        said: Vec<(u32, Envelope)>,
+        len: usize,
+        reach: Option<SumReach<'_>>,
+    ) -> Result<Vec<i64>, Refusal> {
         let answer = |(party, said): (u32, Envelope)| match said.kind {
             MessageKind::Answer => Ok((party, said.payload)),
             _ => Err(lost(party, &Rejected::Malformed("payload"))),
         };
         let said: Result<Vec<_>, Refusal> = said.into_iter().map(answer).collect();
-        added(&said?, len)
+        added(&said?, len, reach)
     }
 
     /// The sum behind masks: keys, shares, masked vectors, and what opens them; and who is not in it.
@@ -232,7 +236,7 @@ impl Places {
 
 impl SumCarrier for Places {
     fn sum(&mut self, round: u32, request: &[u8], len: usize) -> Result<Vec<i64>, Refusal> {
-        let request = RoundRequest { usual: request, behind: None };
+        let request = RoundRequest { usual: request, behind: None, reach: None };
         let sum = self.sum_of_stayed(round, request, len)?;
         match sum.absent.first() {
             None => Ok(sum.values),
@@ -252,7 +256,7 @@ impl SumCarrier for Places {
         let said = self.ask(round, request)?;
         let sum = match self.plan.law() {
             SumLaw::Local { .. } => {
-                PartialSum { values: Places::added(said, len)?, absent: Vec::new() }
+                PartialSum { values: Places::added(said, len, request.reach)?, absent: Vec::new() }
             }
             SumLaw::Masked(_) => self.unmasked(round, said, len)?,
         };

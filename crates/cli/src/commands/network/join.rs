@@ -59,7 +59,12 @@ impl JoinArgs {
         let dialer = own.way(&file).dialer(&identity, &file.roster);
         let dialer = dialer.map_err(|error| failure("join")(error.into()))?;
         let (notify, bar) = teller(json);
-        let options = HostOptions { patience: file.patience, notify, ..HostOptions::default() };
+        let options = HostOptions {
+            patience: file.patience,
+            least: own.least(&file),
+            notify,
+            ..HostOptions::default()
+        };
         let files = own.files();
         let party = RemoteParty {
             job: &file.job,

@@ -70,7 +70,12 @@ impl LeadArgs {
         let listener = listener(&identity, &file.roster, place, self.courier.as_deref());
         let listener = listener.map_err(|error| failure("lead")(error.into()))?;
         let (notify, bar) = teller(json);
-        let options = HostOptions { patience: file.patience, notify, ..HostOptions::default() };
+        let options = HostOptions {
+            patience: file.patience,
+            least: file.least,
+            notify,
+            ..HostOptions::default()
+        };
         let lead = Lead { job: &file.job, roster: &file.roster, identity: &identity, options };
         let led = lead.run(journal, listener);
         finish(&bar);

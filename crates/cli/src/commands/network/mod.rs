@@ -24,6 +24,10 @@ pub fn failure(command: &'static str) -> impl Fn(HostError) -> CommandFailure {
         HostError::Job(error) => CommandFailure::of(command, error),
         HostError::Payment(PaymentError::Job(error)) => CommandFailure::of(command, error),
         HostError::Payment(error) => CommandFailure::of_payment(error).of_command(command),
+        // Whoever was away may be there the next time.
+        absent @ HostError::Absent { .. } => {
+            CommandFailure::Waiting { message: absent.to_string(), hint: absent.hint() }
+        }
         other => CommandFailure::Usage { message: other.to_string(), hint: other.hint() },
     }
 }
@@ -77,6 +81,12 @@ fn text(notice: &Notice) -> Option<String> {
     Some(match notice {
         Notice::Waiting(names) => format!("Waiting for {}.", names.join(", ")),
         Notice::Arrived(name) => format!("{name} is here."),
+        Notice::Struck(names) => {
+            format!("{} did not come: the run begins without.", names.join(", "))
+        }
+        Notice::Forfeited { name, round } => {
+            format!("{name} has left for good: the others go on from round {round}.")
+        }
         Notice::Rejected(name) => format!("Not let in, or not listened to: {name}."),
         Notice::Began { run, again: false } => format!("Run {} has begun.", &run[..16]),
         Notice::Began { run, again: true } => format!("Run {} goes on.", &run[..16]),
@@ -89,6 +99,10 @@ fn object(notice: &Notice) -> Value {
     match notice {
         Notice::Waiting(names) => json!({ "event": "waiting", "for": names }),
         Notice::Arrived(name) => json!({ "event": "arrived", "name": name }),
+        Notice::Struck(names) => json!({ "event": "struck", "parties": names }),
+        Notice::Forfeited { name, round } => {
+            json!({ "event": "forfeited", "name": name, "round": round })
+        }
         Notice::Rejected(name) => json!({ "event": "rejected", "name": name }),
         Notice::Began { run, again } => json!({ "event": "began", "run": run, "again": again }),
         Notice::Iteration(done, of) => json!({ "event": "iteration", "done": done, "of": of }),

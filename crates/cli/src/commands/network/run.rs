@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use reticent_host::{RunJournal, RunStage, RunStatus, forfeit};
+use reticent_host::{RunJournal, RunStage, RunStatus, forfeit, let_go};
 use serde_json::json;
 
 use super::failure;
@@ -15,8 +15,23 @@ use crate::layout::wrapped;
 pub enum RunCommand {
     /// Show where a run stands
     Status(JournalArgs),
-    /// End a run for good on this machine: nothing more is asked or answered, what was stays counted
-    Forfeit(JournalArgs),
+    /// End a run for good on this machine: nothing more is asked or answered, what was stays counted.
+    /// With --party, the lead lets a party go that has left for good, and the others go on
+    Forfeit(ForfeitArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "With --party, start `reticent lead` again: the others sign that they go on without the party, if the run \
+                        file has `least` and enough of them are left. The party answers nothing again."
+)]
+pub struct ForfeitArgs {
+    /// Your journal; no other command may have it open
+    journal: PathBuf,
+
+    /// The party that has left for good; with the lead's journal
+    #[arg(long, value_name = "NAME")]
+    party: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -28,20 +43,29 @@ pub struct JournalArgs {
 impl RunCommand {
     /// Does it.
     pub fn run(self) -> Result<Answer, CommandFailure> {
-        let (file, ends) = match self {
-            RunCommand::Status(JournalArgs { journal }) => (journal, false),
-            RunCommand::Forfeit(JournalArgs { journal }) => (journal, true),
+        let (file, ends, party) = match self {
+            RunCommand::Status(JournalArgs { journal }) => (journal, false, None),
+            RunCommand::Forfeit(ForfeitArgs { journal, party }) => (journal, true, party),
         };
         if !file.exists() {
             let message = format!("there is no journal {}", file.display());
             let hint = "`reticent lead` and `reticent join` make one".to_owned();
             return Err(CommandFailure::Usage { message, hint });
         }
-        let status = RunJournal::open(&file).and_then(|mut journal| match ends {
-            true => forfeit(&mut journal),
-            false => RunStatus::of(&journal),
+        let status = RunJournal::open(&file).and_then(|mut journal| match (ends, &party) {
+            (true, Some(party)) => let_go(&mut journal, party),
+            (true, None) => forfeit(&mut journal),
+            (false, _) => RunStatus::of(&journal),
         });
-        Ok(answer(&file, &status.map_err(failure("run"))?))
+        let mut said = answer(&file, &status.map_err(failure("run"))?);
+        if let Some(party) = party {
+            let why = format!(
+                "{party} is not waited for any more: start `reticent lead` again, and the others are asked to go on without it."
+            );
+            said.text = format!("{}\n{}", said.text.trim_end(), wrapped(&why));
+            said.object["let_go"] = json!(party);
+        }
+        Ok(said)
     }
 }
 

@@ -1,0 +1,58 @@
+//! Who is in a run: all parties of the roster, or those of them who came where the operators let a run
+//! begin without the others. Noise, plan and numbers are those of the parties that are in.
+
+use std::sync::Arc;
+
+use reticent::simulate::RemoteJob;
+
+use crate::error::HostError;
+use crate::roster::Roster;
+
+/// The parties of a run. In the run they are numbered from 0, in the order of the roster.
+#[derive(Debug)]
+pub(crate) struct Company<'a> {
+    whole: &'a RemoteJob,
+    part: Option<RemoteJob>,
+    /// The lead and these parties.
+    pub roster: Arc<Roster>,
+    /// Their numbers in the roster that all have signed.
+    pub seats: Vec<u32>,
+}
+
+impl<'a> Company<'a> {
+    /// Everybody.
+    pub fn all(job: &'a RemoteJob, roster: &Roster) -> Self {
+        let seats = (0..roster.parties()).collect();
+        Company { whole: job, part: None, roster: Arc::new(roster.clone()), seats }
+    }
+
+    /// These parties of a roster, whose job is worked out anew for so many.
+    ///
+    /// # Errors
+    /// If they are none of the roster's, or so few cannot run the job.
+    pub fn of(job: &'a RemoteJob, roster: &Roster, seats: &[u32]) -> Result<Self, HostError> {
+        let ordered = seats.windows(2).all(|pair| pair[0] < pair[1]);
+        if !ordered || seats.last().is_none_or(|&last| last >= roster.parties()) {
+            return Err(HostError::disagreed(
+                "the lead",
+                "a list of parties that is not of the roster",
+            ));
+        }
+        if seats.len() == roster.parties() as usize {
+            return Ok(Company::all(job, roster));
+        }
+        let part = Some(job.among(seats.len() as u32)?);
+        let roster = Arc::new(roster.among(seats));
+        Ok(Company { whole: job, part, roster, seats: seats.to_vec() })
+    }
+
+    /// The job between them.
+    pub fn job(&self) -> &RemoteJob {
+        self.part.as_ref().unwrap_or(self.whole)
+    }
+
+    /// The number in the run of a party of the roster.
+    pub fn number(&self, seat: u32) -> Option<u32> {
+        self.seats.binary_search(&seat).ok().map(|place| place as u32)
+    }
+}

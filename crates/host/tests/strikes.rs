@@ -1,0 +1,246 @@
+//! Parties that do not come: where the operators allow it the run begins without them, with noise and a
+//! plan that each of the others has worked out for those who are there.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use reticent::Model;
+use reticent::simulate::RemoteJob;
+use reticent_host::links::{Dial, Link};
+use reticent_host::message::{Hello, HostMessage, Rejection, VERSION};
+use reticent_host::{HostError, HostOptions, KnownGone, Led, Notice, PROGRAM, PaidRun, commitment};
+
+use reticent_oracle::SumLaw;
+
+use super::world::{AUTO, World, assert_alike, assert_same, options};
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(30)
+}
+
+/// A lead that knows who does not come, and who it has begun without; when it is over for all parties
+/// nobody comes any more.
+struct Striking {
+    lead: HostOptions,
+    struck: Arc<Mutex<Vec<String>>>,
+    over: Arc<AtomicBool>,
+}
+
+fn striking(least: u32, away: &'static [&str]) -> Striking {
+    let struck: Arc<Mutex<Vec<String>>> = Arc::default();
+    let own = Arc::clone(&struck);
+    let notify = Arc::new(move |notice: &Notice| {
+        if let Notice::Struck(names) = notice {
+            own.lock().unwrap().clone_from(names);
+        }
+    });
+    let over: Arc<AtomicBool> = Arc::default();
+    let own = Arc::clone(&over);
+    let gone: KnownGone =
+        Arc::new(move |name: &str| away.contains(&name) || own.load(Ordering::Relaxed));
+    let lead = HostOptions { gone: Some(gone), least: Some(least), notify, ..options() };
+    Striking { lead, struck, over }
+}
+
+/// A run to which only these parties come.
+fn come(
+    world: &World,
+    parties: &[u32],
+    Striking { lead, over, .. }: &Striking,
+    own: &HostOptions,
+) -> (Result<Led, HostError>, Vec<Result<PaidRun, HostError>>) {
+    let (_net, listener, dialers) = world.net();
+    std::thread::scope(|scope| {
+        let lead = lead.clone();
+        let led = scope.spawn(|| world.lead(lead, listener));
+        let joined: Vec<_> = parties
+            .iter()
+            .map(|&party| {
+                let (dialer, own) = (&*dialers[party as usize], own.clone());
+                scope.spawn(move || world.join(party, own, dialer))
+            })
+            .collect();
+        let joined = joined.into_iter().map(|party| party.join().unwrap()).collect();
+        over.store(true, Ordering::Relaxed);
+        (led.join().unwrap(), joined)
+    })
+}
+
+/// The same as between those who are there alone: numbers, noise, ledger and certificate.
+#[test]
+fn a_run_without_a_party_is_the_run_of_the_others() {
+    for trust in ["central", "local", "secure-aggregation"] {
+        let folder = tempfile::tempdir().unwrap();
+        let world = World::trusting(folder.path(), 3, AUTO, trust);
+        let lead = striking(2, &["party-1"]);
+        let (led, joined) =
+            come(&world, &[0, 2], &lead, &HostOptions { least: Some(2), ..options() });
+        let led = led.unwrap();
+        assert_eq!(*lead.struck.lock().unwrap(), ["party-1"], "{trust}");
+        let model = Model::from_json(&led.model).unwrap();
+        // A world of the two of them.
+        let alone = tempfile::tempdir().unwrap();
+        let alone = World::trusting(alone.path(), 2, AUTO, trust);
+        alone.take_tables(&world, &[0, 2]);
+        let simulated = alone.simulated();
+        match trust {
+            "central" => assert_same(&model, &simulated),
+            _ => assert_alike(&model, &simulated),
+        }
+        for own in joined {
+            assert_alike(&own.unwrap().joined.model, &simulated);
+        }
+        assert!(led.without.is_empty(), "{:?}", led.without);
+        // Who comes now is told so by name, and has spent nothing.
+        let (_net, listener, dialers) = world.net();
+        let own = HostOptions { least: Some(2), ..options() };
+        let why = std::thread::scope(|scope| {
+            let lead = scope.spawn(|| {
+                let short = HostOptions { patience: Duration::from_secs(2), ..own.clone() };
+                forget_receipts(&world);
+                world.lead(short, listener)
+            });
+            let why = world.join(1, own.clone(), &*dialers[1]).unwrap_err();
+            lead.join().unwrap().unwrap();
+            why
+        });
+        assert!(why.to_string().contains("begun without you"), "{why}");
+        let journal = reticent_host::RunJournal::open(&world.at("party-1.journal")).unwrap();
+        assert!(!journal.has("joined").unwrap() && !journal.has("signed").unwrap());
+    }
+}
+
+/// So that the lead waits for somebody once more.
+fn forget_receipts(world: &World) {
+    let journal = world.at("lead.journal");
+    let open = rusqlite::Connection::open(journal).unwrap();
+    open.execute("DELETE FROM received", []).unwrap();
+}
+
+/// Fewer than the operators allow, and fewer than a party takes part with.
+#[test]
+fn a_run_of_too_few_does_not_begin() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::trusting(folder.path(), 3, AUTO, "local");
+    // The lead's own number.
+    let lead = striking(3, &["party-1", "party-2"]);
+    let own = HostOptions { patience: Duration::from_secs(4), least: Some(1), ..options() };
+    let (led, joined) = come(&world, &[0], &lead, &own);
+    assert!(
+        matches!(&led, Err(HostError::Absent { who, .. }) if who == "party-1, party-2"),
+        "{led:?}"
+    );
+    assert!(joined[0].is_err() && lead.struck.lock().unwrap().is_empty());
+    // A party whose run file leaves nobody out, and one that wants three.
+    for least in [None, Some(3)] {
+        let lead = striking(1, &["party-1"]);
+        let own = HostOptions { patience: Duration::from_secs(3), least, ..options() };
+        let (led, joined) = come(&world, &[0, 2], &lead, &own);
+        assert!(led.is_err());
+        let why = joined.into_iter().map(|own| own.unwrap_err().to_string());
+        let why: Vec<String> = why.collect();
+        let told = why.iter().any(|why| why.contains("a run of 2 of 3 parties"));
+        assert!(told, "{why:?}");
+    }
+}
+
+/// Who has come and does not reveal its nonce is struck when patience is over, and the others begin
+/// again with nonces that were not seen.
+#[test]
+fn a_party_that_does_not_reveal_its_nonce_is_struck() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::trusting(folder.path(), 3, AUTO, "local");
+    let (_net, listener, dialers) = world.net();
+    let Striking { lead, struck, .. } = striking(2, &[]);
+    let patience = Duration::from_secs(8);
+    let lead = HostOptions { patience, ..lead };
+    let own = HostOptions { least: Some(2), ..options() };
+    let (led, joined) = std::thread::scope(|scope| {
+        let led = scope.spawn(|| world.lead(lead, listener));
+        let mut silent = greeted(&world, &*dialers[1]);
+        let joined: Vec<_> = [0_u32, 2]
+            .map(|party| {
+                let (world, dialer, own) = (&world, &*dialers[party as usize], own.clone());
+                scope.spawn(move || world.join(party, own, dialer))
+            })
+            .into();
+        // The roll comes, with everybody in it; nothing is said to it.
+        let frame = silent.receive(1 << 17, soon()).unwrap();
+        let roll = HostMessage::unpack(&frame).unwrap();
+        assert!(matches!(&roll, HostMessage::Roll(seats, _) if seats == &[0, 1, 2]), "{roll:?}");
+        std::thread::sleep(patience);
+        drop(silent);
+        let joined: Vec<_> = joined.into_iter().map(|party| party.join().unwrap()).collect();
+        (led.join().unwrap(), joined)
+    });
+    let led = led.unwrap();
+    assert_eq!(*struck.lock().unwrap(), ["party-1"]);
+    assert!(joined.into_iter().all(|own| own.unwrap().joined.run == led.run));
+}
+
+/// A link on which hello was said for party 1.
+fn greeted(world: &World, dialer: &dyn Dial) -> Box<dyn Link> {
+    let mut link = dialer.dial(soon()).unwrap();
+    let file = world.run_file();
+    let hello = Hello {
+        host: VERSION,
+        wire: reticent::internal::runtime::wire::VERSION,
+        program: PROGRAM.to_owned(),
+        party: 1,
+        roster: file.roster.digest(),
+        job: *file.job.digest(),
+        commitment: commitment(&[5; 32]),
+        run: None,
+    };
+    link.send(&HostMessage::Hello(hello).pack(), soon()).unwrap();
+    link
+}
+
+/// A lead that shows two parties two lists has no signature of both for one run.
+#[test]
+fn a_party_is_in_no_run_that_leaves_it_out_or_has_others_than_the_roster() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::trusting(folder.path(), 3, AUTO, "local");
+    let (_net, listener, dialers) = world.net();
+    for (seats, words) in [
+        (vec![1, 2], "without this party"),
+        (vec![0, 3], "not of the roster"),
+        (vec![0, 0], "not of the roster"),
+        (vec![], "not of the roster"),
+    ] {
+        let own = HostOptions { least: Some(1), ..options() };
+        let why = std::thread::scope(|scope| {
+            let joined = scope.spawn(|| world.join(0, own, &*dialers[0]));
+            let mut link = listener.accept(soon()).unwrap().unwrap()(soon()).unwrap();
+            let HostMessage::Hello(hello) =
+                HostMessage::unpack(&link.receive(1 << 12, soon()).unwrap()).unwrap()
+            else {
+                panic!()
+            };
+            let roll = vec![hello.commitment; seats.len() + 1];
+            link.send(&HostMessage::Roll(seats.clone(), roll).pack(), soon()).unwrap();
+            joined.join().unwrap().unwrap_err().to_string()
+        });
+        assert!(why.contains(words), "{seats:?}: {why}");
+    }
+    assert_eq!(Rejection::Struck.name(), "struck");
+}
+
+/// Two of ten may be corrupt: a lead that strikes honest ones has both of them among those who are left.
+#[test]
+fn a_lead_that_strikes_honest_parties_leaves_as_many_corrupt_as_there_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::trusting(folder.path(), 10, AUTO, "secure-aggregation");
+    let job = world.run_file().job;
+    let law = |job: &RemoteJob| {
+        let units = vec![Some(60); job.parties() as usize];
+        let plan = job.sum_plan(&units).unwrap();
+        let SumLaw::Masked(members) = plan.law() else { panic!() };
+        (members.members(), members.corrupt(), members.certain())
+    };
+    assert_eq!(law(&job), (10, 2, 6));
+    assert_eq!(law(&job.among(6).unwrap()), (6, 2, 3));
+    // Nobody's noise is certain where both may be corrupt.
+    assert!(job.among(2).is_err());
+}
