@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use reticent::accountant::View;
-use reticent::simulate::{RemoteJob, Simulated, Traffic};
+use reticent::simulate::{RemoteJob, RemoteKind, Simulated, Traffic};
 use reticent::{Error, Identity, Progress, Run, Stage};
 use reticent_core::hex;
 use reticent_noise::{Digest, NoiseKey};
@@ -39,7 +39,8 @@ pub struct Lead<'a> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Led {
-    /// The model, its certificate inside, signed by the lead.
+    /// The model, its certificate inside, signed by the lead; empty where it has none, as between
+    /// peers on a graph.
     pub model: String,
     /// The run, in hexadecimal digits.
     pub run: String,
@@ -129,6 +130,8 @@ impl Lead<'_> {
                     change.set("over", &over)?;
                     // What the noise could be taken away with is gone from here on.
                     change.forget("begun")?;
+                    change.forget("node")?;
+                    change.forget_mail()?;
                     change.forget_answers()
                 })?;
                 self.options.at(Moment::AfterCommit);
@@ -141,6 +144,8 @@ impl Lead<'_> {
                 locked(&lines.journal).commit(|change| {
                     change.set("ended", &why.to_string())?;
                     change.forget("begun")?;
+                    change.forget("node")?;
+                    change.forget_mail()?;
                     change.forget_answers()
                 })?;
                 locked(&lines.journal).wipe();
@@ -151,7 +156,7 @@ impl Lead<'_> {
     }
 
     /// What everybody greets with.
-    fn greeted(&self, lines: &Lines, begun: &Begun) -> Result<Vec<Vec<u8>>, HostError> {
+    pub(crate) fn greeted(&self, lines: &Lines, begun: &Begun) -> Result<Vec<Vec<u8>>, HostError> {
         let known: BTreeMap<u32, Vec<u8>> =
             locked(&lines.journal).greetings()?.into_iter().collect();
         let one = |party: u32| match known.get(&party) {
@@ -169,6 +174,9 @@ impl Lead<'_> {
 
     /// The run itself: the model, signed.
     fn perform(&self, lines: &Arc<Lines>, begun: &Begun) -> Result<String, HostError> {
+        if self.job.kind() != RemoteKind::Sums {
+            return self.relay(lines, begun);
+        }
         let greetings = self.greeted(lines, begun)?;
         // All parties are asked at the same time, however few processors there are.
         let threads = self.job.parties() as usize + 1;
@@ -258,7 +266,11 @@ impl Lead<'_> {
         moved: Option<(u32, Traffic)>,
     ) -> Result<Led, HostError> {
         let have = locked(&lines.journal).received()?;
-        let model = &over.model;
+        // Peers have models of their own, and that of an observed walk is for its observer alone.
+        let model = match self.job.kind() {
+            RemoteKind::Sums => &over.model[..],
+            _ => "",
+        };
         let without = std::thread::scope(|scope| {
             let left = (0..self.job.parties()).filter(|party| !have.contains(party));
             let all: Vec<_> = left

@@ -37,12 +37,12 @@ pub(crate) struct JoinedRun {
 
 /// A party in a run.
 pub(crate) struct Serving<'a> {
-    seat: Seat<'a>,
-    joined: JoinedRun,
+    pub seat: Seat<'a>,
+    pub joined: JoinedRun,
     plan: Ledger,
-    node: PartyNode,
+    pub node: PartyNode,
     greeting: Vec<u8>,
-    limit: usize,
+    pub limit: usize,
 }
 
 impl<'a> Serving<'a> {
@@ -55,7 +55,7 @@ impl<'a> Serving<'a> {
             return Err(HostError::journal(seat.journal.path(), why));
         }
         seat.heard = Instant::now();
-        let plan = seat.party.job.plan(&joined.signed.terms.units)?;
+        let plan = seat.party.job.plan_of(seat.number, &joined.signed.terms.units)?;
         Serving::new(seat, joined, plan).map(Ok)
     }
 
@@ -109,11 +109,14 @@ impl<'a> Serving<'a> {
         }
     }
 
-    fn greet(&self, link: &mut dyn Link) -> Result<(), HostError> {
+    pub fn greet(&self, link: &mut dyn Link) -> Result<(), HostError> {
         self.seat.say(link, &HostMessage::Envelope(self.greeting.clone()))
     }
 
     fn listen(&mut self, mut link: Box<dyn Link>) -> Result<Joined, HostError> {
+        if self.node.as_peer().is_some() {
+            return self.listen_as_peer(link);
+        }
         let lead = self.seat.party.roster.lead_name();
         loop {
             match self.seat.hear(&mut *link, self.limit, IDLE)? {
@@ -140,10 +143,11 @@ impl<'a> Serving<'a> {
     }
 
     /// The run is over for this party, whoever asks again.
-    fn end(&mut self, why: String) -> HostError {
+    pub fn end(&mut self, why: String) -> HostError {
         let kept = self.seat.journal.commit(|change| {
             change.set("ended", &why)?;
             change.forget("joined")?;
+            change.forget_mail()?;
             change.forget("node")
         });
         self.seat.journal.wipe();

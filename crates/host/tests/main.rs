@@ -9,6 +9,8 @@ mod crash;
 mod links;
 mod noisy;
 mod payment;
+mod peers;
+mod relays;
 #[cfg(unix)]
 mod ways;
 mod world;
