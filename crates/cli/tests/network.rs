@@ -20,10 +20,10 @@ fn prepared() -> Folder {
     trusting("central")
 }
 
-/// The same with a lead that is trusted with this.
-fn trusting(trust: &str) -> Folder {
+/// The same with a lead that is trusted with this, and may be said an algorithm.
+fn trusting(words: &str) -> Folder {
     let folder = Folder::new();
-    let said = folder.shell(&format!("sh {}/prepare.sh h {} {trust}", examples(), port()));
+    let said = folder.shell(&format!("sh {}/prepare.sh h {} {words}", examples(), port()));
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     folder
 }
@@ -160,4 +160,27 @@ fn what_is_not_agreed_on_is_refused_as_it_is_typed() {
     refused(join, 2, "lead did not come within 1 s");
     let said = folder.shell("reticent --json budget show h/north/budget");
     assert!(!said.out.contains("\"settled\"") && !said.out.contains("\"open\""), "{}", said.out);
+}
+
+/// Peers: each hospital has a model and a certificate of its own, and the lead, who has carried what it
+/// cannot read, has none.
+#[test]
+fn three_hospitals_are_peers_through_a_lead_that_reads_nothing() {
+    for algorithm in ["r-admm", "walk"] {
+        let folder = trusting(&format!("local {algorithm}"));
+        let said = folder.shell(&format!("sh {}/start.sh h", examples()));
+        assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+        assert!(said.out.contains("You have carried it"), "{}", said.out);
+        assert_eq!(folder.shell("test -e h/lead/model/model.json").code, 1);
+        for member in ["north", "east", "south"] {
+            let verify =
+                format!("reticent verify h/{member}/model/model.json --key h/{member}/key.pub");
+            let said = folder.shell(&verify);
+            assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+            let said = folder.shell(&format!("reticent --json budget show h/{member}/budget"));
+            assert_eq!(said.out.matches("\"settled\"").count(), 1, "{}", said.out);
+        }
+        let said = folder.shell("reticent --json run status h/lead/journal");
+        assert!(said.out.contains("\"stage\":\"over\""), "{}", said.out);
+    }
 }

@@ -268,7 +268,7 @@ impl Lead<'_> {
         let have = locked(&lines.journal).received()?;
         // Peers have models of their own, and that of an observed walk is for its observer alone.
         let model = match self.job.kind() {
-            RemoteKind::Sums => &over.model[..],
+            RemoteKind::Sums | RemoteKind::Star => &over.model[..],
             _ => "",
         };
         let without = std::thread::scope(|scope| {

@@ -1,7 +1,7 @@
 //! Peers on a graph and the walk, through a lead that carries what it cannot read: the bits of one
 //! process, each peer's own certificate, and what a kill leaves.
 
-use reticent::{Model, PublicKey, View};
+use reticent::{Model, PublicKey, Unit, View};
 use reticent_budget::{Promise, Relation, Store};
 use reticent_host::links::Dial;
 use reticent_host::{HostOptions, JoinBudget, Led, PaidRun, RunFile, RunJournal};
@@ -69,12 +69,36 @@ fn a_walk_has_the_bits_of_one_process() {
     check_walk(&world, &led, &models(joined));
 }
 
+/// A server that asks for steps: its model, with each party's own certificate.
+#[test]
+fn steps_that_a_server_asks_for_have_the_bits_of_one_process() {
+    for (algorithm, more) in [
+        ("federated", ""),
+        ("federated", "sampling = \"wor:2\"\n"),
+        ("dp-admm", ""),
+        ("dp-admm-exact", "penalty = \"l2:1e-1\"\n"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let job = R_ADMM.replace("r-admm", algorithm) + more;
+        let world = World::trusting(folder.path(), 3, &job, "local");
+        let (led, joined) = ran(&world, &options());
+        let simulated = world.in_one_process();
+        assert!(led.without.is_empty() && led.rejections.is_empty(), "{led:?}");
+        assert_alike(&Model::from_json(&led.model).unwrap(), &simulated.model);
+        for (party, own) in models(joined).iter().enumerate() {
+            assert_eq!(bits(own), bits(&simulated.model), "{algorithm}");
+            assert_eq!(own.certificate().ledger, simulated.parties.party(party).unwrap().ledger);
+        }
+    }
+}
+
 /// Where everybody sees every token the last one is somebody's own.
 #[test]
 fn a_walk_that_all_see_ends_with_the_token_of_one_process() {
     for (form, unit) in [("stateful", "user"), ("stateless", "record")] {
         let folder = tempfile::tempdir().unwrap();
-        let job = WALK.replace("\"user\"", &format!("\"{unit}\"")) + &format!("walk = \"{form}\"\n");
+        let job =
+            WALK.replace("\"user\"", &format!("\"{unit}\"")) + &format!("walk = \"{form}\"\n");
         let world = World::trusting(folder.path(), 3, &job, "local");
         let (led, joined) = ran(&world, &options());
         assert!(led.model.is_empty(), "the lead has no seat");
@@ -115,15 +139,29 @@ fn peers_over_tls_and_quic_have_the_bits_of_one_process() {
 #[test]
 fn each_peer_certifies_its_own_words_and_pays_for_them_once() {
     for (job, trust, said) in [
-        (WALK, "network", ["carries what users say", "for that user alone", "how many records it has"]),
-        (R_ADMM, "local", ["who holds which record", "journal is put back", "X25519"]),
+        (
+            WALK,
+            "network",
+            ["carries what users say", "for that user alone", "how many records it has"],
+        ),
+        (
+            R_ADMM,
+            "local",
+            ["who holds which record", "journal is put back", "when a party answers"],
+        ),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let world = World::trusting(folder.path(), 3, job, trust);
         let own = HostOptions { seed: None, ..options() };
         let files: Vec<_> = (0..3).map(|party| world.at(&format!("{party}.budget"))).collect();
         for file in &files {
-            Store::create(file, Promise::new("clinic", 9.0, 1e-5).unwrap()).unwrap();
+            let promise = Promise::new("clinic", 9.0, 1e-5).unwrap();
+            let promise = match job == WALK {
+                // What is counted against one peer is paid from a budget that promises no more.
+                true => Promise { view: View::Network, unit: Unit::User, ..promise },
+                false => promise,
+            };
+            Store::create(file, promise).unwrap();
         }
         let (_net, listener, dialers) = world.net();
         let (led, joined) = std::thread::scope(|scope| {
@@ -179,9 +217,10 @@ fn cut((job, trust): (&str, &str), role: &str, ends: (usize, u32)) {
     let simulated = world.in_one_process();
     match job == WALK {
         true => assert_alike(&Model::from_json(&read("lead")).unwrap(), &simulated.model),
-        false => (0..2).for_each(|party| {
+        false if job == R_ADMM => (0..2).for_each(|party| {
             assert_eq!(bits(&joined[party]), bits(&simulated.nodes.model(party).unwrap()));
         }),
+        false => joined.iter().for_each(|own| assert_eq!(bits(own), bits(&simulated.model))),
     }
     // Nothing is left of what was said, or of the keys that it was closed by.
     let journal = RunJournal::open(&world.at("party-0.journal")).unwrap();
@@ -209,17 +248,31 @@ fn a_walker_that_is_killed_goes_on_with_the_same_bits() {
     }
 }
 
+#[test]
+fn a_party_or_a_server_of_steps_that_is_killed_goes_on_with_the_same_bits() {
+    let job = R_ADMM.replace("r-admm", "federated");
+    for (role, ends) in [
+        ("party-0", (0, 4)),
+        ("party-0", (1, 4)),
+        ("lead", (0, 5)),
+        ("lead", (1, 5)),
+        ("lead", (3, 12)),
+    ] {
+        cut((&job, "local"), role, ends);
+    }
+}
+
 /// What no network runs, or is not proven there, is refused by name before anybody is called.
 #[test]
 fn what_peers_cannot_do_on_a_network_is_refused_by_name() {
     for (job, trust, why) in [
-        (R_ADMM.replace("r-admm", "federated"), "local", "simulate"),
-        (R_ADMM.replace("r-admm", "dp-admm"), "local", "simulate"),
+        (R_ADMM.replace("r-admm", "federated"), "central", "use auto for this trust"),
+        (R_ADMM.replace("r-admm", "federated"), "secure-aggregation", "use auto for this trust"),
         (R_ADMM.replace("r-admm", "admm-network"), "local", "simulate"),
         (R_ADMM.to_owned(), "central", "local only"),
         (WALK.replace("unit = \"user\"\n", ""), "network", "protect the user"),
         (WALK.to_owned() + "walk = \"stateful\"\nas_published = true\n", "network", "certificate"),
-        (WALK.to_owned() + "walk = \"stateful\"\n", "network", "E12"),
+        (WALK.to_owned() + "walk = \"stateful\"\n", "network", "trust local"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let world = World::trusting(folder.path(), 3, R_ADMM, "local");

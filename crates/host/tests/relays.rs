@@ -78,10 +78,8 @@ fn twisted(
     dialers.insert(0, Box::new(Twisted { dialer, come, go }));
     let (led, joined) = world.all(own, listener, &dialers);
     let joined = joined.into_iter().map(|own| own.map(|own| bits(&own.joined.model))).collect();
-    let names = led.map_or_else(
-        |why| vec![why.to_string()],
-        |led| led.rejections.keys().cloned().collect(),
-    );
+    let names = led
+        .map_or_else(|why| vec![why.to_string()], |led| led.rejections.keys().cloned().collect());
     (joined, names)
 }
 
@@ -116,34 +114,46 @@ fn a_relay_that_drops_repeats_swaps_or_changes_frames_changes_no_bit() {
     let (drops, changes, renames) = (every(5), every(5), every(5));
     let twists: Vec<(&str, Twist)> = vec![
         ("drops", mail(move |frames| frames.into_iter().filter(|_| !drops()).collect())),
-        ("repeats", mail(move |frames| {
-            let mut old = kept.lock().unwrap();
-            old.extend(frames.clone());
-            let all = old.iter().rev().take(12).cloned();
-            all.chain(frames).collect()
-        })),
-        ("swaps", mail(|mut frames| {
-            frames.reverse();
-            let (mut from, numbers): (Vec<u32>, Vec<u64>) =
-                frames.iter().map(|frame| (frame.from, frame.number)).unzip();
-            from.reverse();
-            let swapped = frames.iter().zip(from.iter().zip(&numbers)).map(|(frame, (&from, &number))| {
-                RelayedFrame { from, number, ..frame.clone() }
-            });
-            let swapped: Vec<_> = swapped.collect();
-            swapped.into_iter().chain(frames.clone()).collect()
-        })),
-        ("changes", mail(move |mut frames| {
-            for frame in frames.iter_mut().filter(|_| changes()) {
-                let at = frame.sealed.len() / 2;
-                frame.sealed[at] ^= 1;
-            }
-            frames
-        })),
-        ("renames", mail(move |mut frames| {
-            frames.iter_mut().filter(|_| renames()).for_each(|frame| frame.number += 1);
-            frames
-        })),
+        (
+            "repeats",
+            mail(move |frames| {
+                let mut old = kept.lock().unwrap();
+                old.extend(frames.clone());
+                let all = old.iter().rev().take(12).cloned();
+                all.chain(frames).collect()
+            }),
+        ),
+        (
+            "swaps",
+            mail(|mut frames| {
+                frames.reverse();
+                let (mut from, numbers): (Vec<u32>, Vec<u64>) =
+                    frames.iter().map(|frame| (frame.from, frame.number)).unzip();
+                from.reverse();
+                let swapped = frames.iter().zip(from.iter().zip(&numbers)).map(
+                    |(frame, (&from, &number))| RelayedFrame { from, number, ..frame.clone() },
+                );
+                let swapped: Vec<_> = swapped.collect();
+                swapped.into_iter().chain(frames.clone()).collect()
+            }),
+        ),
+        (
+            "changes",
+            mail(move |mut frames| {
+                for frame in frames.iter_mut().filter(|_| changes()) {
+                    let at = frame.sealed.len() / 2;
+                    frame.sealed[at] ^= 1;
+                }
+                frames
+            }),
+        ),
+        (
+            "renames",
+            mail(move |mut frames| {
+                frames.iter_mut().filter(|_| renames()).for_each(|frame| frame.number += 1);
+                frames
+            }),
+        ),
     ];
     for (what, twist) in twists {
         let folder = tempfile::tempdir().unwrap();
@@ -179,21 +189,33 @@ fn a_peer_with_anothers_name_is_named_and_not_carried() {
 #[test]
 fn a_lead_that_lies_about_keys_or_the_end_is_named() {
     let lies: [(&str, &str, Twist); 3] = [
-        ("has not signed the key", "key", Arc::new(|message| match message {
-            HostMessage::Keys(mut keys) => {
-                keys.swap(1, 2);
-                HostMessage::Keys(keys)
-            }
-            other => other,
-        })),
-        ("not those of the roster", "few", Arc::new(|message| match message {
-            HostMessage::Keys(keys) => HostMessage::Keys(keys[..2].to_vec()),
-            other => other,
-        })),
-        ("is over, and it is not", "end", Arc::new(|message| match message {
-            HostMessage::Mail(_) => HostMessage::Model(String::new()),
-            other => other,
-        })),
+        (
+            "has not signed the key",
+            "key",
+            Arc::new(|message| match message {
+                HostMessage::Keys(mut keys) => {
+                    keys.swap(1, 2);
+                    HostMessage::Keys(keys)
+                }
+                other => other,
+            }),
+        ),
+        (
+            "not those of the roster",
+            "few",
+            Arc::new(|message| match message {
+                HostMessage::Keys(keys) => HostMessage::Keys(keys[..2].to_vec()),
+                other => other,
+            }),
+        ),
+        (
+            "is over, and it is not",
+            "end",
+            Arc::new(|message| match message {
+                HostMessage::Mail(_) => HostMessage::Model(String::new()),
+                other => other,
+            }),
+        ),
     ];
     for (why, what, come) in lies {
         let folder = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use reticent::simulate::MOST_TOGETHER;
-use reticent_runtime::{Envelope, Node, PartyId, RunError, wire};
+use reticent_runtime::{Envelope, Node, PartyId, RunError, SERVER, wire};
 
 use super::frame::{PeerMail, PeerPost, RelayedFrame};
 use super::mailbox::{Mailbox, Unheard};
@@ -21,6 +21,8 @@ pub(crate) enum Deadlines {
     Once,
     /// Each when nobody is awaited any more.
     Rounds,
+    /// It has none: it answers.
+    Never,
 }
 
 /// A node of a run and its mailbox.
@@ -79,11 +81,17 @@ impl PeerEngine {
 
     /// Who is awaited, and since when nothing was heard.
     pub fn awaits(&self) -> (Vec<u32>, Duration) {
-        let mut who: Vec<u32> = self.node.awaits().into_iter().map(|party| party.0).collect();
+        let awaited = self.node.awaits().into_iter();
+        let mut who: Vec<u32> = awaited.map(|party| self.member(party)).collect();
         who.extend(self.mailbox.unheard());
         who.sort_unstable();
         who.dedup();
         (who, self.heard.elapsed())
+    }
+
+    /// The number of a node among the members: the server is the lead's, behind the parties.
+    fn member(&self, id: PartyId) -> u32 {
+        if id == SERVER { self.mailbox.members() - 1 } else { id.0 }
     }
 
     /// The link is another one.
@@ -99,7 +107,7 @@ impl PeerEngine {
         (self.heard, self.unkept) = (Instant::now(), self.unkept.or(Some(Instant::now())));
         let rejected = |why: reticent_runtime::Rejected| Unheard::Rejected(why.name());
         let envelope = wire::decode(&bytes, self.limit).map_err(rejected)?;
-        if envelope.from != PartyId(frame.from) {
+        if self.member(envelope.from) != frame.from {
             return Err(Unheard::Rejected("another's name"));
         }
         let said = self.node.on_message(&envelope).map_err(rejected)?;
@@ -110,9 +118,9 @@ impl PeerEngine {
     fn say(&mut self, said: Vec<Envelope>) -> Result<(), HostError> {
         let mut waiting: std::collections::VecDeque<Envelope> = said.into();
         while let Some(envelope) = waiting.pop_front() {
-            match envelope.to == PartyId(self.me) {
-                true => waiting.extend(self.node.on_message(&envelope)?),
-                false => self.mailbox.put(envelope.to.0, wire::encode(&envelope))?,
+            match self.member(envelope.to) {
+                to if to == self.me => waiting.extend(self.node.on_message(&envelope)?),
+                to => self.mailbox.put(to, wire::encode(&envelope))?,
             }
         }
         Ok(())
@@ -122,6 +130,7 @@ impl PeerEngine {
     fn is_due(&mut self) -> bool {
         let begun = *self.mailbox.deadlines() > 0;
         match self.deadlines {
+            Deadlines::Never => false,
             Deadlines::Once => !begun,
             Deadlines::Rounds => !self.has_ended() && self.node.awaits().is_empty(),
         }
@@ -159,9 +168,9 @@ impl PeerEngine {
             }
         }
         // Nothing is sent of what was only heard: it can wait for what follows.
-        let late = self.unkept.is_some_and(|since| {
-            came.closing || since.elapsed() >= LAZY || self.has_ended()
-        });
+        let late = self
+            .unkept
+            .is_some_and(|since| came.closing || since.elapsed() >= LAZY || self.has_ended());
         match late || self.mailbox.is_unkept() {
             true => self.commit(journal, options),
             false => Ok(()),
@@ -179,7 +188,8 @@ impl PeerEngine {
         options.at(Moment::AfterCommit);
         self.mailbox.committed();
         self.unkept = None;
-        if let Some((done, of)) = self.node.progress().filter(|_| self.deadlines == Deadlines::Once) {
+        if let Some((done, of)) = self.node.progress().filter(|_| self.deadlines == Deadlines::Once)
+        {
             options.tell(Notice::Iteration(done.into(), of.into()));
         }
         Ok(())

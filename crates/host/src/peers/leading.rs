@@ -1,5 +1,5 @@
-//! The lead of a run between peers: it carries what they say, and has a seat of its own where a walk is
-//! observed. It reads nothing but what is said to that seat.
+//! The lead of a run of nodes: it carries what they say, and has a node of its own where a walk is
+//! observed or a server asks. It reads nothing but what is said to that node.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -8,12 +8,12 @@ use reticent::simulate::RemoteKind;
 use reticent_noise::NoiseKey;
 use reticent_runtime::{SERVER, key_of, run_id, wire};
 
-use super::engine::PeerEngine;
+use super::engine::{Deadlines, PeerEngine};
 use super::frame::{PeerMail, PeerPost, SignedRelayKey};
 use super::mailbox::Mailbox;
 use super::relay::{HOLD, PeerStand, Relay};
 use super::seal::RelaySeals;
-use super::seat::{checked, deadlines};
+use super::seat::checked;
 use crate::carrier::{Lines, locked};
 use crate::error::HostError;
 use crate::lead::Lead;
@@ -65,9 +65,9 @@ impl Lead<'_> {
         let mut keys = Vec::new();
         for (party, greeting) in (0..).zip(self.greeted(lines, begun)?) {
             let key: Result<SignedRelayKey, _> = wire::unpack(&greeting);
-            keys.push(key.map_err(|why| {
-                HostError::disagreed(self.roster.name(party), why.to_string())
-            })?);
+            keys.push(
+                key.map_err(|why| HostError::disagreed(self.roster.name(party), why.to_string()))?,
+            );
         }
         let (own, me) = (begun.relay_secret(), self.roster.parties());
         keys.push(own.signed(self.identity, &begun.run, me));
@@ -77,13 +77,13 @@ impl Lead<'_> {
         Ok((seals, keys))
     }
 
-    /// The lead's own seat, where it has one.
-    fn observer(
+    /// The lead's own node, where it has one: the observer of a walk, or a server.
+    fn own_engine(
         &self,
         lines: &Lines,
         (begun, seals): (&Begun, RelaySeals),
     ) -> Result<Option<PeerEngine>, HostError> {
-        if !self.job.has_observer() {
+        if !self.job.has_lead_node() {
             return Ok(None);
         }
         let (key, of) = match self.options.seed {
@@ -94,24 +94,28 @@ impl Lead<'_> {
             }
         };
         let node = self.job.lead_node(key, (&of, &begun.terms.units))?;
-        let node = node.ok_or_else(|| HostError::disagreed("the job", "nobody observes"))?;
+        let node = node.ok_or_else(|| HostError::disagreed("the job", "the lead has no node"))?;
         let (me, journal) = (self.roster.parties(), locked(&lines.journal));
         let mailbox = Mailbox::new(seals, me, &journal)?;
-        let kind = deadlines(self.job.kind());
-        let mut engine = PeerEngine::new(node, (me, mailbox), kind, self.job.longest_between());
+        let deadlines = match self.job.kind() {
+            RemoteKind::Star => Deadlines::Rounds,
+            _ => Deadlines::Once,
+        };
+        let limit = self.job.longest_between();
+        let mut engine = PeerEngine::new(node, (me, mailbox), deadlines, limit);
         if let Some(snapshot) = journal.get::<Vec<u8>>("node")? {
             engine.restore(&snapshot)?;
         }
         Ok(Some(engine))
     }
 
-    /// Carries what peers say until all have ended; the model of the lead's own seat, signed, or
+    /// Carries what peers say until all have ended; the model of the lead's own node, signed, or
     /// nothing.
     pub(crate) fn relay(&self, lines: &Arc<Lines>, begun: &Begun) -> Result<String, HostError> {
         let (seals, keys) = self.relay_keys(lines, begun)?;
-        let mut observer = self.observer(lines, (begun, seals))?;
+        let mut own = self.own_engine(lines, (begun, seals))?;
         let parties = self.roster.parties();
-        let members = parties + u32::from(observer.is_some());
+        let members = parties + u32::from(own.is_some());
         let relay = Relay::new(members, self.job.kind() == RemoteKind::Graph);
         let failure: Mutex<Option<HostError>> = Mutex::new(None);
         let fail = |why: HostError| {
@@ -129,8 +133,8 @@ impl Lead<'_> {
                     }
                 });
             }
-            if let Some(engine) = &mut observer
-                && let Err(why) = self.observe(engine, lines, &relay)
+            if let Some(engine) = &mut own
+                && let Err(why) = self.attend(engine, lines, &relay)
             {
                 fail(why);
             }
@@ -138,8 +142,8 @@ impl Lead<'_> {
         if let Some(why) = failure.into_inner().unwrap_or_default() {
             return Err(why);
         }
-        let Some(engine) = observer else { return Ok(String::new()) };
-        let none = || HostError::Ended("no token has come to the observer".to_owned());
+        let Some(engine) = own else { return Ok(String::new()) };
+        let none = || HostError::Ended("no token has come to the lead".to_owned());
         let estimate = engine.node().model().ok_or_else(none)?;
         let (units, seeded) = (&begun.terms.units, self.options.seed.is_some());
         let mut model = self.job.observed_model(estimate, units, seeded)?;
@@ -147,8 +151,8 @@ impl Lead<'_> {
         Ok(model.to_json()?)
     }
 
-    /// The lead's own seat, until the run is over.
-    fn observe(
+    /// The lead's own node, until the run is over.
+    fn attend(
         &self,
         engine: &mut PeerEngine,
         lines: &Lines,

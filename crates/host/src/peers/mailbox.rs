@@ -107,6 +107,11 @@ impl Mailbox {
         &mut self.counts.deadlines
     }
 
+    /// How many members there are, the lead among them.
+    pub fn members(&self) -> u32 {
+        self.seals.members()
+    }
+
     /// How many words were ever said.
     pub fn said(&self) -> u64 {
         self.counts.sent.iter().sum()
@@ -146,7 +151,8 @@ impl Mailbox {
         if word.heard > self.counts.sent[peer] {
             return Err(Unheard::SetBack(*from));
         }
-        let old: Vec<_> = self.out.range((*from, 0)..=(*from, word.heard)).map(|(k, _)| *k).collect();
+        let old: Vec<_> =
+            self.out.range((*from, 0)..=(*from, word.heard)).map(|(k, _)| *k).collect();
         for key in old {
             // One that the journal does not have was never said, and cannot have been heard.
             if self.out.get(&key).is_some_and(|row| row.kept) {

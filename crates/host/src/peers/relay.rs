@@ -154,7 +154,10 @@ mod tests {
         }
         let take = |to| relay.take(to, Duration::ZERO).frames;
         let came = take(1);
-        assert_eq!(came.iter().map(|frame| frame.number).collect::<Vec<_>>(), (1..=16).collect::<Vec<_>>());
+        assert_eq!(
+            came.iter().map(|frame| frame.number).collect::<Vec<_>>(),
+            (1..=16).collect::<Vec<_>>()
+        );
         assert!(take(1).is_empty() && take(2).is_empty());
         assert_eq!(relay.put(0, vec![frame(1, 2, 1)], stand), Err("another's name"));
         assert_eq!(relay.put(0, vec![frame(0, 3, 1)], stand), Err("not addressed here"));

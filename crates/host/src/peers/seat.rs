@@ -3,7 +3,9 @@
 use reticent::simulate::RemoteKind;
 use reticent_core::hex;
 use reticent_noise::{Digest, NoiseKey};
-use reticent_runtime::{Envelope, Inbox, MessageKind, Node, PartyId, RunError, RunId, SERVER, key_of, run_id, wire};
+use reticent_runtime::{
+    Envelope, Inbox, MessageKind, Node, PartyId, RunError, RunId, SERVER, key_of, run_id, wire,
+};
 
 use super::engine::{Deadlines, PeerEngine};
 use super::frame::SignedRelayKey;
@@ -31,11 +33,12 @@ pub(crate) struct PeerRun<'a> {
     pub limit: usize,
 }
 
-/// When the deadlines of a node are.
-pub(crate) fn deadlines(kind: RemoteKind) -> Deadlines {
+/// When the deadlines of a party's node are.
+fn deadlines(kind: RemoteKind) -> Deadlines {
     match kind {
         RemoteKind::Graph => Deadlines::Rounds,
-        _ => Deadlines::Once,
+        RemoteKind::Walk => Deadlines::Once,
+        _ => Deadlines::Never,
     }
 }
 
@@ -133,10 +136,12 @@ impl PeerSeat {
         keys: &[SignedRelayKey],
         journal: &RunJournal,
     ) -> Result<(), HostError> {
-        let SeatState::Waiting(node) = std::mem::replace(&mut self.state, SeatState::Between) else {
+        let SeatState::Waiting(node) = std::mem::replace(&mut self.state, SeatState::Between)
+        else {
             return Err(HostError::disagreed("the lead", "it says the keys twice"));
         };
-        let none = || HostError::disagreed("the lead", format!("a key of run {} is none", hex(of.run)));
+        let none =
+            || HostError::disagreed("the lead", format!("a key of run {} is none", hex(of.run)));
         let seals = RelaySeals::new(&self.secret, of.run, self.me, keys).ok_or_else(none)?;
         let mailbox = Mailbox::new(seals, self.me, journal)?;
         let engine = PeerEngine::new(node, (self.me, mailbox), deadlines(of.kind), of.limit);

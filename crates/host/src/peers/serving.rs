@@ -2,6 +2,7 @@
 //! say, and is handed what was said to it, in turns.
 
 use reticent::simulate::RemoteKind;
+use reticent::{Model, PublicKey};
 use reticent_core::hex;
 
 use super::frame::{PeerMail, PeerPost};
@@ -19,6 +20,13 @@ use crate::serving::Serving;
 const UNKEYED: PeerPost =
     PeerPost { frames: Vec::new(), keyed: false, more: false, ended: false, settled: false };
 
+/// What the lead says to a peer in its turn.
+enum Heard {
+    Mail(PeerMail),
+    /// The run is over; the lead's model, where it is for everybody.
+    Over(String),
+}
+
 impl Serving<'_> {
     fn peer(&mut self) -> Result<&mut PeerSeat, HostError> {
         match &mut self.node {
@@ -35,7 +43,9 @@ impl Serving<'_> {
         let mut came = PeerMail { frames: Vec::new(), closing: false };
         loop {
             let options = self.seat.party.options.clone();
-            let PartyNode::Peer(peer) = &mut self.node else { return Err(LinkError::Closed.into()) };
+            let PartyNode::Peer(peer) = &mut self.node else {
+                return Err(LinkError::Closed.into());
+            };
             let post = match peer.engine() {
                 None => UNKEYED,
                 Some(engine) => {
@@ -50,34 +60,36 @@ impl Serving<'_> {
             self.await_peers()?;
             self.seat.say(&mut *link, &HostMessage::Post(post))?;
             came = match self.hear_mail(&mut *link)? {
-                Some(mail) => mail,
-                None => return self.finish_as_peer(&mut *link),
+                Heard::Mail(mail) => mail,
+                Heard::Over(text) => return self.finish_as_peer(&mut *link, &text),
             };
         }
     }
 
-    /// What was said to this peer; `None` when the run is over.
-    fn hear_mail(&mut self, link: &mut dyn Link) -> Result<Option<PeerMail>, HostError> {
+    /// What was said to this peer, or that the run is over.
+    fn hear_mail(&mut self, link: &mut dyn Link) -> Result<Heard, HostError> {
         let nothing = PeerMail { frames: Vec::new(), closing: false };
         let lead = self.seat.party.roster.lead_name();
         loop {
             match self.seat.hear(link, self.limit, IDLE)? {
-                HostMessage::Mail(mail) => return Ok(Some(mail)),
+                HostMessage::Mail(mail) => return Ok(Heard::Mail(mail)),
                 HostMessage::Keys(keys) => {
                     let (job, roster) = (self.seat.party.job, self.seat.party.roster);
                     let (kind, limit) = (job.kind(), job.longest_between());
                     let of = PeerRun { run: &self.joined.signed.run, roster, kind, limit };
-                    let PartyNode::Peer(peer) = &mut self.node else { return Ok(None) };
+                    let PartyNode::Peer(peer) = &mut self.node else {
+                        return Err(LinkError::Closed.into());
+                    };
                     peer.take_keys(&of, &keys, &mut self.seat.journal)?;
-                    return Ok(Some(nothing));
+                    return Ok(Heard::Mail(nothing));
                 }
                 // It has asked for the greeting in place of an answer, and has not read what was said.
                 HostMessage::Begin(_) => {
                     self.greet(link)?;
-                    return Ok(Some(nothing));
+                    return Ok(Heard::Mail(nothing));
                 }
                 HostMessage::Known(_) => {}
-                HostMessage::Model(_) => return Ok(None),
+                HostMessage::Model(text) => return Ok(Heard::Over(text)),
                 HostMessage::Over(why) => return Err(self.end(why)),
                 HostMessage::Again => return Err(LinkError::Closed.into()),
                 HostMessage::Refused(why) => {
@@ -104,24 +116,46 @@ impl Serving<'_> {
         Err(HostError::Absent { who: who.join(", "), seconds: patience.as_secs() })
     }
 
-    /// The party's own model, which its node has, with its own certificate.
-    fn finish_as_peer(&mut self, link: &mut dyn Link) -> Result<Joined, HostError> {
+    /// The model that the party keeps: what its node has, or the numbers of a server, with its own
+    /// certificate.
+    fn own_model(&mut self, text: &str) -> Result<Model, String> {
+        let (job, units) = (self.seat.party.job, &self.joined.signed.terms.units);
+        let node = self.node.as_peer().and_then(PeerSeat::node);
+        let node = node.ok_or("there is no node")?;
+        let report = node.party().ok_or("there are no books")?.report();
+        let plain = |why: reticent::Error| why.to_string();
+        let model = match job.kind() {
+            RemoteKind::Star => {
+                let lead = PublicKey::from_bytes(&self.seat.party.roster.lead_key());
+                let model = Model::from_json(text).map_err(plain)?;
+                let checked = model.verify(lead.as_ref()).map_err(plain)?;
+                if checked.summary().is_some() || model.certificate().signature.is_none() {
+                    return Err("the lead has not signed its model".to_owned());
+                }
+                job.star_model(&model, &report, units).map_err(plain)?
+            }
+            _ => {
+                let estimate = node.model().ok_or("no token has come to this party")?;
+                job.peer_model(estimate, &report, units).map_err(plain)?
+            }
+        };
+        match model.certificate().certified || self.seat.options().seed.is_some() {
+            true => Ok(model),
+            false => Err("its certificate is none".to_owned()),
+        }
+    }
+
+    fn finish_as_peer(&mut self, link: &mut dyn Link, text: &str) -> Result<Joined, HostError> {
         let (party, number) = (self.seat.party, self.seat.number);
         let engine = self.peer()?.engine();
         let over = engine.is_some_and(|engine| engine.has_ended() && engine.is_settled());
         if party.job.kind() == RemoteKind::Graph && !over {
             return Err(self.end("the lead says that the run is over, and it is not".to_owned()));
         }
-        let units = &self.joined.signed.terms.units;
-        let node = self.node.as_peer().and_then(PeerSeat::node);
-        let known = node.and_then(|node| Some((node.model()?, node.party()?.report())));
-        let Some((estimate, report)) = known else {
-            return Err(self.end("no token has come to this party".to_owned()));
+        let mut model = match self.own_model(text) {
+            Ok(model) => model,
+            Err(why) => return Err(self.end(why)),
         };
-        let mut model = party.job.peer_model(estimate, &report, units)?;
-        if !model.certificate().certified && party.options.seed.is_none() {
-            return Err(self.end("its certificate is none".to_owned()));
-        }
         model.sign(party.identity)?;
         let (run, reservation) = (self.joined.signed.run, self.joined.reservation.clone());
         let (job, roster, text) = (self.joined.job, self.joined.roster, model.to_json()?);

@@ -80,7 +80,7 @@ impl SimulationSpec {
             return Err(Error::value("noise", 0, "a run on a network has noise and a budget"));
         }
         if !is_held {
-            job.check_peers(parties)?;
+            job.check_nodes(parties)?;
         }
         if let Some(noisy) = &job.noisy {
             noisy.check_signed(parties)?;
@@ -93,8 +93,8 @@ impl SimulationSpec {
     fn on_a_network(&self) -> Result<(), Error> {
         let entry = find(self.job.algorithm.as_deref().unwrap_or(BEST))?;
         if kind_of(entry).is_none() {
-            let why = "on a network the algorithms of one table run (auto, dp-sgd, ssadmm, mpadmm, sadmm, vradmm, dp-cd), and those \
-                       of peers (walk, r-admm, mr-admm, dvp, m-admm); `reticent simulate` runs this one in one process";
+            let why = "on a network the algorithms of one table run (auto, dp-sgd, ssadmm, mpadmm, sadmm, vradmm, dp-cd), those of \
+                       peers (walk, r-admm, mr-admm, dvp, m-admm), and federated, dp-admm and dp-admm-exact; `reticent simulate` runs this one in one process";
             return Err(Error::value("algorithm", entry.name, why));
         }
         if self.parties.trust.is_none() {

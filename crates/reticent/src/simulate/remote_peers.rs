@@ -1,6 +1,6 @@
-//! A run of nodes between parties who are elsewhere: peers on a graph, and the walk. Each makes its
-//! own node from the description that all have, its own table and its own key, and ends with a model
-//! and a certificate of its own.
+//! A run of nodes between parties who are elsewhere: peers on a graph, the walk, and a server that
+//! asks for steps. Each makes its own node from the description that all have, its own table and its
+//! own key, and ends with a model and a certificate of its own.
 //!
 //! In one process it is [`run`](super::run). Proof: proofs/network.md, "Peers".
 
@@ -13,12 +13,12 @@ use reticent_runtime::{
     Agreement, Node, NodeEstimate, PartyId, PartyReport, ProtocolEntry, prepare,
 };
 
+use super::PartyBooks;
 use super::check::SimulationJob;
 use super::dealing::dealt;
 use super::remote::RemoteJob;
 use super::remote_sums::ON_A_NETWORK;
 use super::run::{BETWEEN_PARTIES, Simulated};
-use super::PartyBooks;
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::model::{Extras, Model};
@@ -33,16 +33,19 @@ pub enum RemoteKind {
     Graph,
     /// A token goes from one to the next.
     Walk,
+    /// The lead asks for steps, each with its party's noise.
+    Star,
 }
 
-/// The algorithms of peers that run on a network.
-const PEERS: [&str; 5] = ["walk", "r-admm", "mr-admm", "dvp", "m-admm"];
+/// The algorithms of nodes that run on a network.
+const NODES: [&str; 8] =
+    ["walk", "r-admm", "mr-admm", "dvp", "m-admm", "federated", "dp-admm", "dp-admm-exact"];
 
-/// What a guarantee between peers takes as given on a network, whoever is protected.
+/// What a guarantee takes as given on a network where one adversary is counted for.
 const SEALED: &str = "Ed25519, X25519, HKDF-SHA256 and XChaCha20-Poly1305, by which peers close what they say for one another, are as hard \
      to break as they are believed to be";
 
-/// The same where one adversary is counted for.
+/// The same.
 const RELAYED: &str = "the lead has the observer's seat and carries what users say: it sees who sends to whom and when, which the guarantee \
      tells every adversary, and no token but those that come to its own seat; whoever has its key or its journal is the \
      same adversary";
@@ -62,15 +65,24 @@ const TIMED: &str = "how long a party takes to answer tells nobody how many reco
 pub(super) fn kind_of(entry: &ProtocolEntry) -> Option<RemoteKind> {
     match entry {
         entry if super::held::is_held(entry) => Some(RemoteKind::Sums),
-        entry if !PEERS.contains(&entry.name) => None,
+        entry if !NODES.contains(&entry.name) => None,
         entry if entry.along_graph => Some(RemoteKind::Graph),
-        _ => Some(RemoteKind::Walk),
+        entry if entry.name == "walk" => Some(RemoteKind::Walk),
+        _ => Some(RemoteKind::Star),
     }
 }
 
 impl SimulationJob {
-    /// Refuses a run of peers that no network runs, or that is not proven there.
-    pub(super) fn check_peers(&self, parties: u32) -> Result<(), Error> {
+    /// Refuses a run of nodes that no network runs, or that is not proven there.
+    pub(super) fn check_nodes(&self, parties: u32) -> Result<(), Error> {
+        let view = self.opening.view;
+        if kind_of(self.entry) == Some(RemoteKind::Star) && view != View::Local {
+            let why = format!(
+                "on a network {} runs with `trust = local`, where every step has its party's noise; use auto for this trust",
+                self.entry.name
+            );
+            return Err(Error::value("trust", view, why));
+        }
         if let Some(noise) = self.noise {
             let why = "on a network the noise follows from the budget; leave it out";
             return Err(Error::value("noise", noise, why));
@@ -89,9 +101,14 @@ impl RemoteJob {
         kind_of(self.job.entry).unwrap_or(RemoteKind::Sums)
     }
 
-    /// Whether the lead has a seat of its own in a run of nodes, and so a model.
-    pub fn has_observer(&self) -> bool {
+    /// Whether the lead observes a walk.
+    fn has_observer(&self) -> bool {
         self.kind() == RemoteKind::Walk && self.trust() == View::Network
+    }
+
+    /// Whether the lead has a node of its own, and so a model: the observer of a walk, or a server.
+    pub fn has_lead_node(&self) -> bool {
+        self.has_observer() || self.kind() == RemoteKind::Star
     }
 
     /// No message between two nodes is longer.
@@ -184,9 +201,10 @@ impl RemoteJob {
             Unit::User => assumed.extend([ONE_PERSON, TIMED].map(str::to_owned)),
         }
         assumed.extend(self.job.objective.assumptions(opening.unit));
-        assumed.extend([ON_A_NETWORK, SEALED].map(str::to_owned));
+        assumed.push(ON_A_NETWORK.to_owned());
+        // Where whoever looks sees every message anyway, nothing rests on seals.
         if self.has_observer() {
-            assumed.push(RELAYED.to_owned());
+            assumed.extend([SEALED, RELAYED].map(str::to_owned));
             assumed.extend(own.then(|| FOR_ITSELF.to_owned()));
         }
         Ok(assumed)
@@ -208,7 +226,23 @@ impl RemoteJob {
         Model::new(name, &self.job.objective, estimate.parameter, Extras::default(), own)
     }
 
-    /// The model of the lead's own seat: its certificate is that of the party who spends most, by the
+    /// The model of a server that steps were said to, with a party's own certificate: its numbers are
+    /// the lead's to say, since they follow from steps that have their noise.
+    ///
+    /// # Errors
+    /// If the model is of another job.
+    pub fn star_model(
+        &self,
+        model: &Model,
+        report: &PartyReport,
+        units: &[Option<u64>],
+    ) -> Result<Model, Error> {
+        let parameter = vec![0.0; self.job.objective.regulariser.shape().len()];
+        let like = self.peer_model(NodeEstimate { steps: 0, parameter }, report, units)?;
+        like.with_numbers_of(model)
+    }
+
+    /// The model of the lead's own node: its certificate is that of the party who spends most, by the
     /// plans that all have agreed on.
     ///
     /// # Errors
@@ -249,8 +283,8 @@ impl RemoteJob {
         let count = |table: &PrivateTable| self.public_units(table).unwrap_or(1);
         let records: Vec<u64> = tables.iter().map(count).collect();
         let key = NoiseKey::seeded(seed);
-        let mut run = job
-            .with_setup(&records, &job.budgets, |setup| prepare(setup, key, tables))?;
+        let mut run =
+            job.with_setup(&records, &job.budgets, |setup| prepare(setup, key, tables))?;
         while run.step()? {}
         job.close(run, false, &mut |_| {})
     }

@@ -118,7 +118,8 @@ impl LeadArgs {
 
 /// What is said of a run between peers in which the lead has no seat.
 fn carried(led: Led) -> Answer {
-    let mut object = json!({ "run": led.run, "without": led.without, "rejections": led.rejections });
+    let mut object =
+        json!({ "run": led.run, "without": led.without, "rejections": led.rejections });
     let mut rows = Vec::new();
     if let Some((_, traffic)) = led.moved {
         rows.push(vec!["bytes moved".to_owned(), traffic.bytes.to_string()]);
@@ -131,7 +132,9 @@ fn carried(led: Led) -> Answer {
     let text = format!("{}\n{}", wrapped(&head), columns(&rows, 2, 2));
     let away = (!led.without.is_empty()).then(|| {
         let names = led.without.join(", ");
-        format!("{names} did not hear that it is over: the same command says it again when they come.")
+        format!(
+            "{names} did not hear that it is over: the same command says it again when they come."
+        )
     });
     Answer { text, object, remarks: away.into_iter().collect(), ..Answer::default() }
 }
