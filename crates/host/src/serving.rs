@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use reticent::accountant::Ledger;
-use reticent::{Model, PublicKey};
+use reticent::{Document, Model, PublicKey};
 use reticent_core::hex;
 use reticent_noise::Digest;
 use reticent_runtime::{Rejected, SERVER, wire};
@@ -231,12 +231,13 @@ impl<'a> Serving<'a> {
 
     /// The model, if its certificate is the lead's and counts just what was planned.
     fn check_model(&self, text: &str) -> Result<Model, String> {
-        let model = Model::from_json(text).map_err(|error| error.to_string())?;
+        // Read once: a wide model is most of the memory of a party.
+        let document = Document::parse(text).map_err(|error| error.to_string())?;
         let lead = PublicKey::from_bytes(&self.seat.party.roster.lead_key());
-        let checked = model.verify(lead.as_ref()).map_err(|error| error.to_string())?;
-        if let Some(why) = checked.summary() {
+        if let Some(why) = document.verify(lead.as_ref()).summary() {
             return Err(why);
         }
+        let model = document.into_model().ok_or("it is a certificate without its model")?;
         let certificate = model.certificate();
         if certificate.signature.is_none() {
             return Err("nobody has signed its certificate".to_owned());

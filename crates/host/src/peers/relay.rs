@@ -26,7 +26,7 @@ pub(crate) struct PeerStand {
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct RelayDesk {
     /// For each member, by sender and number.
     frames: Vec<BTreeMap<(u32, u64), RelayedFrame>>,
     stands: Vec<PeerStand>,
@@ -38,7 +38,7 @@ struct Waiting {
 /// Frames on their way.
 #[derive(Debug)]
 pub(crate) struct Relay {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<RelayDesk>,
     came: Vec<Condvar>,
     /// Whether every member ends by itself, or all when one has.
     each: bool,
@@ -50,7 +50,7 @@ impl Relay {
         let stands = vec![PeerStand::default(); members as usize];
         let came = (0..members).map(|_| Condvar::new()).collect();
         let told = vec![false; members as usize];
-        Relay { waiting: Mutex::new(Waiting { frames, stands, told, over: false }), came, each }
+        Relay { waiting: Mutex::new(RelayDesk { frames, stands, told, over: false }), came, each }
     }
 
     /// Takes what a member has handed over, and where it stands. Both at once: who has told another

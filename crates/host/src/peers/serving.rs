@@ -21,7 +21,7 @@ const UNKEYED: PeerPost =
     PeerPost { frames: Vec::new(), keyed: false, more: false, ended: false, settled: false };
 
 /// What the lead says to a peer in its turn.
-enum Heard {
+enum LeadWord {
     Mail(PeerMail),
     /// The run is over; the lead's model, where it is for everybody.
     Over(String),
@@ -60,19 +60,19 @@ impl Serving<'_> {
             self.await_peers()?;
             self.seat.say(&mut *link, &HostMessage::Post(post))?;
             came = match self.hear_mail(&mut *link)? {
-                Heard::Mail(mail) => mail,
-                Heard::Over(text) => return self.finish_as_peer(&mut *link, &text),
+                LeadWord::Mail(mail) => mail,
+                LeadWord::Over(text) => return self.finish_as_peer(&mut *link, &text),
             };
         }
     }
 
     /// What was said to this peer, or that the run is over.
-    fn hear_mail(&mut self, link: &mut dyn Link) -> Result<Heard, HostError> {
+    fn hear_mail(&mut self, link: &mut dyn Link) -> Result<LeadWord, HostError> {
         let nothing = PeerMail { frames: Vec::new(), closing: false };
         let lead = self.seat.party.roster.lead_name();
         loop {
             match self.seat.hear(link, self.limit, IDLE)? {
-                HostMessage::Mail(mail) => return Ok(Heard::Mail(mail)),
+                HostMessage::Mail(mail) => return Ok(LeadWord::Mail(mail)),
                 HostMessage::Keys(keys) => {
                     let (job, roster) = (self.seat.party.job, self.seat.party.roster);
                     let (kind, limit) = (job.kind(), job.longest_between());
@@ -81,15 +81,15 @@ impl Serving<'_> {
                         return Err(LinkError::Closed.into());
                     };
                     peer.take_keys(&of, &keys, &mut self.seat.journal)?;
-                    return Ok(Heard::Mail(nothing));
+                    return Ok(LeadWord::Mail(nothing));
                 }
                 // It has asked for the greeting in place of an answer, and has not read what was said.
                 HostMessage::Begin(_) => {
                     self.greet(link)?;
-                    return Ok(Heard::Mail(nothing));
+                    return Ok(LeadWord::Mail(nothing));
                 }
                 HostMessage::Known(_) => {}
-                HostMessage::Model(text) => return Ok(Heard::Over(text)),
+                HostMessage::Model(text) => return Ok(LeadWord::Over(text)),
                 HostMessage::Over(why) => return Err(self.end(why)),
                 HostMessage::Again => return Err(LinkError::Closed.into()),
                 HostMessage::Refused(why) => {

@@ -26,7 +26,7 @@ pub(super) struct Peer {
 }
 
 /// What a peer must not forget.
-type Kept = (EndpointState, u16, PeerState);
+type PeerSnapshot = (EndpointState, u16, PeerState);
 
 impl Peer {
     pub fn new(endpoint: Endpoint, rule: StepRule, noise: f64, state: PeerState) -> Self {
@@ -120,8 +120,8 @@ impl Node for Peer {
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
-        let plain = wire::unpack::<Kept>(snapshot).map(|kept| (kept, Vec::new()));
-        let ((endpoint, attempt, state), early): (Kept, Vec<Envelope>) =
+        let plain = wire::unpack::<PeerSnapshot>(snapshot).map(|kept| (kept, Vec::new()));
+        let ((endpoint, attempt, state), early): (PeerSnapshot, Vec<Envelope>) =
             plain.or_else(|_| wire::unpack(snapshot))?;
         self.endpoint.load(endpoint)?;
         self.attempt = attempt.saturating_add(1);
