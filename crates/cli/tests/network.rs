@@ -150,7 +150,7 @@ fn what_is_not_agreed_on_is_refused_as_it_is_typed() {
     assert!(shown.contains("south") && !shown.contains("east"), "{shown}");
     refused(join, 2, "you have not signed it");
     folder.shell(
-        "cp h/kept.toml h/roster.toml; sed -i 's/^algorithm.*/algorithm = \"walk\"/' h/run.toml",
+        "cp h/kept.toml h/roster.toml; sed -i 's/^algorithm.*/algorithm = \"admm-network\"/' h/run.toml",
     );
     refused(join, 2, "reticent simulate");
     // Nobody leads: a named end, which may go on.
