@@ -155,7 +155,12 @@ impl Lines {
     }
 
     /// The next message on a link, unless the party has come by another meanwhile.
-    pub fn hear(&self, party: u32, link: &mut dyn Link, until: Instant) -> Result<HostMessage, Talk> {
+    pub fn hear(
+        &self,
+        party: u32,
+        link: &mut dyn Link,
+        until: Instant,
+    ) -> Result<HostMessage, Talk> {
         loop {
             match link.receive(self.limit, until.min(Instant::now() + SLICE)) {
                 Ok(frame) => {

@@ -171,7 +171,8 @@ impl RunJournal {
     /// If they cannot be read.
     pub fn listed<T: DeserializeOwned>(&self, word: &str) -> Result<Vec<(String, T)>, HostError> {
         let sql = format!("SELECT name, value FROM state WHERE name GLOB '{word} *'");
-        let rows = self.rows(&sql, |row| Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
+        let rows =
+            self.rows(&sql, |row| Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
         let read = |(name, bytes): (String, Vec<u8>)| match postcard::from_bytes(&bytes) {
             Ok(value) => Ok((name, value)),
             Err(_) => Err(HostError::journal(&self.path, format!("{name} cannot be read"))),
