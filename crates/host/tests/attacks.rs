@@ -343,7 +343,7 @@ fn what_is_not_run_on_a_network_is_refused_by_name() {
     };
     let network = "[network]\nroster = \"roster.toml\"\n";
     let why = refused_text(&format!("schema = \"schema.toml\"\n{AUTO}{network}"));
-    assert!(why.contains("what the lead is trusted with"), "{why}");
+    assert!(why.contains("who may see what"), "{why}");
     let why = refused_text(&format!(
         "schema = \"schema.toml\"\n{AUTO}[parties]\ntrust = \"network\"\n{network}"
     ));
