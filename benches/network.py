@@ -1,11 +1,12 @@
 """What a run on a network costs: loopback, each member a process of its own with its journal on the disk.
 
-    python3 benches/network.py [--reticent PATH] [--parties 10] [--iterations 24] [--links tls,quic] [--features 10000]
+    python3 benches/network.py [--reticent PATH] [--parties 10] [--iterations 24] [--links tls,quic] [--features 10000] [--hops 2000]
 
 1. `auto` between ten parties, end to end, over each link; beside it `simulate` of the same job in one process.
 2. From the start of a party's command to its first answer.
 3. Resident memory of a party with --features numeric columns: the largest that the system has seen (VmHWM).
 4. 1,000 idle connections at the lead: what it says of them, its memory, and that the run goes on.
+5. A walk of --hops steps between five users and the observer, every journal on the disk; beside it an fdatasync.
 
 A roster has 256 parties at most, so that 1,000 parties are not measured. Times are wall-clock seconds: run it on a machine
 that is quiet.
@@ -79,6 +80,46 @@ class World:
         alone = f'data = "pooled.csv"\nout = "alone"\n{text}unit = "record"\n[parties]\ntrust = "central"\nsplit = {self.parties}\n'
         (self.folder / "alone.toml").write_text(alone)
 
+    def walk(self, link, hops):
+        """Steps of a token in a second, from the beginning of the run to its end."""
+        for old in self.folder.glob("*.journal*"):
+            old.unlink()
+        (self.folder / "run.toml").write_text(
+            f'schema = "schema.toml"\nalgorithm = "walk"\nunit = "user"\nepsilon = 8.0\ndelta = 1e-5\niterations = {hops}\n'
+            f'gamma = 1.0\npenalty = "l2:1e-2"\n[parties]\ntrust = "network"\n'
+            f'[network]\nroster = "roster.toml"\nlink = "{link}"\n'
+        )
+        lead = self.start("lead", "lead", "run.toml", "--key", "lead", "--journal", "lead.journal", "--out", "m-lead", "--force")
+        joins = []
+        for party in range(self.parties):
+            own = f'data = "p{party}.csv"\nkey = "p{party}"\njournal = "p{party}.journal"\nout = "m-{party}"\n'
+            (self.folder / f"p{party}.toml").write_text(own)
+            join = self.start(f"p{party}", "join", "run.toml", "--party", f"p{party}.toml", "--force")
+            threading.Thread(target=join.stderr.read, daemon=True).start()
+            joins.append(join)
+        seen = []
+        for line in lead.stderr:
+            said = json.loads(line) if line.startswith("{") else {}
+            if said.get("event") == "iteration":
+                seen.append((time.monotonic(), said["done"]))
+        if lead.wait() != 0 or any(join.wait() != 0 for join in joins):
+            raise SystemExit("the walk has ended")
+        visits = [entry for entry in seen if entry[1] > 0]
+        (begun, first), (ended, last) = visits[0], visits[-1]
+        return (last - first) / (ended - begun)
+
+    def fdatasync(self, times=200):
+        """The median of milliseconds that 4 kB take to be on the disk."""
+        took = []
+        with open(self.folder / "synced", "wb") as file:
+            for _ in range(times):
+                began = time.monotonic()
+                file.write(bytes(4096))
+                file.flush()
+                os.fdatasync(file.fileno())
+                took.append(1000 * (time.monotonic() - began))
+        return sorted(took)[times // 2]
+
     def simulate(self):
         began = time.monotonic()
         self.run("simulate", "alone.toml", "--force")
@@ -151,6 +192,7 @@ def main():
     parser.add_argument("--links", default="tls,quic")
     parser.add_argument("--features", type=int, default=10_000)
     parser.add_argument("--idle", type=int, default=1_000)
+    parser.add_argument("--hops", type=int, default=2_000)
     given = parser.parse_args()
     given.reticent = os.path.abspath(given.reticent)
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
@@ -162,6 +204,11 @@ def main():
             took, first, own, lead, said = world.network(link)
             print(f"{link}: {took:.2f} s, {said['rounds']} rounds; first answer within {first:.2f} s; "
                   f"a party {own:.1f} MB, the lead {lead:.1f} MB")
+        if given.hops:
+            with tempfile.TemporaryDirectory() as own:
+                users = World(own, given, 5, 10, 30)
+                for link in given.links.split(","):
+                    print(f"{link}: a walk of {users.walk(link, given.hops):.0f} hops/s; fdatasync {users.fdatasync():.2f} ms")
         if given.idle:
             soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, given.idle + 200)), hard))

@@ -1,16 +1,19 @@
 #!/bin/sh
 # Keys, a roster that all have signed, a table and a budget for each of three hospitals, in a new folder. In earnest each
 # member makes its own key on its own machine, and signs after comparing the fingerprint by telephone.
-#   sh prepare.sh FOLDER [PORT [TRUST]]
-# TRUST is what the lead is trusted with: central (as in run.toml), local or secure-aggregation.
+#   sh prepare.sh FOLDER [PORT [TRUST [ALGORITHM]]]
+# TRUST is what the lead is trusted with: central (as in run.toml), local or secure-aggregation. With ALGORITHM r-admm,
+# mr-admm, dvp, m-admm or walk, and TRUST local, the hospitals are peers, and the lead carries what it cannot read.
 set -eu
 here=$(dirname "$0")
 folder=$1
 port=${2:-7431}
 trust=${3:-central}
+algorithm=${4:-auto}
 mkdir "$folder" "$folder/lead" "$folder/north" "$folder/east" "$folder/south"
 cp "$here/../data/visits.schema.toml" "$folder"
-sed "s/^trust = .*/trust = \"$trust\"/" "$here/run.toml" > "$folder/run.toml"
+sed -e "s/^trust = .*/trust = \"$trust\"/" -e "s/^algorithm = .*/algorithm = \"$algorithm\"/" \
+    "$here/run.toml" > "$folder/run.toml"
 
 for member in lead north east south; do
     reticent --quiet identity new "$folder/$member/key"

@@ -20,10 +20,10 @@ fn prepared() -> Folder {
     trusting("central")
 }
 
-/// The same with a lead that is trusted with this.
-fn trusting(trust: &str) -> Folder {
+/// The same with a lead that is trusted with this, and may be said an algorithm.
+fn trusting(words: &str) -> Folder {
     let folder = Folder::new();
-    let said = folder.shell(&format!("sh {}/prepare.sh h {} {trust}", examples(), port()));
+    let said = folder.shell(&format!("sh {}/prepare.sh h {} {words}", examples(), port()));
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     folder
 }
@@ -150,7 +150,7 @@ fn what_is_not_agreed_on_is_refused_as_it_is_typed() {
     assert!(shown.contains("south") && !shown.contains("east"), "{shown}");
     refused(join, 2, "you have not signed it");
     folder.shell(
-        "cp h/kept.toml h/roster.toml; sed -i 's/^algorithm.*/algorithm = \"walk\"/' h/run.toml",
+        "cp h/kept.toml h/roster.toml; sed -i 's/^algorithm.*/algorithm = \"admm-network\"/' h/run.toml",
     );
     refused(join, 2, "reticent simulate");
     // Nobody leads: a named end, which may go on.
@@ -197,4 +197,27 @@ fn hospitals_begin_without_one_that_does_not_come() {
     }
     let said = folder.shell("reticent verify h/east/model/model.json --key h/east/key.pub");
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+}
+
+/// Peers: each hospital has a model and a certificate of its own, and the lead, who has carried what it
+/// cannot read, has none.
+#[test]
+fn three_hospitals_are_peers_through_a_lead_that_reads_nothing() {
+    for algorithm in ["r-admm", "walk"] {
+        let folder = trusting(&format!("local {algorithm}"));
+        let said = folder.shell(&format!("sh {}/start.sh h", examples()));
+        assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+        assert!(said.out.contains("You have carried it"), "{}", said.out);
+        assert_eq!(folder.shell("test -e h/lead/model/model.json").code, 1);
+        for member in ["north", "east", "south"] {
+            let verify =
+                format!("reticent verify h/{member}/model/model.json --key h/{member}/key.pub");
+            let said = folder.shell(&verify);
+            assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+            let said = folder.shell(&format!("reticent --json budget show h/{member}/budget"));
+            assert_eq!(said.out.matches("\"settled\"").count(), 1, "{}", said.out);
+        }
+        let said = folder.shell("reticent --json run status h/lead/journal");
+        assert!(said.out.contains("\"stage\":\"over\""), "{}", said.out);
+    }
 }

@@ -95,7 +95,7 @@ impl<'a> Seat<'a> {
                 }
                 (HostMessage::Terms(terms, aggregator), None, Some(roll)) => {
                     let own = self.check_terms(&roll, nonce, terms, aggregator)?;
-                    let plan = self.company.job().plan(&own.terms.units)?;
+                    let plan = self.company.job().plan_of(self.place(), &own.terms.units)?;
                     if let Err(why) = fits(&plan) {
                         let said =
                             Rejection::Declined("its budget does not allow the run".to_owned());
@@ -118,7 +118,7 @@ impl<'a> Seat<'a> {
                         let what = format!("{who} has not signed this run: it was told another");
                         return Err(HostError::disagreed(lead, what));
                     }
-                    let plan = self.company.job().plan(&own.terms.units)?;
+                    let plan = self.company.job().plan_of(self.place(), &own.terms.units)?;
                     self.link = AgreedLink(Some(link));
                     return Ok(Some((own, plan)));
                 }

@@ -130,13 +130,23 @@ impl Lines {
         (rounds.unwrap_or(0), traffic)
     }
 
+    /// How long somebody who is away is waited for.
+    pub fn patience(&self) -> Duration {
+        self.options.patience
+    }
+
+    /// Counts what was not listened to.
+    pub fn reject(&self, name: &'static str) {
+        self.hall.reject(name);
+    }
+
     /// Why a request had no answer.
     pub fn failure(&self) -> Option<HostError> {
         locked(&self.failure).take()
     }
 
     /// Has a conversation with a party, again and again on whatever link it comes by.
-    fn converse<T>(
+    pub fn converse<T>(
         &self,
         party: u32,
         mut talk: impl FnMut(&mut dyn Link, &mut Inbox) -> Result<T, Talk>,
@@ -178,7 +188,12 @@ impl Lines {
     }
 
     /// The next message on a link, unless the party has come by another meanwhile.
-    fn hear(&self, party: u32, link: &mut dyn Link, until: Instant) -> Result<HostMessage, Talk> {
+    pub fn hear(
+        &self,
+        party: u32,
+        link: &mut dyn Link,
+        until: Instant,
+    ) -> Result<HostMessage, Talk> {
         loop {
             match link.receive(self.limit, until.min(Instant::now() + SLICE)) {
                 Ok(frame) => {
@@ -201,7 +216,7 @@ impl Lines {
         }
     }
 
-    fn say(&self, link: &mut dyn Link, message: &HostMessage) -> Result<(), Talk> {
+    pub fn say(&self, link: &mut dyn Link, message: &HostMessage) -> Result<(), Talk> {
         let frame = message.pack();
         self.count(frame.len());
         self.options.at(Moment::BeforeSend);
@@ -263,7 +278,7 @@ impl Lines {
         Ok(greeting)
     }
 
-    fn refused(&self, party: u32, why: Rejection) -> Talk {
+    pub fn refused(&self, party: u32, why: Rejection) -> Talk {
         Talk::Over(HostError::Refused { who: self.roster.name(party), why })
     }
 
@@ -373,7 +388,7 @@ impl Lines {
 }
 
 /// Why a conversation did not come to its end.
-enum Talk {
+pub(crate) enum Talk {
     /// The link is gone: on the next one it begins again.
     Broken,
     /// There is nothing more to say.

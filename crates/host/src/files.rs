@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reticent::Files;
-use reticent::simulate::{RemoteJob, SimulationSpec};
+use reticent::simulate::{RemoteJob, RemoteKind, SimulationSpec};
 use serde::Deserialize;
 
 use crate::error::HostError;
@@ -97,6 +97,13 @@ impl RunFile {
         }
         let spec = SimulationSpec::of_table(table, path)?;
         let job = spec.remote(roster.parties())?;
+        if let Some(least) = least.filter(|_| job.kind() != RemoteKind::Sums) {
+            return Err(refuse(format!(
+                "[network] least = {least}: only runs of sums begin or go on without some of their parties, and {} \
+                 is none; leave it out",
+                job.algorithm()
+            )));
+        }
         Ok(RunFile { job, roster, patience: Duration::from_secs(patience), link, least })
     }
 }

@@ -165,6 +165,21 @@ impl RunJournal {
         found.map(|count| count > 0).map_err(|error| HostError::journal(&self.path, plain(&error)))
     }
 
+    /// The values whose names begin with this word.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn listed<T: DeserializeOwned>(&self, word: &str) -> Result<Vec<(String, T)>, HostError> {
+        let sql = format!("SELECT name, value FROM state WHERE name GLOB '{word} *'");
+        let rows =
+            self.rows(&sql, |row| Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
+        let read = |(name, bytes): (String, Vec<u8>)| match postcard::from_bytes(&bytes) {
+            Ok(value) => Ok((name, value)),
+            Err(_) => Err(HostError::journal(&self.path, format!("{name} cannot be read"))),
+        };
+        rows.into_iter().map(read).collect()
+    }
+
     /// What parties have greeted with, by number.
     ///
     /// # Errors
@@ -247,6 +262,15 @@ impl Change<'_> {
     /// If it cannot be written.
     pub fn forget(&self, name: &str) -> Result<(), HostError> {
         self.execute("DELETE FROM state WHERE name = ?1", [name])
+    }
+
+    /// Forgets all that peers have said to one another.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn forget_mail(&self) -> Result<(), HostError> {
+        let sql = "DELETE FROM state WHERE name IN ('mail', 'peers') OR name GLOB 'out *'";
+        self.execute(sql, [])
     }
 
     /// Keeps what a party has greeted with.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use reticent::accountant::View;
-use reticent::simulate::{RemoteJob, Simulated, Traffic};
+use reticent::simulate::{RemoteJob, RemoteKind, Simulated, Traffic};
 use reticent::{Error, Identity, Progress, Run, Stage};
 use reticent_core::hex;
 use reticent_noise::{Digest, NoiseKey};
@@ -40,7 +40,8 @@ pub struct Lead<'a> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Led {
-    /// The model, its certificate inside, signed by the lead.
+    /// The model, its certificate inside, signed by the lead; empty where it has none, as between
+    /// peers on a graph.
     pub model: String,
     /// The run, in hexadecimal digits.
     pub run: String,
@@ -138,6 +139,8 @@ impl Lead<'_> {
                     change.set("over", &over)?;
                     // What the noise could be taken away with is gone from here on.
                     change.forget("begun")?;
+                    change.forget("node")?;
+                    change.forget_mail()?;
                     change.forget_answers()
                 })?;
                 self.options.at(Moment::AfterCommit);
@@ -150,6 +153,8 @@ impl Lead<'_> {
                 locked(&lines.journal).commit(|change| {
                     change.set("ended", &why.to_string())?;
                     change.forget("begun")?;
+                    change.forget("node")?;
+                    change.forget_mail()?;
                     change.forget_answers()
                 })?;
                 locked(&lines.journal).wipe();
@@ -161,7 +166,7 @@ impl Lead<'_> {
 
     /// What everybody greets with. Where a run may go on without some, who does not greet has left it:
     /// its greeting is empty, and nothing is asked of it.
-    fn greeted(
+    pub(crate) fn greeted(
         &self,
         lines: &Lines,
         company: &Company<'_>,
@@ -169,7 +174,8 @@ impl Lead<'_> {
     ) -> Result<Vec<Option<Vec<u8>>>, HostError> {
         let known: BTreeMap<u32, Vec<u8>> =
             locked(&lines.journal).greetings()?.into_iter().collect();
-        let may_leave = self.options.least.is_some() && self.job.trust() != View::Central;
+        let sums = self.job.kind() == RemoteKind::Sums;
+        let may_leave = sums && self.options.least.is_some() && self.job.trust() != View::Central;
         let one = |party: u32| match known.get(&party) {
             Some(greeting) => Ok(Some(greeting.clone())),
             None => match lines.greeting(party, &begun.signatures) {
@@ -193,6 +199,9 @@ impl Lead<'_> {
         company: &Company<'_>,
         begun: &Begun,
     ) -> Result<String, HostError> {
+        if self.job.kind() != RemoteKind::Sums {
+            return self.relay(lines, company, begun);
+        }
         let greetings = self.greeted(lines, company, begun)?;
         // All parties are asked at the same time, however few processors there are.
         let threads = company.job().parties() as usize + 1;
@@ -298,7 +307,11 @@ impl Lead<'_> {
         moved: Option<(u32, Traffic)>,
     ) -> Result<Led, HostError> {
         let have = locked(&lines.journal).received()?;
-        let model = &over.model;
+        // Peers have models of their own, and that of an observed walk is for its observer alone.
+        let model = match self.job.kind() {
+            RemoteKind::Sums | RemoteKind::Star => &over.model[..],
+            _ => "",
+        };
         let without = std::thread::scope(|scope| {
             let left = (0..company.job().parties())
                 .filter(|party| !have.contains(party) && lines.stays(*party));

@@ -8,6 +8,7 @@
 //! * [`RunJournal`]: what a member remembers; **nothing is sent before the state that remembers it is on
 //!   the disk**.
 //! * [`Lead`] and [`RemoteParty`]: the two roles.
+//! * [`peers`]: nodes that speak with one another, through a lead that cannot read it.
 //!
 //! The one function that a reviewer of a party reads is `Serving::answer` in `serving.rs`. Proof:
 //! proofs/network.md.
@@ -32,6 +33,8 @@ mod node;
 mod options;
 mod paid;
 mod party;
+#[doc(hidden)] // for tests of what a relay may do
+pub mod peers;
 mod roster;
 mod seat;
 mod serving;

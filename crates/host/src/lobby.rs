@@ -21,6 +21,7 @@ use crate::leaving::PARTIES;
 use crate::links::{Link, LinkError};
 use crate::message::{HostMessage, LONGEST_LOBBY, Rejection};
 use crate::options::{HostOptions, Notice};
+use crate::peers::seal::RelaySecret;
 
 /// How long one answer in the lobby may take: a party calibrates its noise meanwhile.
 const LOBBY_TIME: Duration = Duration::from_secs(120);
@@ -31,6 +32,10 @@ const AGAIN_TIME: Duration = Duration::from_secs(20);
 /// The child of the lead's key that sums are closed for, and the one that noise comes from.
 const SEALS: u64 = 1;
 const NOISE: u64 = 2;
+
+/// Those of its relay key, and of its own node.
+const RELAY: u64 = 3;
+const NODE: u64 = 4;
 
 /// A run that all have signed, as the lead keeps it.
 #[derive(Clone, Serialize, Deserialize)]
@@ -60,6 +65,16 @@ impl Begun {
     /// Whom the parties close their sums for.
     pub fn aggregator(&self) -> SumAggregator {
         SumAggregator::new(&self.key().child(SEALS), &self.run)
+    }
+
+    /// By which the lead opens what peers say to its own seat.
+    pub fn relay_secret(&self) -> RelaySecret {
+        RelaySecret::new(&self.key().child(RELAY).expose().0)
+    }
+
+    /// The key of the lead's own node.
+    pub fn node_key(&self) -> NoiseKey {
+        self.key().child(NODE)
     }
 
     /// What the noise of the run comes from: the same after a crash.

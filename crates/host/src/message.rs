@@ -4,6 +4,7 @@ use reticent_noise::Digest;
 use serde::{Deserialize, Serialize};
 
 use crate::agreement::{Nonce, RunTerms};
+use crate::peers::frame::{PeerMail, PeerPost, SignedRelayKey};
 
 /// The version of what is here: 2 since rolls say who is in.
 pub const VERSION: u16 = 2;
@@ -68,6 +69,12 @@ pub enum HostMessage {
     Over(String),
     /// No.
     Refused(Rejection),
+    /// Peer: carry this, and say what was said to me.
+    Post(PeerPost),
+    /// Lead: the keys by which peers close what they say, those of the parties and then the lead's.
+    Keys(Vec<SignedRelayKey>),
+    /// Lead: this was said to you.
+    Mail(PeerMail),
 }
 
 impl HostMessage {

@@ -2,6 +2,7 @@
 //! with the party's own noise, or sums behind masks.
 
 use reticent::accountant::View;
+use reticent::simulate::RemoteKind;
 use reticent_noise::NoiseKey;
 use reticent_oracle::EntrustKey;
 use reticent_runtime::{
@@ -10,6 +11,7 @@ use reticent_runtime::{
 };
 
 use crate::error::HostError;
+use crate::peers::seat::PeerSeat;
 use crate::seat::Seat;
 use crate::serving::JoinedRun;
 
@@ -25,11 +27,17 @@ pub(crate) enum PartyNode {
     Noisy(Box<NoisyParty>),
     /// Of whose answers the lead sees the sum of all.
     Masked(Box<MaskedParty>),
+    /// Who speaks with other parties, through a lead that cannot read it.
+    Peer(Box<PeerSeat>),
 }
 
 impl PartyNode {
     /// The node of a run that was joined, and its greeting.
     pub fn new(seat: &mut Seat<'_>, joined: &JoinedRun) -> Result<(Self, Envelope), HostError> {
+        if seat.party.job.kind() != RemoteKind::Sums {
+            let (peer, said) = PeerSeat::new(seat, joined)?;
+            return Ok((PartyNode::Peer(Box::new(peer)), said));
+        }
         let wrong = |what: &str| HostError::disagreed("the journal", what);
         let table = seat.table.take().ok_or_else(|| wrong("its table was taken"))?;
         let (job, number) = (seat.company.job(), PartyId(seat.place()));
@@ -73,6 +81,7 @@ impl PartyNode {
             PartyNode::Entrusted(node) => node.on_message(envelope),
             PartyNode::Noisy(node) => node.on_message(envelope),
             PartyNode::Masked(node) => node.on_message(envelope, keys),
+            PartyNode::Peer(_) => Err(Rejected::Unexpected),
         }
     }
 
@@ -81,6 +90,7 @@ impl PartyNode {
             PartyNode::Entrusted(node) => node.snapshot(),
             PartyNode::Noisy(node) => node.snapshot(),
             PartyNode::Masked(node) => node.snapshot(),
+            PartyNode::Peer(peer) => peer.node().map_or(Ok(Vec::new()), |node| node.snapshot()),
         }
     }
 
@@ -89,15 +99,25 @@ impl PartyNode {
             PartyNode::Entrusted(node) => node.restore(snapshot),
             PartyNode::Noisy(node) => node.restore(snapshot),
             PartyNode::Masked(node) => node.restore(snapshot),
+            PartyNode::Peer(peer) => peer.restore(snapshot),
         }
     }
 
-    /// The last request that was answered; 0 for none.
+    /// The seat of a peer; `None` where the lead asks for sums.
+    pub fn as_peer(&self) -> Option<&PeerSeat> {
+        match self {
+            PartyNode::Peer(peer) => Some(peer),
+            _ => None,
+        }
+    }
+
+    /// The last request that was answered, or how often something was said; 0 for none.
     pub fn answered(&self) -> u32 {
         match self {
             PartyNode::Entrusted(node) => node.answered(),
             PartyNode::Noisy(node) => node.answered(),
             PartyNode::Masked(node) => node.answered(),
+            PartyNode::Peer(peer) => u32::try_from(peer.said()).unwrap_or(u32::MAX),
         }
     }
 
@@ -107,6 +127,7 @@ impl PartyNode {
             PartyNode::Entrusted(_) => None,
             PartyNode::Noisy(node) => Some(node.report()),
             PartyNode::Masked(node) => Some(node.report()),
+            PartyNode::Peer(peer) => Some(peer.node()?.party()?.report()),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use reticent::accountant::Ledger;
 use reticent::internal::Payable;
+use reticent::simulate::RemoteKind;
 use reticent::{Error, Run};
 use reticent_budget::{JobStatus, Relation, Store};
 use reticent_payment::{Bill, Paid, PaymentError, pay};
@@ -25,6 +26,10 @@ pub struct JoinBudget<'a> {
     /// How the table goes together with those that the budget knows.
     pub relation: Relation,
 }
+
+/// Who a user is, as a budget has it, where a party is one person with all of its records: no column
+/// says it, and jobs that have one do not go together with it.
+const WHOLE_PARTY: &str = "(the whole party is one person)";
 
 /// What came of it, and the job of the budget that paid.
 #[derive(Debug)]
@@ -76,7 +81,10 @@ impl RemoteParty<'_> {
             _ => looks.would_fit(plan, asked).map(drop).map_err(HostError::from),
         };
         let label = format!("{} on a network", self.job.algorithm());
-        let bill = Bill { label: &label, asked, user: None, relation: budget.relation };
+        // Among nodes the number of units is told where records are protected, and nowhere else.
+        let whole = self.job.kind() != RemoteKind::Sums && !self.job.tells_units();
+        let user = whole.then_some(WHOLE_PARTY);
+        let bill = Bill { label: &label, asked, user, relation: budget.relation };
         let said: RefCell<Option<HostError>> = RefCell::new(None);
         let open = |run: &mut Run<'_>| {
             let agreed = self.seat(journal, run).and_then(|seat| seat.agree(&fits));

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use reticent::accountant::Ledger;
-use reticent::{Model, PublicKey};
+use reticent::{Document, Model, PublicKey};
 use reticent_core::hex;
 use reticent_noise::Digest;
 use reticent_runtime::{Rejected, SERVER, wire};
@@ -37,12 +37,12 @@ pub(crate) struct JoinedRun {
 
 /// A party in a run.
 pub(crate) struct Serving<'a> {
-    seat: Seat<'a>,
-    joined: JoinedRun,
+    pub seat: Seat<'a>,
+    pub joined: JoinedRun,
     plan: Ledger,
-    node: PartyNode,
+    pub node: PartyNode,
     greeting: Vec<u8>,
-    limit: usize,
+    pub limit: usize,
 }
 
 impl<'a> Serving<'a> {
@@ -56,7 +56,7 @@ impl<'a> Serving<'a> {
         }
         seat.heard = Instant::now();
         seat.gather(&joined.signed.terms.seats)?;
-        let plan = seat.company.job().plan(&joined.signed.terms.units)?;
+        let plan = seat.company.job().plan_of(seat.place(), &joined.signed.terms.units)?;
         Serving::new(seat, joined, plan).map(Ok)
     }
 
@@ -110,11 +110,14 @@ impl<'a> Serving<'a> {
         }
     }
 
-    fn greet(&self, link: &mut dyn Link) -> Result<(), HostError> {
+    pub fn greet(&self, link: &mut dyn Link) -> Result<(), HostError> {
         self.seat.say(link, &HostMessage::Envelope(self.greeting.clone()))
     }
 
     fn listen(&mut self, mut link: Box<dyn Link>) -> Result<Joined, HostError> {
+        if self.node.as_peer().is_some() {
+            return self.listen_as_peer(link);
+        }
         let lead = self.seat.party.roster.lead_name();
         loop {
             match self.seat.hear(&mut *link, self.limit, IDLE)? {
@@ -142,10 +145,11 @@ impl<'a> Serving<'a> {
     }
 
     /// The run is over for this party, whoever asks again.
-    fn end(&mut self, why: String) -> HostError {
+    pub fn end(&mut self, why: String) -> HostError {
         let kept = self.seat.journal.commit(|change| {
             change.set("ended", &why)?;
             change.forget("joined")?;
+            change.forget_mail()?;
             change.forget("node")
         });
         self.seat.journal.wipe();
@@ -232,12 +236,13 @@ impl<'a> Serving<'a> {
 
     /// The model, if its certificate is the lead's and counts just what was planned.
     fn check_model(&self, text: &str) -> Result<Model, String> {
-        let model = Model::from_json(text).map_err(|error| error.to_string())?;
+        // Read once: a wide model is most of the memory of a party.
+        let document = Document::parse(text).map_err(|error| error.to_string())?;
         let lead = PublicKey::from_bytes(&self.seat.party.roster.lead_key());
-        let checked = model.verify(lead.as_ref()).map_err(|error| error.to_string())?;
-        if let Some(why) = checked.summary() {
+        if let Some(why) = document.verify(lead.as_ref()).summary() {
             return Err(why);
         }
+        let model = document.into_model().ok_or("it is a certificate without its model")?;
         let certificate = model.certificate();
         if certificate.signature.is_none() {
             return Err("nobody has signed its certificate".to_owned());

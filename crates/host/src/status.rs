@@ -80,6 +80,7 @@ pub fn forfeit(journal: &mut RunJournal) -> Result<RunStatus, HostError> {
         ["signed", "joined", "node", "begun"]
             .into_iter()
             .try_for_each(|name| change.forget(name))?;
+        change.forget_mail()?;
         change.forget_answers()
     })?;
     journal.wipe();

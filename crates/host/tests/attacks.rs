@@ -329,9 +329,15 @@ fn what_is_not_run_on_a_network_is_refused_by_name() {
         world.write_run("other.toml", job);
         reticent_host::RunFile::read(&world.at("other.toml")).unwrap_err().to_string()
     };
-    for algorithm in ["federated", "walk", "r-admm", "dp-admm"] {
+    for (algorithm, said) in [
+        ("admm-network", "`reticent simulate` runs this one"),
+        ("federated", "use auto for this trust"),
+        ("dp-admm", "local only"),
+        ("r-admm", "local only"),
+        ("walk", "network, local only"),
+    ] {
         let why = refused(&format!("algorithm = \"{algorithm}\"\n{budget}"));
-        assert!(why.contains("`reticent simulate` runs this one"), "{why}");
+        assert!(why.contains(said), "{why}");
     }
     assert!(refused(&format!("{AUTO}seed = 3\n")).contains("seed"));
     assert!(refused(&format!("{AUTO}data = \"x.csv\"\n")).contains("party file"));
@@ -343,7 +349,7 @@ fn what_is_not_run_on_a_network_is_refused_by_name() {
     };
     let network = "[network]\nroster = \"roster.toml\"\n";
     let why = refused_text(&format!("schema = \"schema.toml\"\n{AUTO}{network}"));
-    assert!(why.contains("what the lead is trusted with"), "{why}");
+    assert!(why.contains("who may see what"), "{why}");
     let why = refused_text(&format!(
         "schema = \"schema.toml\"\n{AUTO}[parties]\ntrust = \"network\"\n{network}"
     ));

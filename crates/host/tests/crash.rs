@@ -41,6 +41,10 @@ fn child() {
             let dialer = world.tls_dialer(&role);
             let dialer = Tapped { dialer, file: world.at(&format!("{role}.wire")) };
             let done = world.join_paid(party, options, &dialer, paid);
+            if let Ok(own) = &done {
+                let text = own.joined.model.to_json().unwrap();
+                std::fs::write(world.at(&format!("{role}.model")), text).unwrap();
+            }
             std::fs::write(world.at(&format!("{role}.end")), said(done.map(drop))).unwrap();
         }
         None => {
@@ -70,9 +74,9 @@ fn ends() -> Option<Arc<dyn Fn(Moment) + Send + Sync>> {
     }))
 }
 
-struct Members<'w> {
-    world: &'w World,
-    children: Vec<(String, Child)>,
+pub struct Members<'w> {
+    pub world: &'w World,
+    pub children: Vec<(String, Child)>,
 }
 
 impl Drop for Members<'_> {
@@ -85,7 +89,7 @@ impl Drop for Members<'_> {
 }
 
 impl Members<'_> {
-    fn start(&mut self, role: &str, ends: Option<(usize, u32)>) {
+    pub fn start(&mut self, role: &str, ends: Option<(usize, u32)>) {
         let _ = std::fs::remove_file(self.world.at(&format!("{role}.end")));
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "crash::child", "--nocapture"]).env(ROLE, role);
@@ -97,7 +101,7 @@ impl Members<'_> {
     }
 
     /// Waits until the process of a role is over; whether it came to its end by itself.
-    fn wait(&mut self, role: &str) -> bool {
+    pub fn wait(&mut self, role: &str) -> bool {
         let until = Instant::now() + Duration::from_secs(120);
         let (_, child) = self.children.iter_mut().rev().find(|(own, _)| own == role).unwrap();
         while Instant::now() < until {
@@ -109,7 +113,7 @@ impl Members<'_> {
         panic!("{role} does not end");
     }
 
-    fn end(&self, role: &str) -> String {
+    pub fn end(&self, role: &str) -> String {
         std::fs::read_to_string(self.world.at(&format!("{role}.end"))).unwrap()
     }
 }

@@ -13,6 +13,8 @@ mod hostile;
 mod links;
 mod noisy;
 mod payment;
+mod peers;
+mod relays;
 mod strikes;
 #[cfg(unix)]
 mod rough;

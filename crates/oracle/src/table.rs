@@ -113,6 +113,17 @@ impl PrivateTable {
         Some(Arc::unwrap_or_clone(self.table).split_by_user()?.into_iter().map(part).collect())
     }
 
+    /// The same records as those of one person: of a party that is protected as a whole. `None` where
+    /// it says whose each row is, and may have several.
+    pub fn of_one_person(self) -> Option<PrivateTable> {
+        if self.has_owners() {
+            return None;
+        }
+        let mut table = Arc::unwrap_or_clone(self.table);
+        table.users = Some(vec![0; table.len()]);
+        Some(PrivateTable { table: Arc::new(table), ..self })
+    }
+
     /// Tables for `parties` parties, dealt by the place of a record, a public rule and a public seed:
     /// a record that is replaced stays with its party. For simulations: in a real run every party
     /// loads its own.

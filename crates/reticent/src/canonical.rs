@@ -8,6 +8,7 @@
 use std::fmt;
 
 use reticent_core::hex;
+use serde::Serialize;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use sha2::{Digest as _, Sha256};
@@ -19,7 +20,7 @@ const FUNCTION: &str = "sha256:";
 const EXACT: u64 = 1 << 53;
 
 /// `sha256:` and the hash of the canonical bytes of `value`, in lower-case hexadecimal digits.
-pub(crate) fn digest(value: &Value) -> Result<String, serde_json::Error> {
+pub(crate) fn digest(value: &impl Serialize) -> Result<String, serde_json::Error> {
     let bytes = serde_json_canonicalizer::to_vec(value)?;
     Ok(format!("{FUNCTION}{}", hex(&Sha256::digest(bytes))))
 }

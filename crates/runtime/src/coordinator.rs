@@ -223,6 +223,10 @@ impl<E: Exchange> Node for Coordinator<E> {
         self.exchange.trajectory()
     }
 
+    fn progress(&self) -> Option<(u32, u32)> {
+        Some((self.round.number.saturating_sub(1), self.exchange.rounds()))
+    }
+
     fn model(&self) -> Option<NodeEstimate> {
         Some(NodeEstimate { steps: self.round.number, parameter: self.exchange.model() })
     }

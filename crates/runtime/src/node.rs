@@ -34,6 +34,12 @@ pub trait Node: Send {
         Ok(Vec::new())
     }
 
+    /// How many steps of the run are over, of how many, as far as this node can tell; `None` for one
+    /// that only answers. When all are, it says nothing more but what it is asked for again.
+    fn progress(&self) -> Option<(u32, u32)> {
+        None
+    }
+
     /// All that it must know to go on after a crash, but for the data. It is not released to
     /// anybody; of a party it holds what that party keeps itself.
     fn snapshot(&self) -> Result<Vec<u8>, RunError>;

@@ -136,6 +136,22 @@ impl Agreement {
         Ok(plan)
     }
 
+    /// From here on it is the agreement on this run: what was calibrated is the same in every one.
+    pub fn begin(&mut self, run: Digest) {
+        self.run = run;
+    }
+
+    /// All that a party's gate will be held to: what it pays for before its node is made.
+    pub fn planned(&mut self, party: PartyId) -> Result<Ledger, RunError> {
+        let plan = self.calibrated(party)?.1.clone();
+        match &self.price {
+            NoisePrice::Within(budget, smaller) if smaller.contains_key(&party.0) => {
+                front(&plan, PartyBudget { epsilon: smaller[&party.0], ..*budget })
+            }
+            _ => Ok(plan),
+        }
+    }
+
     /// The calibrated noise multiplier of a party.
     pub fn noise(&mut self, party: PartyId) -> Result<f64, RunError> {
         Ok(self.calibrated(party)?.0)
@@ -178,13 +194,7 @@ impl Agreement {
             let why = "the description of the run says otherwise of this party: it must be right";
             return Err(Refused::new("records", count, why).into());
         }
-        let (noise, plan) = self.calibrated(id)?.clone();
-        let plan = match &self.price {
-            NoisePrice::Within(budget, smaller) if smaller.contains_key(&id.0) => {
-                front(&plan, PartyBudget { epsilon: smaller[&id.0], ..*budget })?
-            }
-            _ => plan,
-        };
+        let (noise, plan) = (self.calibrated(id)?.0, self.planned(id)?);
         let party = Party::new(id, gate, plan, self.protocol.books_terms(self.terms(id)))?;
         let start =
             Start { run: &self.run, key: beside, noise, aggregator: self.aggregator.as_ref() };
@@ -200,6 +210,11 @@ impl Agreement {
     /// The calibrated noise multiplier of every party.
     pub(crate) fn all_noise(&mut self) -> Result<Vec<f64>, RunError> {
         (0..self.parties()).map(|party| self.noise(PartyId(party))).collect()
+    }
+
+    /// The terms of the books that count for a party.
+    pub fn books_terms(&self, party: PartyId) -> Terms {
+        self.protocol.books_terms(self.terms(party))
     }
 
     fn terms(&self, party: PartyId) -> Terms {

@@ -39,6 +39,10 @@ const SILENCE: Duration = Duration::from_secs(15);
 /// How long the last bytes of a link may take to arrive after the link was dropped.
 const LINGER: Duration = Duration::from_secs(3);
 
+/// How long a way is taken to be before it is known: whoever hears nothing tries again after three times
+/// as long. A party that is earlier than the lead would else wait for a second (RFC 9002, section 6.2).
+const FIRST_TRY: Duration = Duration::from_millis(50);
+
 /// How much of a stream may be on its way: memory that a peer can take.
 const WINDOW: u32 = 1 << 20;
 
@@ -125,6 +129,7 @@ fn transport() -> Result<Arc<TransportConfig>, LinkError> {
         .receive_window(VarInt::from_u32(WINDOW))
         .send_window(u64::from(WINDOW))
         .datagram_receive_buffer_size(None)
+        .initial_rtt(FIRST_TRY)
         .max_idle_timeout(Some(SILENCE.try_into().map_err(failed)?))
         .keep_alive_interval(Some(SILENCE / 5));
     Ok(Arc::new(transport))

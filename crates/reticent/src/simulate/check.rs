@@ -297,15 +297,18 @@ impl SimulationJob {
     fn try_out(&self) -> Result<(), Error> {
         self.has_parties()?;
         match self.split {
-            Some(parties) => {
-                let records = vec![MANY; parties as usize];
-                let topology = self.topology(parties)?;
-                let public = self.objective.public(parties.into(), 0.0);
-                (self.entry.build)(&self.recipe(&public, &records, &topology))?;
-                Ok(())
-            }
+            Some(parties) => self.try_between(parties),
             None => Ok(self.settings.only(self.entry.name, self.entry.takes)?),
         }
+    }
+
+    /// The same for so many parties.
+    pub(super) fn try_between(&self, parties: u32) -> Result<(), Error> {
+        let records = vec![MANY; parties as usize];
+        let topology = self.topology(parties)?;
+        let public = self.objective.public(parties.into(), 0.0);
+        (self.entry.build)(&self.recipe(&public, &records, &topology))?;
+        Ok(())
     }
 
     /// Refuses a run between nobody, or between too many.

@@ -9,6 +9,7 @@ mod held;
 mod nodes;
 mod noisy;
 mod remote;
+mod remote_peers;
 mod remote_sums;
 mod run;
 mod seating;
@@ -23,7 +24,8 @@ pub use check::SimulationJob;
 pub use nodes::NodeModels;
 #[doc(hidden)]
 pub use noisy::CalibratedSums;
-pub use remote::{RemoteJob, RemoteRun};
+pub use remote::{MOST_TOGETHER, RemoteJob, RemoteRun};
+pub use remote_peers::RemoteKind;
 pub use remote_sums::RemoteSums;
 pub use reticent_oracle::Skew;
 pub use reticent_runtime::{Failures, Traffic};

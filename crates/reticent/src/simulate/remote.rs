@@ -10,13 +10,14 @@ use std::sync::{Arc, Mutex};
 use reticent_accountant::{Adjacency, Ledger, Unit};
 use reticent_noise::{Hasher, NoiseKey};
 use reticent_oracle::{
-    Digest, Entropy, EntrustKey, EntrustedTable, HeldRows, PrivateTable, Refusal,
+    Digest, Entropy, EntrustKey, EntrustedTable, HeldRows, PrivacyModel, PrivateTable, Refusal,
 };
-use reticent_runtime::{Failures, Traffic};
+use reticent_runtime::{Agreement, Failures, Traffic};
 
 use super::check::{SimulationJob, find};
 use super::held::{held_by, is_held};
 use super::noisy::CalibratedSums;
+use super::remote_peers::{RemoteKind, kind_of};
 use super::run::Simulated;
 use super::simulation::Simulation;
 use super::spec::{Parties, SimulationSpec, text};
@@ -28,6 +29,9 @@ use crate::source::Source;
 use crate::stage::Run;
 use crate::training::Fitted;
 
+/// So many messages between nodes travel together at most.
+pub const MOST_TOGETHER: usize = 16;
+
 /// A checked run between this many parties, without a table.
 #[derive(Debug)]
 pub struct RemoteJob {
@@ -37,6 +41,8 @@ pub struct RemoteJob {
     parties: u32,
     /// What was calibrated for so many units.
     pub(super) kept: Mutex<Option<(u64, Arc<CalibratedSums>)>>,
+    /// What was agreed on for parties of these units.
+    pub(super) agreement: Mutex<Option<(Vec<Option<u64>>, Agreement)>>,
 }
 
 /// The lead's run, before anything was asked.
@@ -59,31 +65,42 @@ impl SimulationSpec {
         let mut spec = self.clone();
         spec.job.algorithm.get_or_insert_with(|| BEST.to_owned());
         let own = Simulation { split: Some(parties), digest: Some(digest), ..spec.simulation()? };
+        let is_held = is_held(own.entry());
         if own.problem.schema().user().is_some() && own.guarantee.unit != Some(Unit::Record) {
             let why = "a person may have records with several parties, and nobody could count them as one; say `unit = \
                        \"record\"`, and protect records";
             return Err(Error::value("unit", Unit::User, why));
         }
+        let own = match own.guarantee.unit {
+            // Each party is one person, with a table of its own.
+            Some(Unit::User) if !is_held => Simulation { split: None, owners: true, ..own },
+            _ => own,
+        };
         let job = own.check()?;
-        if job.held.is_none() && job.noisy.is_none() || job.budget.is_none() {
+        if is_held && job.held.is_none() && job.noisy.is_none() || job.budget.is_none() {
             return Err(Error::value("noise", 0, "a run on a network has noise and a budget"));
+        }
+        if !is_held {
+            job.check_nodes(parties)?;
         }
         if let Some(noisy) = &job.noisy {
             noisy.check_signed(parties)?;
         }
-        Ok(RemoteJob { job, spec: self.clone(), digest, parties, kept: Mutex::new(None) })
+        let (kept, agreement) = (Mutex::new(None), Mutex::new(None));
+        Ok(RemoteJob { job, spec: self.clone(), digest, parties, kept, agreement })
     }
 
     /// Refuses what is for a run in one process, and what no network runs yet.
     fn on_a_network(&self) -> Result<(), Error> {
         let entry = find(self.job.algorithm.as_deref().unwrap_or(BEST))?;
-        if !is_held(entry) {
-            let why = "on a network the algorithms of one table run: auto, dp-sgd, ssadmm, mpadmm, sadmm, vradmm and dp-cd; `reticent simulate` runs this one in one process";
+        if kind_of(entry).is_none() {
+            let why = "on a network the algorithms of one table run (auto, dp-sgd, ssadmm, mpadmm, sadmm, vradmm, dp-cd), those of \
+                       peers (walk, r-admm, mr-admm, dvp, m-admm), and federated, dp-admm and dp-admm-exact; `reticent simulate` runs this one in one process";
             return Err(Error::value("algorithm", entry.name, why));
         }
         if self.parties.trust.is_none() {
-            let why = "everybody must agree on what the lead is trusted with; say `trust = local`, `secure-aggregation` or \
-                       `central` in [parties]";
+            let why = "everybody must agree on who may see what; say `trust = local`, `secure-aggregation` or `central` in \
+                       [parties], or `network` for the walk";
             return Err(Error::value("trust", "none", why));
         }
         let Parties { split, users_from, skew, seed, .. } = &self.parties;
@@ -91,7 +108,8 @@ impl SimulationSpec {
             ("split", split.map(|split| split.to_string())),
             ("users_from", users_from.clone()),
             ("skew", skew.clone()),
-            ("seed", seed.map(|seed| seed.to_string())),
+            // Of a graph that is drawn it is public, and everybody's.
+            ("seed", seed.filter(|_| !entry.along_graph).map(|seed| seed.to_string())),
         ];
         if let Some((name, Some(given))) = dealt.into_iter().find(|(_, given)| given.is_some()) {
             let why = "the parties of a network are those of the roster, each with its own table; leave it out";
@@ -119,7 +137,12 @@ impl SimulationSpec {
     fn resolved(&self) -> Result<Digest, Error> {
         let mut hasher = Hasher::new("reticent network job");
         hasher.field(text(&self.job.without_paths())?.as_bytes());
-        hasher.field(toml::to_string(&self.parties).map_err(Error::spec_form)?.as_bytes());
+        let mut parties = self.parties.clone();
+        // What is in the file is hashed below; where it lies is each member's own.
+        if let Some(graph) = parties.topology.as_mut().filter(|graph| graph.starts_with("file:")) {
+            "file:".clone_into(graph);
+        }
+        hasher.field(toml::to_string(&parties).map_err(Error::spec_form)?.as_bytes());
         let files = self.described_in();
         hasher.number(files.len() as u64);
         for file in files {
@@ -148,6 +171,10 @@ impl RemoteJob {
     /// # Errors
     /// If so many cannot run it, or a file of the job has changed since.
     pub fn among(&self, parties: u32) -> Result<Self, Error> {
+        if self.kind() != RemoteKind::Sums {
+            let why = "only a run of sums begins without some of its parties; leave `least` out";
+            return Err(Error::value("algorithm", self.algorithm(), why));
+        }
         let mut job = self.spec.remote(parties)?;
         if let Some(noisy) = &mut job.job.noisy {
             noisy.whole = Some(self.parties);
@@ -175,6 +202,9 @@ impl RemoteJob {
 
     /// No message of a round is longer, whatever the units of a party.
     pub fn longest(&self, units: u64) -> usize {
+        if self.kind() != RemoteKind::Sums {
+            return MOST_TOGETHER * self.longest_between() + (1 << 16);
+        }
         let width = self.job.objective.schema.width() as u64 + 1;
         let outputs = self.job.objective.loss.outputs() as u64;
         let numbers = (width * width).max(width * outputs * 2).max(1 << 14);
@@ -209,7 +239,8 @@ impl RemoteJob {
 
     /// Whether the number of a party's records is public, and so part of what all agree on.
     pub fn tells_units(&self) -> bool {
-        self.job.opening.adjacency == Adjacency::ReplaceOne
+        let PrivacyModel { unit, adjacency, .. } = self.job.opening;
+        (unit, adjacency) == (Unit::Record, Adjacency::ReplaceOne)
     }
 
     /// What the books of every party will have, from the public numbers alone: `units` of each

@@ -16,6 +16,7 @@ use reticent_runtime::{PartyId, PartyReport, Traffic};
 
 use super::noisy::{CalibratedSums, NoisyJob, plan_is_sampled};
 use super::remote::RemoteJob;
+use super::remote_peers::RemoteKind;
 use super::run::{CheckpointOptions, Simulated};
 use super::{NodeModels, PartyBooks};
 use crate::certificate::Certificate;
@@ -25,7 +26,7 @@ use crate::procedure::Hearers;
 use crate::stage::{Run, Stage};
 
 /// What a party's guarantee takes as given on a network, beside what it does in one process.
-const ON_A_NETWORK: &str = "no party's journal is put back from an older copy while its run is on: a party that has forgotten an answer \
+pub(super) const ON_A_NETWORK: &str = "no party's journal is put back from an older copy while its run is on: a party that has forgotten an answer \
      could be asked for another one in its round";
 
 /// The same where parties draw samples.
@@ -121,6 +122,9 @@ impl RemoteJob {
         seed: u64,
         mut run: Run<'_>,
     ) -> Result<Simulated, Error> {
+        if self.kind() != RemoteKind::Sums {
+            return self.nodes_in_one_process(tables, seed);
+        }
         let key = NoiseKey::seeded(seed);
         let keep = (CheckpointOptions::default(), None);
         let ready = self.job.open_noisy(self.noisy()?, (tables, &key), keep, (&mut run, false))?;

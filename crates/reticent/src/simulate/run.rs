@@ -419,6 +419,34 @@ impl SimulationJob {
         self.settings.loss_weight.unwrap_or(1.0)
     }
 
+    /// What is made of the public description of a run between parties of so many records.
+    pub(super) fn with_setup<T>(
+        &self,
+        records: &[u64],
+        budgets: &BTreeMap<u32, f64>,
+        make: impl FnOnce(Setup<'_>) -> Result<T, RunError>,
+    ) -> Result<T, Error> {
+        let topology = self.topology(records.len() as u32)?;
+        let whole = whole_budget(self.budget, self.opening)?;
+        let public = self.objective.public(records.len() as u64, whole);
+        let setup = Setup {
+            entry: self.entry,
+            recipe: self.recipe(&public, records, &topology),
+            loss: self.objective.loss.clone(),
+            opening: self.opening,
+            price: match (self.noise, self.budget) {
+                (None, Some(budget)) => NoisePrice::Within(budget.into(), budgets.clone()),
+                (noise, _) => NoisePrice::Noise(noise.unwrap_or(0.0)),
+            },
+            job: self.digest,
+        };
+        let pure = self.budget.is_some_and(|budget| budget.delta() == 0.0);
+        make(setup).map_err(|why| match why {
+            RunError::Calibration(_) if pure => no_pure(self.entry.name),
+            why => Error::from(why),
+        })
+    }
+
     /// The run at its start, calibrated.
     fn prepare(
         &self,
@@ -433,25 +461,8 @@ impl SimulationJob {
         let count =
             |table: &PrivateTable| table.public_count(opening.unit, opening.adjacency).unwrap_or(1);
         let records: Vec<u64> = tables.iter().map(count).collect();
-        let topology = self.topology(records.len() as u32)?;
-        let whole = whole_budget(self.budget, opening)?;
-        let public = self.objective.public(records.len() as u64, whole);
-        let setup = Setup {
-            entry: self.entry,
-            recipe: self.recipe(&public, &records, &topology),
-            loss: self.objective.loss.clone(),
-            opening,
-            price: match (self.noise, self.budget) {
-                (None, Some(budget)) => NoisePrice::Within(budget.into(), budgets.clone()),
-                (noise, _) => NoisePrice::Noise(noise.unwrap_or(0.0)),
-            },
-            job: self.digest,
-        };
-        let pure = self.budget.is_some_and(|budget| budget.delta() == 0.0);
-        let run = runtime::prepare(setup, key, tables).map_err(|why| match why {
-            RunError::Calibration(_) if pure => no_pure(self.entry.name),
-            why => Error::from(why),
-        })?;
+        let run =
+            self.with_setup(&records, &budgets, |setup| runtime::prepare(setup, key, tables))?;
         let reports = run.reports();
         if !budgets.is_empty() && reports.iter().all(|own| own.ledger.total_events() == 0) {
             let most = budgets.values().copied().fold(0.0, f64::max);
@@ -479,7 +490,7 @@ impl SimulationJob {
     }
 
     /// The model and the books of a run that is at its end.
-    fn close(
+    pub(super) fn close(
         &self,
         run: runtime::SimulatedRun,
         unpaid: bool,

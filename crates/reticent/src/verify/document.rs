@@ -118,7 +118,8 @@ impl Document {
         self.model.as_ref()
     }
 
-    pub(crate) fn into_model(self) -> Option<Model> {
+    /// The model, not to be believed before [`Document::verify`]; `None` for a certificate alone.
+    pub fn into_model(self) -> Option<Model> {
         self.model
     }
 

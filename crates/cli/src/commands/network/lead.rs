@@ -1,5 +1,5 @@
-//! `reticent lead`: gathers the parties of a run, runs it on the sums that they say, and hands the model
-//! over.
+//! `reticent lead`: gathers the parties of a run, runs it on the sums that they say and hands the model
+//! over; or carries what peers say to one another.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub struct LeadArgs {
     #[arg(long, value_name = "FILE")]
     journal: PathBuf,
 
-    /// The folder that the model goes to
+    /// The folder that the model goes to, where the lead has one
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
 
@@ -83,15 +83,21 @@ impl LeadArgs {
     }
 
     fn answer(&self, led: Led) -> Result<Answer, CommandFailure> {
+        if led.model.is_empty() {
+            return Ok(carried(led));
+        }
         let of_lead = |error| CommandFailure::of("lead", error);
         let model = Model::from_json(&led.model).map_err(of_lead)?;
         let path = write_model("lead", &model, &self.out, &self.journal)?;
         let mut rows = certificate_rows(model.certificate());
         let mut object = Value::Object(certificate_fields(model.certificate()));
         if let Some((rounds, traffic)) = led.moved {
-            rows.push(vec!["rounds".to_owned(), rounds.to_string()]);
+            // A walk has none.
+            if rounds > 0 {
+                rows.push(vec!["rounds".to_owned(), rounds.to_string()]);
+                object["rounds"] = json!(rounds);
+            }
             rows.push(vec!["bytes moved".to_owned(), traffic.bytes.to_string()]);
-            object["rounds"] = json!(rounds);
             object["traffic"] = json!({ "messages": traffic.messages, "bytes": traffic.bytes });
         }
         object["model"] = json!(path);
@@ -113,4 +119,27 @@ impl LeadArgs {
         }
         Ok(Answer { text, object, remarks, ..Answer::default() })
     }
+}
+
+/// What is said of a run between peers in which the lead has no seat.
+fn carried(led: Led) -> Answer {
+    let mut object =
+        json!({ "run": led.run, "without": led.without, "rejections": led.rejections });
+    let mut rows = Vec::new();
+    if let Some((_, traffic)) = led.moved {
+        rows.push(vec!["bytes moved".to_owned(), traffic.bytes.to_string()]);
+        object["traffic"] = json!({ "messages": traffic.messages, "bytes": traffic.bytes });
+    }
+    let head = format!(
+        "Run {} is over. You have carried it; each party has a model and a certificate of its own, and you have none.",
+        &led.run[..16]
+    );
+    let text = format!("{}\n{}", wrapped(&head), columns(&rows, 2, 2));
+    let away = (!led.without.is_empty()).then(|| {
+        let names = led.without.join(", ");
+        format!(
+            "{names} did not hear that it is over: the same command says it again when they come."
+        )
+    });
+    Answer { text, object, remarks: away.into_iter().collect(), ..Answer::default() }
 }

@@ -21,9 +21,12 @@ pub(super) struct Peer {
     attempt: u16,
     state: PeerState,
     /// What neighbours said whose clocks are ahead: it is heard when the round that it belongs to
-    /// has begun here too. A crash loses it, as a line may.
+    /// has begun here too.
     early: BTreeMap<PartyId, Envelope>,
 }
+
+/// What a peer must not forget.
+type PeerSnapshot = (EndpointState, u16, PeerState);
 
 impl Peer {
     pub fn new(endpoint: Endpoint, rule: StepRule, noise: f64, state: PeerState) -> Self {
@@ -103,15 +106,27 @@ impl Node for Peer {
         near.keys().map(|&from| PartyId(from)).filter(silent).collect()
     }
 
+    fn progress(&self) -> Option<(u32, u32)> {
+        Some((self.state.round.saturating_sub(1), self.rule.rounds()))
+    }
+
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
-        Ok(wire::pack(&(self.endpoint.save(), self.attempt, &self.state))?)
+        let kept = (self.endpoint.save(), self.attempt, &self.state);
+        Ok(match self.early.is_empty() {
+            // As it was before neighbours could be ahead.
+            true => wire::pack(&kept)?,
+            false => wire::pack(&(kept, self.early.values().collect::<Vec<_>>()))?,
+        })
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
-        let (endpoint, attempt, state): (EndpointState, u16, PeerState) = wire::unpack(snapshot)?;
+        let plain = wire::unpack::<PeerSnapshot>(snapshot).map(|kept| (kept, Vec::new()));
+        let ((endpoint, attempt, state), early): (PeerSnapshot, Vec<Envelope>) =
+            plain.or_else(|_| wire::unpack(snapshot))?;
         self.endpoint.load(endpoint)?;
         self.attempt = attempt.saturating_add(1);
         self.state = state;
+        self.early = early.into_iter().map(|envelope| (envelope.from, envelope)).collect();
         Ok(())
     }
 

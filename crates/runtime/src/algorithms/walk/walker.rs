@@ -215,6 +215,11 @@ impl Node for Walker {
         out.map(|out| PartyId(out.to)).collect()
     }
 
+    /// Its last visit.
+    fn progress(&self) -> Option<(u32, u32)> {
+        Some((self.visits.last, self.config.hops))
+    }
+
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
         Ok(match &self.seat {
             Seat::User(endpoint) => wire::pack(&(endpoint.save(), &self.visits))?,

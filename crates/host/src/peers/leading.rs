@@ -1,0 +1,180 @@
+//! The lead of a run of nodes: it carries what they say, and has a node of its own where a walk is
+//! observed or a server asks. It reads nothing but what is said to that node.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use reticent::simulate::RemoteKind;
+use reticent_noise::NoiseKey;
+use reticent_runtime::{SERVER, key_of, run_id, wire};
+
+use super::engine::{Deadlines, PeerEngine};
+use super::frame::{PeerMail, PeerPost, SignedRelayKey};
+use super::mailbox::Mailbox;
+use super::relay::{HOLD, PeerStand, Relay};
+use super::seal::RelaySeals;
+use super::seat::checked;
+use crate::carrier::{Lines, locked};
+use crate::company::Company;
+use crate::error::HostError;
+use crate::lead::Lead;
+use crate::lobby::Begun;
+use crate::message::{HostMessage, Rejection};
+
+impl Lines {
+    /// One turn of a peer: what it hands over, and what is handed to it.
+    fn carry(&self, party: u32, relay: &Relay, keys: &[SignedRelayKey]) -> Result<(), HostError> {
+        self.converse(party, |link, _| {
+            let until = Instant::now() + self.patience();
+            loop {
+                let post = match self.hear(party, link, until)? {
+                    HostMessage::Post(post) => post,
+                    HostMessage::Refused(why) => return Err(self.refused(party, why)),
+                    // A greeting that was asked for twice.
+                    HostMessage::Envelope(_) => continue,
+                    _ => {
+                        self.reject(Rejection::Unexpected.name());
+                        continue;
+                    }
+                };
+                let PeerPost { frames, keyed, more, ended, settled } = post;
+                if !keyed {
+                    return self.say(link, &HostMessage::Keys(keys.to_vec()));
+                }
+                if let Err(name) = relay.put(party, frames, PeerStand { ended, settled }) {
+                    self.reject(name);
+                }
+                let hold = if more { Duration::ZERO } else { HOLD };
+                let mail = relay.take(party, hold);
+                // The next thing that is said to it is that the run is over.
+                if relay.is_over() {
+                    return Ok(());
+                }
+                return self.say(link, &HostMessage::Mail(mail));
+            }
+        })
+    }
+}
+
+impl Lead<'_> {
+    /// The keys of all, each signed by its owner, the lead's behind the others.
+    fn relay_keys(
+        &self,
+        (lines, company): (&Lines, &Company<'_>),
+        begun: &Begun,
+    ) -> Result<(RelaySeals, Vec<SignedRelayKey>), HostError> {
+        let mut keys = Vec::new();
+        for (party, greeting) in (0..).zip(self.greeted(lines, company, begun)?) {
+            let away = || lines.absent(self.roster.name(party));
+            let greeting = greeting.ok_or_else(away)?;
+            let key: Result<SignedRelayKey, _> = wire::unpack(&greeting);
+            keys.push(
+                key.map_err(|why| HostError::disagreed(self.roster.name(party), why.to_string()))?,
+            );
+        }
+        let (own, me) = (begun.relay_secret(), self.roster.parties());
+        keys.push(own.signed(self.identity, &begun.run, me));
+        checked((self.roster, &begun.run), &keys)?;
+        let none = || HostError::disagreed("a party", "its key is none");
+        let seals = RelaySeals::new(&own, &begun.run, me, &keys).ok_or_else(none)?;
+        Ok((seals, keys))
+    }
+
+    /// The lead's own node, where it has one: the observer of a walk, or a server.
+    fn own_engine(
+        &self,
+        lines: &Lines,
+        (begun, seals): (&Begun, RelaySeals),
+    ) -> Result<Option<PeerEngine>, HostError> {
+        if !self.job.has_lead_node() {
+            return Ok(None);
+        }
+        let (key, of) = match self.options.seed {
+            None => (begun.node_key(), begun.run),
+            Some(seed) => {
+                let whole = NoiseKey::seeded(seed);
+                (key_of(SERVER, &whole), run_id(self.job.digest(), &whole)?)
+            }
+        };
+        let node = self.job.lead_node(key, (&of, &begun.terms.units))?;
+        let node = node.ok_or_else(|| HostError::disagreed("the job", "the lead has no node"))?;
+        let (me, journal) = (self.roster.parties(), locked(&lines.journal));
+        let mailbox = Mailbox::new(seals, me, &journal)?;
+        let deadlines = match self.job.kind() {
+            RemoteKind::Star => Deadlines::Rounds,
+            _ => Deadlines::Once,
+        };
+        let limit = self.job.longest_between();
+        let mut engine = PeerEngine::new(node, (me, mailbox), deadlines, limit);
+        if let Some(snapshot) = journal.get::<Vec<u8>>("node")? {
+            engine.restore(&snapshot)?;
+        }
+        Ok(Some(engine))
+    }
+
+    /// Carries what peers say until all have ended; the model of the lead's own node, signed, or
+    /// nothing.
+    pub(crate) fn relay(
+        &self,
+        lines: &Arc<Lines>,
+        company: &Company<'_>,
+        begun: &Begun,
+    ) -> Result<String, HostError> {
+        let (seals, keys) = self.relay_keys((lines, company), begun)?;
+        let mut own = self.own_engine(lines, (begun, seals))?;
+        let parties = self.roster.parties();
+        let members = parties + u32::from(own.is_some());
+        let relay = Relay::new(members, self.job.kind() == RemoteKind::Graph);
+        let failure: Mutex<Option<HostError>> = Mutex::new(None);
+        let fail = |why: HostError| {
+            locked(&failure).get_or_insert(why);
+            relay.stop();
+        };
+        std::thread::scope(|scope| {
+            for party in 0..parties {
+                let (relay, keys, fail) = (&relay, &keys, &fail);
+                scope.spawn(move || {
+                    while !relay.is_over() {
+                        if let Err(why) = lines.carry(party, relay, keys) {
+                            fail(why);
+                        }
+                    }
+                });
+            }
+            if let Some(engine) = &mut own
+                && let Err(why) = self.attend(engine, lines, &relay)
+            {
+                fail(why);
+            }
+        });
+        if let Some(why) = failure.into_inner().unwrap_or_default() {
+            return Err(why);
+        }
+        let Some(engine) = own else { return Ok(String::new()) };
+        let none = || HostError::Ended("no token has come to the lead".to_owned());
+        let estimate = engine.node().model().ok_or_else(none)?;
+        let (units, seeded) = (&begun.terms.units, self.options.seed.is_some());
+        let mut model = self.job.observed_model(estimate, units, seeded)?;
+        model.sign(self.identity)?;
+        Ok(model.to_json()?)
+    }
+
+    /// The lead's own node, until the run is over.
+    fn attend(
+        &self,
+        engine: &mut PeerEngine,
+        lines: &Lines,
+        relay: &Relay,
+    ) -> Result<(), HostError> {
+        let me = self.roster.parties();
+        let mut came = PeerMail { frames: Vec::new(), closing: false };
+        while !relay.is_over() {
+            engine.turn(&came, &mut locked(&lines.journal), &self.options)?;
+            let PeerPost { frames, ended, settled, more, .. } = engine.post(&came)?;
+            // What is not for a member of the run is nowhere to be put.
+            let _ = relay.put(me, frames, PeerStand { ended, settled });
+            came = relay.take(me, if more { Duration::ZERO } else { HOLD });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,180 @@
+//! What the lead does for peers: it hands on what it cannot read. It keeps frames in memory, so many of
+//! each sender for each receiver; what it loses is said again by its sender.
+
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use reticent::simulate::MOST_TOGETHER;
+
+use super::frame::{PeerMail, RelayedFrame};
+use crate::carrier::locked;
+
+/// So many frames of one sender wait for one receiver; the next is lost.
+const MOST_WAITING: usize = 16;
+
+/// A peer that nobody says anything to is answered by then, so that it can say something again.
+pub(crate) const HOLD: Duration = Duration::from_millis(500);
+
+/// Where a member says that it stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PeerStand {
+    /// Its node knows that the run has come to its end.
+    pub ended: bool,
+    /// All that it has said was heard.
+    pub settled: bool,
+}
+
+#[derive(Debug)]
+struct RelayDesk {
+    /// For each member, by sender and number.
+    frames: Vec<BTreeMap<(u32, u64), RelayedFrame>>,
+    stands: Vec<PeerStand>,
+    /// Who was told that somebody has ended.
+    told: Vec<bool>,
+    over: bool,
+}
+
+/// Frames on their way.
+#[derive(Debug)]
+pub(crate) struct Relay {
+    waiting: Mutex<RelayDesk>,
+    came: Vec<Condvar>,
+    /// Whether every member ends by itself, or all when one has.
+    each: bool,
+}
+
+impl Relay {
+    pub fn new(members: u32, each: bool) -> Self {
+        let frames = (0..members).map(|_| BTreeMap::new()).collect();
+        let stands = vec![PeerStand::default(); members as usize];
+        let came = (0..members).map(|_| Condvar::new()).collect();
+        let told = vec![false; members as usize];
+        Relay { waiting: Mutex::new(RelayDesk { frames, stands, told, over: false }), came, each }
+    }
+
+    /// Takes what a member has handed over, and where it stands. Both at once: who has told another
+    /// that it was heard has said in the same breath whether it has something more to say.
+    pub fn put(
+        &self,
+        from: u32,
+        frames: Vec<RelayedFrame>,
+        stand: PeerStand,
+    ) -> Result<(), &'static str> {
+        let mut lost = Ok(());
+        let mut waiting = locked(&self.waiting);
+        for frame in frames {
+            let to = frame.to as usize;
+            if frame.from != from {
+                lost = Err("another's name");
+                continue;
+            }
+            let Some(queue) = waiting.frames.get_mut(to).filter(|_| frame.to != from) else {
+                lost = Err("not addressed here");
+                continue;
+            };
+            let key = (from, frame.number);
+            let own = queue.range((from, 0)..=(from, u64::MAX)).count();
+            if own >= MOST_WAITING && !queue.contains_key(&key) {
+                continue;
+            }
+            queue.insert(key, frame);
+            self.came[to].notify_one();
+        }
+        waiting.stands[from as usize] = stand;
+        waiting.over |= self.are_done(&waiting.stands);
+        if waiting.over || self.is_closing(&waiting.stands) {
+            self.came.iter().for_each(Condvar::notify_all);
+        }
+        lost
+    }
+
+    fn are_done(&self, stands: &[PeerStand]) -> bool {
+        let ended = match self.each {
+            true => stands.iter().all(|stand| stand.ended),
+            false => stands.iter().any(|stand| stand.ended),
+        };
+        ended && stands.iter().all(|stand| stand.settled)
+    }
+
+    fn is_closing(&self, stands: &[PeerStand]) -> bool {
+        !self.each && stands.iter().any(|stand| stand.ended)
+    }
+
+    /// What waits for a member, when there is something or the time is up.
+    pub fn take(&self, to: u32, hold: Duration) -> PeerMail {
+        let until = Instant::now() + hold;
+        let mut waiting = locked(&self.waiting);
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let closing = self.is_closing(&waiting.stands);
+            let news = closing && !waiting.told[to as usize];
+            let over = waiting.over || left.is_zero();
+            let queue = &mut waiting.frames[to as usize];
+            if !queue.is_empty() || news || over {
+                let rest = match queue.keys().nth(MOST_TOGETHER).copied() {
+                    Some(key) => queue.split_off(&key),
+                    None => BTreeMap::new(),
+                };
+                let frames = std::mem::replace(queue, rest).into_values().collect();
+                waiting.told[to as usize] = closing;
+                return PeerMail { frames, closing };
+            }
+            let woken = self.came[to as usize].wait_timeout(waiting, left);
+            waiting = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Nobody is waited for any more.
+    pub fn stop(&self) {
+        locked(&self.waiting).over = true;
+        self.came.iter().for_each(Condvar::notify_all);
+    }
+
+    /// Whether the run is over, or has been stopped.
+    pub fn is_over(&self) -> bool {
+        locked(&self.waiting).over
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(from: u32, to: u32, number: u64) -> RelayedFrame {
+        RelayedFrame { from, to, number, sealed: vec![number as u8] }
+    }
+
+    #[test]
+    fn frames_wait_for_their_receiver_once_and_memory_is_bounded() {
+        let relay = Relay::new(3, true);
+        let stand = PeerStand::default();
+        for _ in 0..2 {
+            relay.put(0, (1..=40).map(|number| frame(0, 1, number)).collect(), stand).unwrap();
+        }
+        let take = |to| relay.take(to, Duration::ZERO).frames;
+        let came = take(1);
+        assert_eq!(
+            came.iter().map(|frame| frame.number).collect::<Vec<_>>(),
+            (1..=16).collect::<Vec<_>>()
+        );
+        assert!(take(1).is_empty() && take(2).is_empty());
+        assert_eq!(relay.put(0, vec![frame(1, 2, 1)], stand), Err("another's name"));
+        assert_eq!(relay.put(0, vec![frame(0, 3, 1)], stand), Err("not addressed here"));
+        assert_eq!(relay.put(0, vec![frame(0, 0, 1)], stand), Err("not addressed here"));
+    }
+
+    #[test]
+    fn a_run_is_over_when_all_is_heard_and_not_before() {
+        let stand = |ended, settled| PeerStand { ended, settled };
+        for (each, ended) in [(true, 2), (false, 1)] {
+            let relay = Relay::new(2, each);
+            relay.put(0, Vec::new(), stand(true, true)).unwrap();
+            assert!(!relay.is_over());
+            relay.put(1, Vec::new(), stand(ended == 2, false)).unwrap();
+            assert!(!relay.is_over());
+            relay.put(1, Vec::new(), stand(ended == 2, true)).unwrap();
+            assert!(relay.is_over());
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! A party among peers, on the link to the lead that carries everything: it hands over what it has to
+//! say, and is handed what was said to it, in turns.
+
+use reticent::simulate::RemoteKind;
+use reticent::{Model, PublicKey};
+use reticent_core::hex;
+
+use super::frame::{PeerMail, PeerPost};
+use super::seat::{PeerRun, PeerSeat};
+use crate::error::HostError;
+use crate::links::{Link, LinkError};
+use crate::message::{HostMessage, Rejection};
+use crate::node::PartyNode;
+use crate::options::{Moment, Notice};
+use crate::party::{Joined, Kept};
+use crate::seat::IDLE;
+use crate::serving::Serving;
+
+/// What a peer does that has nothing to say before it has the keys of all.
+const UNKEYED: PeerPost =
+    PeerPost { frames: Vec::new(), keyed: false, more: false, ended: false, settled: false };
+
+/// What the lead says to a peer in its turn.
+enum LeadWord {
+    Mail(PeerMail),
+    /// The run is over; the lead's model, where it is for everybody.
+    Over(String),
+}
+
+impl Serving<'_> {
+    fn peer(&mut self) -> Result<&mut PeerSeat, HostError> {
+        match &mut self.node {
+            PartyNode::Peer(peer) => Ok(peer),
+            _ => Err(HostError::disagreed("the run", "it is none of peers")),
+        }
+    }
+
+    /// Takes part until the run is over. Each turn: what came → node → one transaction → what is said.
+    pub(crate) fn listen_as_peer(&mut self, mut link: Box<dyn Link>) -> Result<Joined, HostError> {
+        if let Some(engine) = self.peer()?.engine() {
+            engine.again();
+        }
+        let mut came = PeerMail { frames: Vec::new(), closing: false };
+        loop {
+            let options = self.seat.party.options.clone();
+            let PartyNode::Peer(peer) = &mut self.node else {
+                return Err(LinkError::Closed.into());
+            };
+            let post = match peer.engine() {
+                None => UNKEYED,
+                Some(engine) => {
+                    let turn = engine.turn(&came, &mut self.seat.journal, &options);
+                    if let Err(HostError::Ended(why)) = turn {
+                        return Err(self.end(why));
+                    }
+                    turn?;
+                    engine.post(&came)?
+                }
+            };
+            self.await_peers()?;
+            self.seat.say(&mut *link, &HostMessage::Post(post))?;
+            came = match self.hear_mail(&mut *link)? {
+                LeadWord::Mail(mail) => mail,
+                LeadWord::Over(text) => return self.finish_as_peer(&mut *link, &text),
+            };
+        }
+    }
+
+    /// What was said to this peer, or that the run is over.
+    fn hear_mail(&mut self, link: &mut dyn Link) -> Result<LeadWord, HostError> {
+        let nothing = PeerMail { frames: Vec::new(), closing: false };
+        let lead = self.seat.party.roster.lead_name();
+        loop {
+            match self.seat.hear(link, self.limit, IDLE)? {
+                HostMessage::Mail(mail) => return Ok(LeadWord::Mail(mail)),
+                HostMessage::Keys(keys) => {
+                    let (job, roster) = (self.seat.party.job, self.seat.party.roster);
+                    let (kind, limit) = (job.kind(), job.longest_between());
+                    let of = PeerRun { run: &self.joined.signed.run, roster, kind, limit };
+                    let PartyNode::Peer(peer) = &mut self.node else {
+                        return Err(LinkError::Closed.into());
+                    };
+                    peer.take_keys(&of, &keys, &mut self.seat.journal)?;
+                    return Ok(LeadWord::Mail(nothing));
+                }
+                // It has asked for the greeting in place of an answer, and has not read what was said.
+                HostMessage::Begin(_) => {
+                    self.greet(link)?;
+                    return Ok(LeadWord::Mail(nothing));
+                }
+                HostMessage::Known(_) => {}
+                HostMessage::Model(text) => return Ok(LeadWord::Over(text)),
+                HostMessage::Over(why) => return Err(self.end(why)),
+                HostMessage::Again => return Err(LinkError::Closed.into()),
+                HostMessage::Refused(why) => {
+                    return Err(HostError::Refused { who: lead.to_owned(), why });
+                }
+                _ => return Err(HostError::disagreed(lead, Rejection::Unexpected.to_string())),
+            }
+        }
+    }
+
+    /// Ends by name if a peer that is awaited has been away for too long; the same command goes on.
+    fn await_peers(&mut self) -> Result<(), HostError> {
+        let (patience, roster) = (self.seat.options().patience, self.seat.party.roster);
+        let Some(engine) = self.peer()?.engine() else { return Ok(()) };
+        let (who, since) = engine.awaits();
+        if who.is_empty() || since < patience {
+            return Ok(());
+        }
+        let name = |member: u32| match member < roster.parties() {
+            true => roster.name(member),
+            false => roster.lead_name().to_owned(),
+        };
+        let who: Vec<String> = who.into_iter().map(name).collect();
+        Err(HostError::Absent { who: who.join(", "), seconds: patience.as_secs() })
+    }
+
+    /// The model that the party keeps: what its node has, or the numbers of a server, with its own
+    /// certificate.
+    fn own_model(&mut self, text: &str) -> Result<Model, String> {
+        let (job, units) = (self.seat.party.job, &self.joined.signed.terms.units);
+        let node = self.node.as_peer().and_then(PeerSeat::node);
+        let node = node.ok_or("there is no node")?;
+        let report = node.party().ok_or("there are no books")?.report();
+        let plain = |why: reticent::Error| why.to_string();
+        let model = match job.kind() {
+            RemoteKind::Star => {
+                let lead = PublicKey::from_bytes(&self.seat.party.roster.lead_key());
+                let model = Model::from_json(text).map_err(plain)?;
+                let checked = model.verify(lead.as_ref()).map_err(plain)?;
+                if checked.summary().is_some() || model.certificate().signature.is_none() {
+                    return Err("the lead has not signed its model".to_owned());
+                }
+                job.star_model(&model, &report, units).map_err(plain)?
+            }
+            _ => {
+                let estimate = node.model().ok_or("no token has come to this party")?;
+                job.peer_model(estimate, &report, units).map_err(plain)?
+            }
+        };
+        match model.certificate().certified || self.seat.options().seed.is_some() {
+            true => Ok(model),
+            false => Err("its certificate is none".to_owned()),
+        }
+    }
+
+    fn finish_as_peer(&mut self, link: &mut dyn Link, text: &str) -> Result<Joined, HostError> {
+        let (party, number) = (self.seat.party, self.seat.number);
+        let engine = self.peer()?.engine();
+        let over = engine.is_some_and(|engine| engine.has_ended() && engine.is_settled());
+        if party.job.kind() == RemoteKind::Graph && !over {
+            return Err(self.end("the lead says that the run is over, and it is not".to_owned()));
+        }
+        let mut model = match self.own_model(text) {
+            Ok(model) => model,
+            Err(why) => return Err(self.end(why)),
+        };
+        model.sign(party.identity)?;
+        let (run, reservation) = (self.joined.signed.run, self.joined.reservation.clone());
+        let (job, roster, text) = (self.joined.job, self.joined.roster, model.to_json()?);
+        let kept = Kept { run, job, roster, model: text, reservation: reservation.clone() };
+        self.seat.options().at(Moment::BeforeCommit);
+        self.seat.journal.commit(|change| {
+            change.set("model", &kept)?;
+            change.forget("joined")?;
+            change.forget("node")?;
+            change.forget_mail()
+        })?;
+        self.seat.options().at(Moment::AfterCommit);
+        self.seat.journal.wipe();
+        // Who does not hear it says again that the run is over, to a journal that has the model.
+        let _ = self.seat.say(link, &HostMessage::Received);
+        self.seat.options().tell(Notice::Delivered(party.roster.name(number)));
+        Ok(Joined { model, run: hex(&run), reservation })
+    }
+}
