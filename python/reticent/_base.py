@@ -60,8 +60,9 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         Budget of the fit. Both are required.
     adjacency : {"replace-one", "add-remove"}
         Neighbouring relation.
-    unit : {"record", "user"}, optional
+    unit : {"record", "user", "party"}, optional
         Unit of protection; default a user if ``groups`` are passed to ``fit``, otherwise a record.
+        "party" is for ``simulate`` alone.
     bounds : (lower, upper) or dict, optional
         Public bounds of the columns: numbers, one per column, or by name; values are clipped.
     schema : path, dict or Schema, optional

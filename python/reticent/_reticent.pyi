@@ -254,6 +254,7 @@ def simulate(
     names: list[str] | None = None,
     y: NDArray[Any] | None = None,
     owners: Ids | None = None,
+    placed: Ids | None = None,
     budget: dict[str, Any] | None = None,
 ) -> tuple[
     Model,

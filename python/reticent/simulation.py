@@ -12,7 +12,7 @@ from sklearn.base import clone
 from . import _reticent
 from ._base import PrivateEstimator
 from ._frames import frame
-from ._owners import ids
+from ._owners import ids, owners
 from ._units import check_stand_in
 from ._whole import whole
 from .certificate import Certificate
@@ -26,7 +26,7 @@ _FEW = 100
 _WHOLE_HOLDERS = (
     "each of the {} holders is protected with all of its records, as one person is, and noise that "
     "hides one of so few hides nearly everything. If holders are institutions, protect the people in "
-    'their records: unit="record" in the estimator'
+    'their records: unit="record" in the estimator, or groups, whose each record is'
 )
 
 
@@ -96,6 +96,7 @@ def simulate(
     X: Any,
     y: Any,
     parties: Any,
+    groups: Any = None,
     *,
     trust: str | None = None,
     topology: str | None = None,
@@ -118,8 +119,13 @@ def simulate(
         All records.
     parties : int or array
         Number of parties to split the records between, or the holder of each record. Holders that
-        are not persons, such as hospitals, need ``unit="record"`` in the estimator; otherwise each
-        holder is protected with all of its records.
+        are not persons, such as hospitals, need ``groups``, or ``unit="record"`` or
+        ``unit="party"`` in the estimator; otherwise each holder is protected as one person is,
+        with all of its records.
+    groups : array, optional
+        The person of each record, where ``parties`` has its holder: a person within a party is
+        then protected. A person at k parties counts as k persons, and is covered k-fold. For
+        algorithms that ask for sums.
     trust : {"local", "secure-aggregation", "central", "network"}, optional
         Trust model, who sees a party's messages: a server that sees each message, one that sees
         masked sums, anyone who sees the result, or another peer. The default depends on the
@@ -171,6 +177,11 @@ def simulate(
     # No list yet: so many parties may be refused.
     names: Sequence[Any] = range(split or 0)
     holders = None
+    if dealt and groups is not None:
+        raise ValueError(
+            "groups say whose each record is, and parties is a number: give the holder of each record, "
+            "so that a person within a party can be protected"
+        )
     if split is None:
         holders = ids("parties", parties)
         names = _called(parties, _reticent.holders(schema, table.x, holders))
@@ -183,14 +194,17 @@ def simulate(
     for place, small in epsilons.items():
         if not small > 0.0:
             raise ValueError(f"party_epsilon of {names[place]!r} is {small}: it must be above 0")
-    if not dealt:
+    if groups is not None:
+        check_stand_in("groups", groups, schema.user)
+    elif not dealt:
         check_stand_in("parties", parties, schema.user)
     if model.curves == "auto":
         raise ValueError(
             "curves='auto': between parties noise is not that of one table; give a number of knots"
         )
     request = model._request(schema, not dealt, model._seed())
-    if not dealt and request["unit"] == "user":
+    persons = not dealt and groups is None and request["unit"] == "user"
+    if persons:
         if epsilons:
             raise ValueError(
                 "party_epsilon names persons, and where each sits is drawn and told to nobody; give "
@@ -214,8 +228,9 @@ def simulate(
         table.x,
         names=table.names if schema.features else None,
         y=target,
-        owners=holders,
-        budget=model._payer(None if dealt else parties),
+        owners=holders if groups is None else owners(groups),
+        placed=None if groups is None else holders,
+        budget=model._payer(None if dealt else parties if groups is None else groups),
     )
     model.n_iter_ = int(rounds)
     model._adopt(native)
@@ -224,7 +239,8 @@ def simulate(
     found = Simulation(model, list(names), own, int(rounds), traffic, dict(rejections))
     if remark is not None:
         warn_beside(found, remark, RuntimeWarning, stacklevel=2)
-    if not dealt and request["unit"] == "user" and len(names) < _FEW:
+    whole = persons or request["unit"] == "party"
+    if whole and len(names) < _FEW:
         warn_beside(found, _WHOLE_HOLDERS.format(len(names)), NoiseDominatesWarning, stacklevel=2)
     warn_of_weakness(found, native.certificate, stacklevel=2)
     return found

@@ -33,7 +33,8 @@ pub struct PartiesRequest {
 }
 
 impl PartiesRequest {
-    fn simulation(&self, request: &FitRequest) -> Result<Simulation, Error> {
+    /// `placed` where each row has a party beside its owner.
+    fn simulation(&self, request: &FitRequest, placed: bool) -> Result<Simulation, Error> {
         if let Some(Tie::Private(_)) = request.of.constraint {
             let why = "no graph is learned between parties: give a public one";
             return Err(Error::value("graph", "private", why));
@@ -62,6 +63,7 @@ impl PartiesRequest {
             Some(count) => simulation.parties(u32::try_from(count).map_err(|_| {
                 Error::value("parties", count, "so many are not run in one process; give fewer")
             })?),
+            None if placed => simulation.parties_beside(),
             None => simulation.party_per_owner(),
         };
         if let Some(skew) = &self.skew {
@@ -107,7 +109,7 @@ type Ran = (
 
 /// Runs, without holding the interpreter's lock.
 #[pyfunction]
-#[pyo3(signature = (request, parties, x, *, names=None, y=None, owners=None, budget=None))]
+#[pyo3(signature = (request, parties, x, *, names=None, y=None, owners=None, placed=None, budget=None))]
 #[allow(clippy::too_many_arguments)] // keywords of a private function of the package
 pub fn simulate<'py>(
     py: Python<'py>,
@@ -117,13 +119,16 @@ pub fn simulate<'py>(
     names: Option<Vec<String>>,
     y: Option<&Bound<'py, PyAny>>,
     owners: Option<&Bound<'py, PyAny>>,
+    placed: Option<&Bound<'py, PyAny>>,
     budget: Option<PayingBudget>,
 ) -> PyResult<Ran> {
-    let table = BorrowedTable::new(x, names, y, owners)?;
+    let beside = placed.is_some();
+    let table = BorrowedTable::new(x, names, y, owners)?.placed(placed)?;
     let dataset = table.dataset()?;
     let grouped = owners.is_some() && request.guarantee.protects_users();
     let done: Result<_, Failure> = detached(py, || {
-        let job = parties.simulation(&request).and_then(Simulation::check).map_err(as_parties)?;
+        let job = parties.simulation(&request, beside).and_then(Simulation::check);
+        let job = job.map_err(as_parties)?;
         let bill = JobBill { asked: request.guarantee.asked(), column: job.user_column(), grouped };
         perform(budget, bill, &dataset, request.of.trace, |run| {
             job.open(&dataset, CheckpointOptions::default(), run).map_err(as_parties)

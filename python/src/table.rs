@@ -16,6 +16,7 @@ pub struct BorrowedTable<'py> {
     names: Option<Vec<String>>,
     targets: Option<Numbers<'py>>,
     owners: Option<Ids<'py>>,
+    parties: Option<Ids<'py>>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
 }
 
@@ -73,8 +74,15 @@ impl<'py> BorrowedTable<'py> {
             names,
             targets: y.map(|y| y.extract()).transpose()?,
             owners: groups.map(|groups| groups.extract()).transpose()?,
+            parties: None,
             weights: None,
         })
+    }
+
+    /// The same with the party that each row is with.
+    pub fn placed(self, parties: Option<&Bound<'py, PyAny>>) -> PyResult<Self> {
+        let parties = parties.map(|parties| parties.extract()).transpose()?;
+        Ok(BorrowedTable { parties, ..self })
     }
 
     /// The same with how much each row counts.
@@ -122,6 +130,9 @@ impl<'py> BorrowedTable<'py> {
         };
         if let Some(weights) = &self.weights {
             dataset = dataset.with_weights(weights.as_slice().map_err(|_| scattered())?)?;
+        }
+        if let Some(ids) = &self.parties {
+            dataset = dataset.with_parties(ids.owners().ok_or_else(scattered)?)?;
         }
         Ok(match &self.owners {
             None => dataset,

@@ -54,6 +54,33 @@ def test_parties_by_their_names(model, patients):
         reticent.simulate(model, frame, y, person, trust="central", party_epsilon={7: 1.0})
 
 
+def test_persons_within_parties_and_parties_as_units(model, patients):
+    X, y = patients
+    hospital = np.array(["north", "south", "east"])[np.arange(2000) % 3]
+    # Each of 500 patients has four records, at two of the three hospitals or more.
+    patient = np.arange(2000) // 4
+    pairs = len({*zip(hospital, patient)})
+    model.set_params(algorithm="dp-sgd")
+    for trust, fold in (("central", "k² times"), ("local", "k times"), ("secure-aggregation", "k² times")):
+        run = reticent.simulate(model, X, y, hospital, patient, trust=trust)
+        own = run.model.certificate_
+        assert run.parties == ["east", "north", "south"] and own.certified
+        assert (own.unit, own.population) == ("user", pairs)
+        assert any(f"which is {fold} the entries" in said for said in own.assumptions)
+        assert any("covered k-fold" in said for said in own.assumptions)
+    model.set_params(unit="party")
+    with pytest.warns(reticent.NoiseDominatesWarning, match="3 holders"):
+        run = reticent.simulate(model, X, y, hospital, trust="central")
+    assert (run.model.certificate_.unit, run.parties) == ("party", ["east", "north", "south"])
+    with pytest.raises(ValueError, match="parties is a number"):
+        reticent.simulate(model, X, y, 3, patient)
+    with pytest.raises(ValueError, match="one table has no parties"):
+        model.fit(X, y)
+    model.set_params(unit=None, algorithm="federated")
+    with pytest.raises(ValueError, match="protect a person within a party"):
+        reticent.simulate(model, X, y, hospital, patient)
+
+
 def test_auto_is_the_default_and_adds_its_noise_at_the_parties(model, patients):
     X, y = patients
     pooled = model.set_params(epsilon=1.0, settings=None)

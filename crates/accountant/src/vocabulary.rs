@@ -22,8 +22,17 @@ words! {
         /// One row of the table.
         #[default]
         Record = "record",
-        /// All the rows of one person.
+        /// All the rows of one person; between parties that have several, within one of them.
         User = "user",
+        /// All that one party holds, in a run between parties.
+        Party = "party",
+    }
+}
+
+impl Unit {
+    /// Whether one of them may have many records.
+    pub fn is_whole(self) -> bool {
+        self != Unit::Record
     }
 }
 

@@ -104,7 +104,9 @@ impl AuditSpec {
     /// A masked sum is many messages, and masks are for more than two.
     fn on_noisy_sums(self, cell: &MapCell) -> Self {
         match cell.view {
-            View::SecureAggregation => AuditSpec { parties: 5, runs: self.runs / 4, ..self },
+            // Of three members two are counted, the largest part that any number has: what is seen has no
+            // more noise beside what is certified than it must.
+            View::SecureAggregation => AuditSpec { parties: 3, runs: self.runs / 4, ..self },
             _ => AuditSpec { parties: 2, ..self },
         }
     }
@@ -167,7 +169,7 @@ fn records(cell: &MapCell) -> usize {
     let between = crate::parties::knows(cell.algorithm);
     match (between, cell.unit, cell.drawn) {
         (false, Unit::User, _) if cell.view != View::Central => 1,
-        (true, Unit::User, _) => 1,
+        (true, Unit::User | Unit::Party, _) => 1,
         // As many as make a party much larger than a record.
         (true, Unit::Record, Drawn::Full) => 8,
         (true, Unit::Record, _) => 40,

@@ -84,6 +84,8 @@ pub(crate) struct WorldLayout {
     pub features: usize,
     /// Whether a whole party is the canary.
     pub whole: bool,
+    /// Whether parties have several persons each, of whom one is.
+    pub several: bool,
     /// Whether records have weights.
     pub weighted: bool,
 }
@@ -187,17 +189,18 @@ impl Neighbours {
             weights.rotate_left(beside);
             owner = Box::new(move |i| (i + 1).saturating_sub(rows) as u32);
         }
-        let owners = if layout.parties > 0 {
-            vec![0; records.len()]
-        } else {
-            (0..records.len()).map(owner).collect()
+        let owners = match layout.parties > 0 && !layout.several {
+            true => vec![0; records.len()],
+            false => (0..records.len()).map(owner).collect(),
         };
         let own = table(&records, layout.features, owners);
         let own = Table { weights: layout.weighted.then_some(weights), ..own };
         let stranger = vec![elsewhere.record(); (beside + self.rows).max(1)];
+        let person = |row: usize| if layout.several { row.min(beside) as u32 } else { 0 };
+        let strangers = || (0..stranger.len()).map(person).collect();
         let party = |i: usize| match i == VICTIM {
             true => own.clone(),
-            false => table(&stranger, layout.features, vec![0; stranger.len()]),
+            false => table(&stranger, layout.features, strangers()),
         };
         if layout.parties == 0 { vec![own] } else { (0..layout.parties).map(party).collect() }
     }
@@ -275,7 +278,8 @@ fn table(records: &[Record], features: usize, owners: Vec<u32>) -> Table {
 mod tests {
     use super::*;
 
-    const ONE: WorldLayout = WorldLayout { parties: 0, features: 1, whole: false, weighted: false };
+    const ONE: WorldLayout =
+        WorldLayout { parties: 0, features: 1, whole: false, several: false, weighted: false };
 
     /// The values and targets of the rows of one person.
     fn own(table: &Table, person: u32) -> Vec<(f64, f64)> {

@@ -56,6 +56,8 @@ pub struct AuditSpec {
     pub unit: Option<Unit>,
     /// How many parties there are, for an algorithm of many.
     pub parties: u32,
+    /// Whether a party has several persons, where these are protected.
+    pub several: bool,
     /// What the users of a random walk keep.
     pub walk: Option<WalkState>,
     /// What a step on a graph releases.
@@ -114,6 +116,7 @@ impl Default for AuditSpec {
             trust: None,
             unit: None,
             parties: 2,
+            several: false,
             walk: None,
             release: None,
             as_published: false,
@@ -241,7 +244,8 @@ impl AuditSpec {
         WorldLayout {
             parties: if crowd { self.parties as usize } else { 0 },
             features: if self.procedure.has_graph() { 2 } else { self.features },
-            whole: crowd && self.unit() == Unit::User,
+            whole: crowd && self.unit().is_whole() && !self.several,
+            several: crowd && self.several,
             weighted: self.procedure.is_weighted(),
         }
     }

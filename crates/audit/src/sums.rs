@@ -30,7 +30,8 @@ impl SumsSubject {
     pub fn new(spec: &AuditSpec, view: View) -> Result<Self, Error> {
         let like = spec.pairs()[0].world(true, &spec.layout());
         let units: usize = match spec.unit() {
-            Unit::User => like.len(),
+            Unit::User => like.iter().map(Table::user_count).sum(),
+            Unit::Party => like.len(),
             Unit::Record => like.iter().map(Table::len).sum(),
         };
         let added = spec.adjacency == reticent::accountant::Adjacency::AddRemove;
@@ -48,7 +49,8 @@ impl SumsSubject {
             .guarantee(guarantee)
             .trust(view);
         let job = match spec.unit() {
-            Unit::User => simulation.party_per_owner(),
+            Unit::User if spec.several => simulation.parties_beside(),
+            Unit::User | Unit::Party => simulation.party_per_owner(),
             Unit::Record => simulation.parties(spec.parties),
         }
         .check()?;

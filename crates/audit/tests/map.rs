@@ -257,3 +257,52 @@ fn wherever_a_person_stands_no_more_is_learned_than_is_certified() {
         }
     }
 }
+
+/// A person within a party that has several, by the party's own noise and behind masks: the pairs of a
+/// person who stands elsewhere, and has more rows or fewer, included. Where answers are seen the attack
+/// finds most of what is certified, so that it would find twice as much too.
+#[test]
+fn a_person_within_a_party_is_hidden_as_certified() {
+    let cell = |algorithm: &str, view: View, drawn: Drawn| {
+        let is_it = |(cell, _): &(MapCell, _)| {
+            (cell.algorithm, cell.view, cell.drawn) == (algorithm, view, drawn)
+                && (cell.unit, cell.form, cell.procedure) == (Unit::User, "", MapProcedure::Alone)
+        };
+        cells().into_iter().find(is_it).expect("a cell of the map").0
+    };
+    let (local, masked) = (View::Local, View::SecureAggregation);
+    for (algorithm, view, drawn, runs, least) in [
+        ("dp-sgd", local, Drawn::Full, 4_000, 0.6),
+        ("dp-sgd", local, Drawn::Poisson, 4_000, 0.0),
+        ("auto", local, Drawn::Full, 4_000, 0.0),
+        ("dp-sgd", masked, Drawn::Full, 1_600, 0.0),
+    ] {
+        let usual = AuditSpec::of(&cell(algorithm, view, drawn), runs, Some(13));
+        let spec = AuditSpec { several: true, records: Some(3), ..usual };
+        let report = run(&spec).unwrap();
+        let found = report.epsilon_lower / report.epsilon_certified;
+        println!("{algorithm} {view} {}: {found:.2} on {}", drawn.name(), report.pair);
+        assert!(!report.exceeded && found >= least, "{algorithm} {view}: {report:?}");
+    }
+}
+
+/// What a party holds is one unit: under its own name it is certified for what a person who is a party
+/// is, and hidden as well.
+#[test]
+fn a_party_is_attacked_as_a_person_is() {
+    let spec = |unit| AuditSpec {
+        algorithm: "dp-sgd".to_owned(),
+        epsilon: 4.0,
+        trust: Some(View::Local),
+        unit: Some(unit),
+        parties: 3,
+        runs: 2_000,
+        seed: Some(17),
+        ..AuditSpec::default()
+    };
+    let [party, person] = [Unit::Party, Unit::User].map(|unit| run(&spec(unit)).unwrap());
+    assert_eq!(party.epsilon_certified, person.epsilon_certified);
+    for found in [party, person] {
+        assert!(!found.exceeded && found.epsilon_lower > 0.5, "{found:?}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reticent_accountant::{Charge, Filter, Ledger, Unit};
+use reticent_accountant::{Charge, Filter, Ledger};
 use reticent_noise::Digest;
 
 use crate::error::BudgetError;
@@ -376,7 +376,7 @@ pub(crate) fn doubtful(lines: &[HistoryLine]) -> BTreeSet<u64> {
 
 /// Whether somebody has to say who a user is before it can be counted.
 pub(crate) fn protects_users(ledger: &Ledger) -> bool {
-    ledger.entries().iter().any(|entry| entry.event().unit() == Unit::User)
+    ledger.entries().iter().any(|entry| entry.event().unit().is_whole())
 }
 
 fn check_line(books: &HistoryBooks, line: &HistoryLine) -> Result<(), BudgetError> {

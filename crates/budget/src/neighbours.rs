@@ -36,9 +36,17 @@ impl Promise {
     fn for_unit(&self, event: &Event) -> Result<Mechanism, BudgetError> {
         let refuse = |why: &str| Err(BudgetError::Scope(why.to_owned()));
         match (event.unit(), self.unit) {
-            (Unit::Record, Unit::Record) | (Unit::User, Unit::User) => {
-                Ok(event.mechanism().clone())
-            }
+            (Unit::Record, Unit::Record)
+            | (Unit::User, Unit::User)
+            | (Unit::Party, Unit::Party) => Ok(event.mechanism().clone()),
+            (Unit::Party, _) => refuse(
+                "the job protects parties of a run, and the budget promises something to others: who is with which party \
+                 may change when somebody is replaced; make a budget with `unit = party`",
+            ),
+            (_, Unit::Party) => refuse(
+                "the budget promises something to the parties of runs, with all that each holds, and the job protects less; \
+                 run it between parties with `unit = party`",
+            ),
             (Unit::User, Unit::Record) => refuse(
                 "the job protects users and the budget promises something to records: a record that is replaced may \
                  be another user's, so that two users change; make a budget with `unit = user`",

@@ -77,7 +77,7 @@ impl Promise {
                 let allowed = "it is the most rows of one user, from 1 to a thousand million";
                 refuse("rows_per_user", rows.to_string(), allowed)
             }
-            (Some(rows), Unit::Record) => {
+            (Some(rows), Unit::Record | Unit::Party) => {
                 let allowed = "it is for budgets that protect users: give `unit = user`";
                 refuse("rows_per_user", rows.to_string(), allowed)
             }

@@ -47,6 +47,10 @@ pub struct BetweenFlags {
         allow_negative_numbers = true)]
     split: Option<u32>,
 
+    /// One party for each value of this column; with a user column a person is a person within a party
+    #[arg(long, value_name = "COLUMN", requires = "trust", conflicts_with = "split")]
+    parties_from: Option<String>,
+
     /// Ask parties who trust a server with exact sums: central. The answer is that about one table
     #[arg(long, value_parser = reticent::one_of!(View))]
     trust: Option<View>,
@@ -70,7 +74,9 @@ impl BetweenFlags {
     /// Who takes part; nobody where one table is asked.
     pub fn parties(&self) -> Option<Parties> {
         let given = self.trust.is_some() || !self.budgets.party_budget.is_empty();
-        let parties = Parties { split: self.split, trust: self.trust, ..Parties::default() };
+        let (split, trust) = (self.split, self.trust);
+        let parties_from = self.parties_from.clone();
+        let parties = Parties { split, trust, parties_from, ..Parties::default() };
         given.then_some(parties)
     }
 

@@ -161,6 +161,66 @@ fn persons_within_parties_have_the_fit_of_the_pooled_table() {
     );
 }
 
+/// Parties that a column names: a person within one of them is protected, or a party under its own name,
+/// whomever they trust.
+#[test]
+fn parties_of_a_column_have_persons_of_their_own() {
+    let folder = folder();
+    let visits = common::visits(300, 40);
+    let mut lines = visits.lines();
+    let head = format!("{},hospital\n", lines.next().unwrap());
+    let placed = lines.enumerate().map(|(i, line)| {
+        // The first rows of everybody are at two hospitals.
+        format!("{line},{}\n", ["north", "south", "east", "west"][i / 3 % 4])
+    });
+    folder.write("h.csv", head + &placed.collect::<String>());
+    let column = "\n[[column]]\nname = 'hospital'\nkind = 'ignored'\n";
+    folder.write("h.toml", common::visits_schema().to_owned() + column);
+    let job = "simulate --data h.csv --schema h.toml --epsilon 4 --delta 1e-5 --iterations 4 --parties-from hospital";
+    for trust in ["central", "local", "secure-aggregation"] {
+        let said =
+            folder.reticent(&format!("{job} --trust {trust} --out {trust} --json")).ok().json();
+        assert_eq!((&said["unit"], &said["parties"]["count"]), (&"user".into(), &4.into()));
+        assert_eq!(said["certified"], true, "{said}");
+        let model: Value =
+            serde_json::from_str(&folder.read(&format!("{trust}/model.json"))).unwrap();
+        let certificate = &model["certificate"];
+        assert!(certificate["population"].as_u64().unwrap() > 40, "{certificate}");
+        assert!(certificate["assumptions"].to_string().contains("covered k-fold"), "{certificate}");
+        folder.reticent(&format!("verify {trust}")).ok();
+        let party =
+            format!("{job} --unit party --trust {trust} --algorithm dp-sgd --out p-{trust}");
+        let said = folder.reticent(&format!("{party} --json")).ok().json();
+        assert_eq!(said["unit"], "party");
+        assert!(said["meaning"].as_str().unwrap().contains("any one party"), "{said}");
+        folder.reticent(&format!("verify p-{trust}")).ok();
+    }
+    let asked = "mean h.csv --schema h.toml --column age --epsilon 1 --delta 1e-6 --adjacency replace-one --trust central";
+    let said = folder.reticent(&format!("{asked} --parties-from hospital --json")).ok().json();
+    assert_eq!(said["unit"], "user", "{said}");
+    for (flags, word) in [
+        ("--algorithm federated", "which protect a person within a party"),
+        ("--trust central --sampling poisson:0.5", "a bit for each of its persons"),
+        ("--adjacency add-remove --public-n 40", "who takes part is public"),
+        ("--split 3", "cannot be used with"),
+        ("--unit party --budget b", "--unit party"),
+    ] {
+        if flags.contains("budget") {
+            folder.reticent("budget new b --epsilon 9 --delta 1e-3 --unit user").ok();
+        }
+        let refused = folder.reticent(&format!("{job} {flags}"));
+        let said = refused.err.replace("unit = party", "--unit party");
+        assert!(refused.code != 0 && said.contains(word), "{flags}: {}", refused.err);
+    }
+    let refused =
+        folder.reticent("fit h.csv --schema h.toml --epsilon 1 --delta 1e-5 --unit party");
+    assert!(
+        refused.code == 2 && refused.err.contains("one table has no parties"),
+        "{}",
+        refused.err
+    );
+}
+
 /// The way out was one for drafted schemas alone.
 #[test]
 fn records_dealt_by_their_labels_are_told_the_way_out() {

@@ -4,7 +4,7 @@
 use crate::counts::{ColumnCounts, ReadCounts};
 use crate::missing::Tokens;
 use crate::people::PersonNumbers;
-use crate::person_id::PersonId;
+use crate::person_id::{IdForm, PersonId};
 use crate::schema::{Hats, Numeric, PairPlace, Schema, TargetKind};
 use crate::slot::{PairSlot, Slot};
 use crate::{CellProblem, day, norm, number};
@@ -57,6 +57,8 @@ pub struct EncodedRow {
     pub(crate) weight: f64,
     /// The owner, when there is one, numbered as met: for the encoder, which renumbers.
     pub(crate) user: u32,
+    /// The party that it is with, where that is read, numbered likewise.
+    pub(crate) party: u32,
     /// Which of the values are of hats or products: the row norm is not about them.
     hats: Vec<usize>,
     /// Where the columns of pairs are: a number by its place, a category by its number; `None` where
@@ -140,6 +142,8 @@ impl EncodedRow {
 pub struct Encoder {
     plan: Arc<EncodingPlan>,
     people: PersonNumbers,
+    /// The parties that were met: their ids are told apart as those of persons are.
+    parties: PersonNumbers,
     /// What was met, where somebody asked for it.
     counts: Option<ReadCounts>,
 }
@@ -151,6 +155,8 @@ struct EncodingPlan {
     missing: Tokens,
     /// How owners are told apart.
     person: PersonId,
+    /// How parties are told apart.
+    party: PersonId,
     trim: bool,
     comma: bool,
     line_norm: f64,
@@ -166,7 +172,8 @@ impl Encoder {
         let mut at = 0_u32;
         let mut slots = Vec::with_capacity(schema.columns().len());
         for column in schema.columns() {
-            slots.push(Slot::of(column.role(), at, fit));
+            let named = fit && schema.parties_from() == Some(column.name());
+            slots.push(if named { Slot::Party } else { Slot::of(column.role(), at, fit) });
             at += column.width() as u32;
         }
         let form = schema.user_form().unwrap_or_default();
@@ -175,23 +182,39 @@ impl Encoder {
             slots,
             missing: Tokens::new(schema.missing_tokens()),
             person: PersonId::new(form, schema.decimal_comma(), schema.missing_tokens()),
+            party: PersonId::new(
+                IdForm::default(),
+                schema.decimal_comma(),
+                schema.missing_tokens(),
+            ),
             trim: schema.trim(),
             comma: schema.decimal_comma(),
             line_norm: schema.line_norm(),
             pairs,
             members,
         };
-        Self { plan: Arc::new(plan), people: PersonNumbers::default(), counts: None }
+        Self::of(Arc::new(plan))
+    }
+
+    fn of(plan: Arc<EncodingPlan>) -> Self {
+        let (people, parties) = Default::default();
+        Self { plan, people, parties, counts: None }
     }
 
     /// Another one for the same schema, which has met nobody yet.
     pub(crate) fn again(&self) -> Self {
-        Self { plan: Arc::clone(&self.plan), people: PersonNumbers::default(), counts: None }
+        Self::of(Arc::clone(&self.plan))
     }
 
-    /// The numbers here of the owners that another one has met, by their numbers there.
-    pub(crate) fn adopt(&mut self, other: Self) -> Vec<u32> {
-        self.people.adopt(other.people)
+    /// The numbers here of the owners and of the parties that another one has met, by their numbers
+    /// there.
+    pub(crate) fn adopt(&mut self, other: Self) -> (Vec<u32>, Vec<u32>) {
+        (self.people.adopt(other.people), self.parties.adopt(other.parties))
+    }
+
+    /// As [`Encoder::places`], of the parties.
+    pub(crate) fn party_places(&self) -> Vec<u32> {
+        self.parties.places()
     }
 
     /// What the owners are numbered with once all are known, by the numbers that records were given.
@@ -266,6 +289,7 @@ impl Encoder {
                 row.weight = weight.encode(x.ok_or(CellProblem::WeightMissing)?);
             }
             Slot::User => row.user = plan.person.with(cell, |id| self.people.number(id))?,
+            Slot::Party => row.party = plan.party(cell, &mut self.parties)?,
         }
         Ok(())
     }
@@ -273,6 +297,11 @@ impl Encoder {
     /// The number of an owner who stands beside the columns, told apart as those in a column are.
     pub(crate) fn owner(&mut self, cell: Cell<'_>) -> Result<u32, CellProblem> {
         self.plan.person.with(self.plan.meant(cell), |id| self.people.number(id))
+    }
+
+    /// The number of a party that stands beside the columns.
+    pub(crate) fn party(&mut self, cell: Cell<'_>) -> Result<u32, CellProblem> {
+        self.plan.party(self.plan.meant(cell), &mut self.parties)
     }
 
     /// Scales a complete record into the declared row norm; hats stay as they are, and are beside it
@@ -295,6 +324,14 @@ impl Encoder {
 }
 
 impl EncodingPlan {
+    /// The number of a party, whose ids are told apart as those of persons are.
+    fn party(&self, cell: Cell<'_>, known: &mut PersonNumbers) -> Result<u32, CellProblem> {
+        self.party.with(cell, |id| known.number(id)).map_err(|problem| match problem {
+            CellProblem::UserMissing => CellProblem::PartyMissing,
+            other => other,
+        })
+    }
+
     /// Keeps where a column of a pair is until the record is complete.
     #[inline]
     fn remember(&self, slot: usize, row: &mut EncodedRow, at: impl FnOnce() -> Option<f64>) {
@@ -313,7 +350,7 @@ impl EncodingPlan {
         }
         let bounds = |numeric: &Numeric| numeric.lower..=numeric.upper;
         let outside = match &self.slots[slot] {
-            Slot::Skip | Slot::User => false,
+            Slot::Skip | Slot::User | Slot::Party => false,
             Slot::Number(slot) => outside(finite(cell, self.comma), &bounds(&slot.numeric)),
             Slot::Day(slot) => outside(whole_day(cell), &bounds(&slot.numeric)),
             Slot::Weight(weight) => {

@@ -312,6 +312,9 @@ pub enum CellProblem {
     /// No owner.
     #[error("names the user, but the field is missing")]
     UserMissing => "every record needs an owner when records are grouped by user",
+    /// No party.
+    #[error("names the party, but the field is missing")]
+    PartyMissing => "every record needs a party where a column says with which one it is",
     /// An owner that may be somebody else too.
     #[error(
         "names the user, but the field is a floating-point number that is not whole, or too large to be exact, or the \

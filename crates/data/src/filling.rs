@@ -13,6 +13,8 @@ pub(crate) struct Filling<'s> {
     pub(crate) encoder: Encoder,
     row: EncodedRow,
     table: Table,
+    /// The party of each row, where a column says it.
+    parties: Option<Vec<u32>>,
     /// Where rows go that are not kept in memory.
     spill: Option<CacheSpill>,
     /// Records are counted and not kept.
@@ -35,6 +37,7 @@ impl<'s> Filling<'s> {
         let user = purpose == Purpose::Fit
             && schema.columns().iter().any(|c| matches!(c.role(), Role::User(_)));
         let users = user.then(Vec::new);
+        let dealt = purpose == Purpose::Fit && schema.parties_from().is_some();
         let weighted = purpose == Purpose::Fit && schema.weight().is_some();
         let weights = weighted.then(Vec::new);
         Self {
@@ -43,6 +46,7 @@ impl<'s> Filling<'s> {
             encoder,
             row: EncodedRow::default(),
             table: Table { rows, targets: Vec::new(), users, weights, names: Vec::new() },
+            parties: dealt.then(Vec::new),
             spill: None,
             checking: false,
             records: 0,
@@ -128,7 +132,12 @@ impl<'s> Filling<'s> {
     /// Puts the records of a part behind those that are there.
     pub(crate) fn append(&mut self, part: Self, file: &str) -> Result<(), DataError> {
         self.records += part.records;
-        let owners = self.encoder.adopt(part.encoder);
+        let (owners, parties) = self.encoder.adopt(part.encoder);
+        if let (Some(own), Some(more)) = (&mut self.parties, part.parties) {
+            let room = own.try_reserve(more.len());
+            room.map_err(|_| DataError::file(file, FileProblem::TooLarge))?;
+            own.extend(more.iter().map(|&party| parties[party as usize]));
+        }
         let added = self.table.append(part.table, &owners);
         added.map_err(|_| DataError::file(file, FileProblem::TooLarge))
     }
@@ -183,6 +192,10 @@ impl<'s> Filling<'s> {
             users.try_reserve(1)?;
             users.push(self.row.user);
         }
+        if let Some(parties) = &mut self.parties {
+            parties.try_reserve(1)?;
+            parties.push(self.row.party);
+        }
         if let Some(weights) = weights {
             weights.try_reserve(1)?;
             weights.push(self.row.weight);
@@ -191,13 +204,22 @@ impl<'s> Filling<'s> {
     }
 
     /// The table, now that all owners are known and have their numbers.
-    pub(crate) fn finish(mut self) -> Table {
+    pub(crate) fn finish(self) -> Table {
+        self.finish_dealt().0
+    }
+
+    /// The same, and the party of each row, where a column says it.
+    pub(crate) fn finish_dealt(mut self) -> (Table, Option<Vec<u32>>) {
+        if let Some(parties) = &mut self.parties {
+            let places = self.encoder.party_places();
+            parties.iter_mut().for_each(|party| *party = places[*party as usize]);
+        }
         if let Some(users) = &mut self.table.users {
             let places = self.encoder.places();
             users.iter_mut().for_each(|user| *user = places[*user as usize]);
         }
         self.table.names = self.schema.encoded_names();
         self.table.shrink();
-        self.table
+        (self.table, self.parties)
     }
 }

@@ -52,7 +52,9 @@ pub use cache::{
     CacheBlock, CacheError, CacheFile, CacheWriter, CachedRows, cache, cache_and_tell,
 };
 pub use counts::{ColumnCounts, ReadCounts};
-pub use dataset::{Dataset, Indices, Owner, Owners, Targets, encode, visit_content, visit_dataset};
+pub use dataset::{
+    Dataset, Indices, Owner, Owners, Targets, encode, encode_dealt, visit_content, visit_dataset,
+};
 pub use dense::Dense;
 pub use encode::{Cell, EncodedRow, Encoder, Purpose};
 pub use error::{CellPlace, CellProblem, DataError, FileProblem, LineProblem};

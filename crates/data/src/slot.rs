@@ -16,6 +16,7 @@ pub(crate) enum Slot {
     Range { kind: TargetKind, missing: Option<f64> },
     Weight(RecordWeight),
     User,
+    Party,
     Skip,
 }
 

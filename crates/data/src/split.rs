@@ -58,6 +58,25 @@ impl Table {
         Some(tables)
     }
 
+    /// A table for each party, by the party of each row; persons are numbered within each, in the order
+    /// that they have in all of it.
+    pub fn split_by_party(&self, parties: &[u32]) -> Vec<Table> {
+        let count = parties.iter().max().map_or(0, |&last| last as usize + 1);
+        let mut tables = deal(self, count, |i| parties[i] as usize);
+        if let Some(users) = &self.users {
+            let mut own: Vec<Vec<u32>> = vec![Vec::new(); count];
+            parties.iter().zip(users).for_each(|(&party, &user)| own[party as usize].push(user));
+            for (table, users) in tables.iter_mut().zip(own) {
+                let mut known = users.clone();
+                known.sort_unstable();
+                known.dedup();
+                let number = |user| known.partition_point(|&other| other < user) as u32;
+                table.users = Some(users.into_iter().map(number).collect());
+            }
+        }
+        tables
+    }
+
     /// Tables for `parties` parties; a party that drew no record has an empty one. `uniform` gives
     /// numbers in [0, 1) for the record at a place, no more than two for each.
     pub fn split<E>(

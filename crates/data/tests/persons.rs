@@ -56,6 +56,42 @@ fn shuffled<T: Clone>(all: &[T], step: usize) -> Vec<T> {
     (0..all.len()).map(|i| all[(i * step + 5) % all.len()].clone()).collect()
 }
 
+/// The party of each row is the place of its id, in whatever order, files and spellings; a person is
+/// numbered within each party.
+#[test]
+fn the_parties_of_rows_follow_from_their_ids() {
+    let text =
+        SCHEMA.replace("name = 'y'", "name = 'at'\nkind = 'ignored'\n[[column]]\nname = 'y'");
+    let schema: Schema = text.parse().unwrap();
+    let placed = schema.with_parties("at").unwrap();
+    assert_eq!(placed.parties_from(), Some("at"));
+    for (wrong, word) in [("x", "another kind than ignored"), ("who", "another kind"), ("z", "z")] {
+        assert!(schema.with_parties(wrong).unwrap_err().to_string().contains(word), "{wrong}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    let read = |rows: &[(usize, &str, &str)]| {
+        let line = |(mark, who, at): &(usize, &str, &str)| format!("{mark},{who},{at},0\n");
+        let rows: String = rows.iter().map(line).collect();
+        std::fs::write(&path, format!("x,who,at,y\n{rows}")).unwrap();
+        load_and_compare(std::slice::from_ref(&path), None, &placed).map_err(|e| e.to_string())
+    };
+    let rows =
+        [(1, "ann", "b"), (2, "bob", "7"), (3, "ann", "07"), (4, "cid", "b"), (5, "ann", "b ")];
+    let (table, _, parties) = read(&rows).unwrap();
+    assert_eq!(parties.as_deref(), Some(&[1, 0, 0, 1, 1][..]));
+    let parts = table.split_by_party(&parties.unwrap());
+    let persons: Vec<_> = parts.iter().map(|part| part.users.clone().unwrap()).collect();
+    assert_eq!(persons, [vec![1, 0], vec![0, 1, 0]]);
+    let mut turned = rows;
+    turned.reverse();
+    assert_eq!(read(&turned).unwrap().2.unwrap(), [1, 1, 0, 0, 1]);
+    let nowhere = read(&[(1, "ann", "")]).unwrap_err();
+    assert!(nowhere.contains("names the party, but the field is missing"), "{nowhere}");
+    // Nobody reads it where nobody asks for it.
+    assert_eq!(load_and_compare(&[path], None, &schema).unwrap().2, None);
+}
+
 #[test]
 fn the_numbers_of_users_do_not_follow_the_order_of_rows() {
     let records = records();

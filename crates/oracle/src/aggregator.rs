@@ -56,6 +56,18 @@ impl TrustedAggregator {
         }
     }
 
+    /// The same where all that a party holds is one unit, which is called so.
+    ///
+    /// # Errors
+    /// If it is one record where blocks are of whole parties, or the other way round.
+    pub fn protecting(mut self, whole: Unit) -> Result<Self, Refusal> {
+        if whole.is_whole() != self.terms.unit().is_whole() {
+            return Err(wrong("blocks move on the terms of another unit"));
+        }
+        self.terms = Terms::of_parties(whole, View::Central, self.terms.population());
+        Ok(self)
+    }
+
     /// The same with a known defect, for an audit to find.
     #[cfg(reticent_seeded_bugs)]
     pub fn spoiled(self, bug: Option<crate::bug::Bug>) -> Self {

@@ -17,7 +17,7 @@ use reticent_data::{CacheBlock, CacheFile, CacheWriter, CachedRows, Table};
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
-use crate::gate::PrivacyModel;
+use crate::gate::{PrivacyModel, TellsHolders};
 use crate::holder::{Holder, TableHolder};
 use crate::queries::RecordSum;
 use crate::refusal::Refusal;
@@ -64,7 +64,7 @@ impl FileHolder {
         let PrivacyModel { unit, intercept, .. } = *opening;
         let rows = match unit {
             Unit::Record => cached.by_record(),
-            Unit::User => cached.by_person()?.ok_or(TableError::NoUsers)?,
+            Unit::User | Unit::Party => cached.by_person()?.ok_or(TableError::NoUsers)?,
         };
         let holder = FileHolder { cached, rows, unit, intercept, images: None };
         holder.rows.scan(
@@ -95,7 +95,7 @@ impl FileHolder {
     fn opened(&self, table: Table, intercept: f64) -> Result<Private, TableError> {
         match self.unit {
             Unit::Record => Private::by_record(table, intercept),
-            Unit::User => Private::by_user(table, intercept),
+            Unit::User | Unit::Party => Private::by_user(table, intercept),
         }
     }
 
@@ -114,7 +114,7 @@ impl FileHolder {
         (writer, bytes): (&Mutex<CacheWriter>, &mut Vec<u8>),
     ) -> Result<(), Refusal> {
         let rows = (IMAGES / (8 * self.native_width()).max(1)).max(1);
-        let persons = self.unit == Unit::User;
+        let persons = self.unit.is_whole();
         for (piece, range) in pieces(block.table, persons, rows).into_iter().enumerate() {
             let mut table = Table::default();
             let first = block.table.users.as_ref().map(|users| users[range.start]);
@@ -239,8 +239,8 @@ impl Holder for FileHolder {
         Ok(())
     }
 
-    fn is_remote(&self) -> bool {
-        false
+    fn tells(&self) -> TellsHolders {
+        TellsHolders::Nothing
     }
 
     fn is_weighted(&self) -> bool {

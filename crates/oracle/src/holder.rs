@@ -13,6 +13,7 @@ use std::fmt::Debug;
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
+use crate::gate::TellsHolders;
 use crate::queries::RecordSum;
 use crate::refusal::Refusal;
 use crate::sums::{Pass, PassMember, Private};
@@ -46,8 +47,11 @@ pub trait Holder: Debug + Send {
 
     /// Whether what is asked travels to others: how long a message is may then not follow from the
     /// rows.
-    fn is_remote(&self) -> bool {
-        self.table().is_none()
+    fn tells(&self) -> TellsHolders {
+        match self.table() {
+            Some(_) => TellsHolders::Nothing,
+            None => TellsHolders::Several,
+        }
     }
 
     /// Whether some records count less than others.

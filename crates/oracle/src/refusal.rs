@@ -78,6 +78,12 @@ pub enum Refusal {
          for a sum over all of them (`sampling = full`), or use replace-one"
     )]
     SampleTellsSizes,
+    /// A sample of persons among rows that others hold, where a party may have several.
+    #[error(
+        "who is drawn is told to a party in a bit for each of its persons, and who is with which party follows from all of \
+         them: ask for a sum over all of them (`sampling = full`), or make every person a party"
+    )]
+    SampleOfPersonsHeld,
     /// A sample of a fixed number of all parties' units, where each draws its own.
     #[error(
         "each party draws its own sample, and how many of a fixed number are whose would be known to nobody: use a Poisson \

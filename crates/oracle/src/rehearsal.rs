@@ -5,7 +5,7 @@ use reticent_problem::Shape;
 
 use crate::books::Books;
 use crate::claim::{PaperClaim, booked};
-use crate::gate::fits_elsewhere;
+use crate::gate::{TellsHolders, fits_elsewhere};
 use crate::noisy::{DraftedPlan, PlannedStep, SumLaw, SumPlan};
 use crate::oracle::{Asked, Oracle};
 use crate::queries::{AskedSum, Erased, Query, check_basis, check_point};
@@ -26,8 +26,8 @@ pub struct Rehearsal {
     consensus: bool,
     /// Whether the rows are others', who are asked for sums alone.
     held: bool,
-    /// Whether these are in a file here, and no others'.
-    cached: bool,
+    /// What others are then told.
+    tells: TellsHolders,
     /// Whether records have weights.
     weighted: bool,
     /// What parties are asked that add the noise themselves.
@@ -47,7 +47,7 @@ impl Rehearsal {
             state: 0,
             consensus: false,
             held: false,
-            cached: false,
+            tells: TellsHolders::OneUnitEach,
             weighted: false,
             between: None,
             claim: None,
@@ -61,7 +61,12 @@ impl Rehearsal {
 
     /// The same of rows in a file, to which nothing travels.
     pub fn of_cached_sums(shape: Shape, terms: Terms) -> Self {
-        Rehearsal { cached: true, ..Rehearsal::of_sums(shape, terms) }
+        Rehearsal { tells: TellsHolders::Nothing, ..Rehearsal::of_sums(shape, terms) }
+    }
+
+    /// The same of rows of parties that may have several units each.
+    pub fn of_several_each(shape: Shape, terms: Terms) -> Self {
+        Rehearsal { tells: TellsHolders::Several, ..Rehearsal::of_sums(shape, terms) }
     }
 
     /// The same where records have weights or not: with them, what is proven for records that count
@@ -116,7 +121,7 @@ impl Asked for Rehearsal {
         let claim = self.claim.take();
         query.check(self.shape, &self.terms)?;
         if self.held {
-            fits_elsewhere(query, &self.terms, !self.cached)?;
+            fits_elsewhere(query, &self.terms, self.tells)?;
         }
         if self.weighted {
             query.fits_weights()?;

@@ -24,6 +24,8 @@ pub struct PrivateTable {
     drafted_from: bool,
     /// What it was encoded under; `None` for a table that was never encoded here.
     schema: Option<Arc<Schema>>,
+    /// The party of each row, where that was read.
+    parties: Option<Arc<Vec<u32>>>,
 }
 
 /// Not derived: it would show the rows.
@@ -50,8 +52,9 @@ impl PrivateTable {
         schema: &Schema,
     ) -> Result<Self, DataError> {
         let schema = schema.with_roles(None, None)?;
-        let (table, drafted_from) = reticent_data::load_and_compare(paths, reading, &schema)?;
-        Ok(PrivateTable { table: Arc::new(table), drafted_from, schema: Some(Arc::new(schema)) })
+        let (table, drafted_from, parties) =
+            reticent_data::load_and_compare(paths, reading, &schema)?;
+        Ok(PrivateTable::read(table, drafted_from, schema, parties))
     }
 
     /// The same, with the digest of what each file holds under `key`, as
@@ -68,11 +71,10 @@ impl PrivateTable {
         let schema = schema.with_roles(None, None)?;
         let hasher = Rc::new(RefCell::new(ContentHasher::new(key)));
         let listener: SharedListener = hasher.clone();
-        let (table, drafted_from) =
+        let (table, drafted_from, parties) =
             reticent_data::load_and_tell(paths, reading, &schema, &listener)?;
         let found = std::mem::take(&mut hasher.borrow_mut().found);
-        let (table, schema) = (Arc::new(table), Some(Arc::new(schema)));
-        Ok((PrivateTable { table, drafted_from, schema }, found))
+        Ok((PrivateTable::read(table, drafted_from, schema, parties), found))
     }
 
     /// Encodes a table in memory under a schema that has the roles of the job. The dataset is read
@@ -86,12 +88,19 @@ impl PrivateTable {
     /// If the dataset does not have the columns of the schema, or a cell cannot be read under it.
     pub fn encode(dataset: &Dataset<'_>, schema: &Schema) -> Result<Self, DataError> {
         let schema = schema.with_roles(None, None)?;
-        let table = reticent_data::encode(dataset, &schema)?;
-        Ok(PrivateTable {
-            table: Arc::new(table),
-            drafted_from: schema.drafted().is_some_and(|drafted| !drafted.public()),
-            schema: Some(Arc::new(schema)),
-        })
+        let (table, parties) = reticent_data::encode_dealt(dataset, &schema)?;
+        let drafted_from = schema.drafted().is_some_and(|drafted| !drafted.public());
+        Ok(PrivateTable::read(table, drafted_from, schema, parties))
+    }
+
+    fn read(table: Table, drafted_from: bool, schema: Schema, parties: Option<Vec<u32>>) -> Self {
+        let (table, schema) = (Arc::new(table), Some(Arc::new(schema)));
+        PrivateTable { table, drafted_from, schema, parties: parties.map(Arc::new) }
+    }
+
+    /// Another table, of some of its rows.
+    fn part(table: Table, drafted_from: bool, schema: &Option<Arc<Schema>>) -> Self {
+        PrivateTable { table: Arc::new(table), drafted_from, schema: schema.clone(), parties: None }
     }
 
     /// Another handle on the same table, which is in memory once: for several gates, each with its
@@ -101,6 +110,7 @@ impl PrivateTable {
             table: Arc::clone(&self.table),
             drafted_from: self.drafted_from,
             schema: self.schema.clone(),
+            parties: self.parties.clone(),
         }
     }
 
@@ -108,8 +118,7 @@ impl PrivateTable {
     /// a column.
     pub fn split_by_user(self) -> Option<Vec<PrivateTable>> {
         let (drafted_from, schema) = (self.drafted_from, self.schema);
-        let part =
-            |table| PrivateTable { table: Arc::new(table), drafted_from, schema: schema.clone() };
+        let part = |table| PrivateTable::part(table, drafted_from, &schema);
         Some(Arc::unwrap_or_clone(self.table).split_by_user()?.into_iter().map(part).collect())
     }
 
@@ -122,6 +131,25 @@ impl PrivateTable {
         let mut table = Arc::unwrap_or_clone(self.table);
         table.users = Some(vec![0; table.len()]);
         Some(PrivateTable { table: Arc::new(table), ..self })
+    }
+
+    /// A table for each party that a row is said to be with, in byte order of the ids, with the persons
+    /// of each, or as one unit each where parties are `whole`; `None` where nobody says it. A person with
+    /// rows at several of them is as many persons.
+    pub fn split_by_party(self, whole: bool) -> Option<Vec<PrivateTable>> {
+        let (drafted_from, schema) = (self.drafted_from, self.schema);
+        let part = |table| PrivateTable::part(table, drafted_from, &schema);
+        let parties = self.parties?;
+        let table = match whole {
+            true => Table { users: None, ..Arc::unwrap_or_clone(self.table) },
+            false => Arc::unwrap_or_clone(self.table),
+        };
+        Some(table.split_by_party(&parties).into_iter().map(part).collect())
+    }
+
+    /// Whether it says with which party each row is.
+    pub fn has_parties(&self) -> bool {
+        self.parties.is_some()
     }
 
     /// Tables for `parties` parties, dealt by the place of a record, a public rule and a public seed:
@@ -161,8 +189,7 @@ impl PrivateTable {
     /// for whoever is trusted with all of it, and shows nothing of a party's size.
     pub fn split_persons(self, parties: usize, seed: u64) -> Option<Vec<PrivateTable>> {
         let (drafted_from, schema) = (self.drafted_from, self.schema);
-        let part =
-            |table| PrivateTable { table: Arc::new(table), drafted_from, schema: schema.clone() };
+        let part = |table| PrivateTable::part(table, drafted_from, &schema);
         let place = |person: u32| {
             let digest = Hasher::new("reticent person").number(seed).number(person.into()).finish();
             let [word, ..] = digest.as_chunks::<8>().0 else { return 0 };
@@ -196,8 +223,7 @@ impl PrivateTable {
         uniform: &mut dyn FnMut(usize) -> Result<f64, EntropyError>,
     ) -> Result<Vec<PrivateTable>, EntropyError> {
         let (drafted_from, schema) = (self.drafted_from, self.schema);
-        let part =
-            |table| PrivateTable { table: Arc::new(table), drafted_from, schema: schema.clone() };
+        let part = |table| PrivateTable::part(table, drafted_from, &schema);
         Ok(self.table.split(parties, skew, uniform)?.into_iter().map(part).collect())
     }
 
@@ -206,6 +232,13 @@ impl PrivateTable {
     pub fn public_count(&self, unit: Unit, adjacency: Adjacency) -> Option<u64> {
         ((unit, adjacency) == (Unit::Record, Adjacency::ReplaceOne))
             .then_some(self.table.len() as u64)
+    }
+
+    /// The number of persons, where it is public: of a party whose persons are its own, and a neighbour
+    /// replaces one of them by another of the same party (proofs/noisy-sums.md). The caller says that it is so.
+    pub fn persons_of_party(&self, adjacency: Adjacency) -> Option<u64> {
+        (adjacency == Adjacency::ReplaceOne && self.has_owners())
+            .then_some(self.table.user_count() as u64)
     }
 
     /// Whether it was encoded under this schema: bounds, codes and norms are those of the schema,
@@ -265,7 +298,7 @@ fn content_words(table: &Table, record: usize, seed: u64) -> [u64; 4] {
 /// For tables that were never a file: simulations and tests.
 impl From<Table> for PrivateTable {
     fn from(table: Table) -> Self {
-        PrivateTable { table: Arc::new(table), drafted_from: false, schema: None }
+        PrivateTable::part(table, false, &None)
     }
 }
 

@@ -353,7 +353,7 @@ fn what_is_no_sum_is_not_asked_of_rows_that_others_hold() {
 fn errors_of_numbers_and_means_of_persons_have_the_bits_of_one_table() {
     let all = rows(24);
     let number: Arc<dyn Loss> = losses::parse("squared", None).unwrap().into();
-    let mean = ClippedMean { clip: 0.4, noise_multiplier: 1.5, sampling: Sampling::Poisson(0.5) };
+    let mean = ClippedMean { clip: 0.4, noise_multiplier: 1.5, sampling: Sampling::Full };
     // Persons of one to six rows; each party has whole persons, numbered from 0 on.
     let of: Vec<u32> = (0..24).map(|i| [0, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3][i % 12]).collect();
     let person = |part: &[_], users: &[u32]| Table { users: Some(users.to_vec()), ..table(part) };
@@ -383,15 +383,65 @@ fn errors_of_numbers_and_means_of_persons_have_the_bits_of_one_table() {
             let at = &[0.3, -0.2, 0.5, 0.1];
             let errors = Errors { at, noise_multiplier: 0.7 };
             let mut said = gate.ask(&errors).unwrap().into_inner();
-            let sampling =
-                if adjacency == Adjacency::ReplaceOne { mean.sampling } else { Sampling::Full };
-            let mean = ClippedMean { sampling, ..mean };
             said.extend(gate.ask(&Gradient { at, mean }).unwrap().into_inner());
             said
         });
         let first = std::mem::take(&mut answers[0]);
         assert_eq!(first, answers[1]);
         assert_eq!(held.ledger(), pooled.ledger());
+    }
+}
+
+/// The gate on parties whose tables have these persons, a row each, as it comes or where each party is
+/// one unit.
+fn of_persons(persons: &[&[u32]], one_each: bool) -> Result<(Gate, Heard), Refusal> {
+    let opening = PrivacyModel { unit: Unit::User, ..opening(Adjacency::ReplaceOne) };
+    let to = SumAggregator::new(&NoiseKey::seeded(1), &RUN);
+    let made = |(users, number): (&&[u32], u32)| {
+        let own = Table { users: Some(users.to_vec()), ..table(&rows(users.len())) };
+        let key = (&NoiseKey::seeded(6), number);
+        let made = EntrustedTable::new(own.into(), loss(), &opening, key, &to.public_key());
+        made.map(|(table, greeting)| (Mutex::new(table), greeting)).unwrap()
+    };
+    let (tables, greetings): (Vec<_>, Vec<_>) = persons.iter().zip(0..).map(made).unzip();
+    let heard = Heard::default();
+    let lines = Lines { tables, tamper: as_it_is, heard: Arc::clone(&heard) };
+    let rows = to.admit(&greetings, (COLUMNS, true), Box::new(lines))?;
+    let rows = if one_each { rows.one_unit_each()? } else { rows };
+    Ok((Gate::open_held(rows, loss(), &opening, Entropy::seeded(2))?, heard))
+}
+
+/// Nobody who goes around the job can draw a sample of persons within parties: a request would have a
+/// bit for each of them, and how many a party has follows from who they are. Also not where each
+/// happens to have one.
+#[test]
+fn the_gate_draws_no_sample_of_persons_held() {
+    let at = &[0.0; 4];
+    let mean = |sampling| ClippedMean { clip: 1.0, noise_multiplier: 1.0, sampling };
+    let samples = [Sampling::Poisson(0.5), Sampling::WithoutReplacement(1)];
+    for persons in [&[&[0, 1, 1][..], &[0, 0]][..], &[&[0], &[0]], &[&[0, 1], &[0]]] {
+        let (mut gate, heard) = of_persons(persons, false).unwrap();
+        for sampling in samples {
+            let drawn = mean(sampling);
+            let told = [
+                gate.ask(&Gradient { at, mean: drawn }).map(drop),
+                gate.ask(&Correction { at, from: &[0.1; 4], mean: drawn }).map(drop),
+                gate.ask(&Coordinate { at, index: 0, mean: drawn }).map(drop),
+            ];
+            let refused = |told: &_| matches!(told, Err(Refusal::SampleOfPersonsHeld));
+            assert!(told.iter().all(refused), "{told:?}");
+        }
+        assert_eq!(gate.ledger().total_events(), 0);
+        assert!(heard.lock().unwrap().is_empty());
+        gate.ask(&Gradient { at, mean: mean(Sampling::Full) }).unwrap();
+    }
+    // Where each party is one person, which is public, nothing is told by a bit for each.
+    let (mut gate, _) = of_persons(&[&[0, 0], &[0], &[0, 0, 0]], true).unwrap();
+    for sampling in samples {
+        gate.ask(&Gradient { at, mean: mean(sampling) }).unwrap();
+    }
+    for several in [&[&[0, 1][..], &[0]][..], &[&[0], &[]]] {
+        assert!(of_persons(several, true).is_err());
     }
 }
 

@@ -144,6 +144,7 @@ pub(crate) fn protected(unit: Unit) -> &'static str {
     match unit {
         Unit::Record => "Every single record of the table",
         Unit::User => "Every person in the table, with all their records",
+        Unit::Party => "Every party of the run, with all that it holds",
     }
 }
 
@@ -177,6 +178,10 @@ pub(crate) fn compared(adjacency: Adjacency, unit: Unit) -> &'static str {
         (Adjacency::ReplaceOne, Unit::User) => {
             "the same table with all records of that person replaced by another's"
         }
+        (Adjacency::ReplaceOne, Unit::Party) => {
+            "the same run with all that this party holds replaced by something else"
+        }
+        (Adjacency::AddRemove, Unit::Party) => "the same run without that party",
         (Adjacency::AddRemove, Unit::Record) => "the same table without that record",
         (Adjacency::AddRemove, Unit::User) => "the same table without any record of that person",
     }

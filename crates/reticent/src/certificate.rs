@@ -362,6 +362,7 @@ fn assumptions(algorithm: &str, scope: Scope, ledger: &Ledger) -> Vec<String> {
     list.push(match (scope.adjacency, scope.unit) {
         (Adjacency::ReplaceOne, Unit::Record) => "the number of records is public".to_owned(),
         (Adjacency::ReplaceOne, Unit::User) => "the number of persons is public".to_owned(),
+        (Adjacency::ReplaceOne, Unit::Party) => "the number of parties is public".to_owned(),
         (Adjacency::AddRemove, _) => {
             "the public number in the field population was not taken from the data".to_owned()
         }

@@ -192,6 +192,11 @@ impl Guarantee {
         intercept: f64,
         noisy: bool,
     ) -> Result<Protection, Error> {
+        if self.unit == Some(Unit::Party) {
+            let why = "one table has no parties: choose record or user; a party is protected by `reticent simulate`, in a run \
+                       between parties";
+            return Err(Error::value("unit", Unit::Party, why));
+        }
         let budget = self.budget(noisy)?;
         let adjacency = self.adjacency.unwrap_or_default();
         let public_n = self.public_n.or(schema.public_n());

@@ -269,8 +269,8 @@ macro_rules! keys_by_use {
 keys_by_use! {
     between_parties: schema, features, row_norm, classes, target_range, target, noise, algorithm,
         loss, curves, penalty, constraint, graph, intercept ["epsilon", "delta", "unit", "seed"];
-    of_one_table: class_weight, class_prior, standard_errors ["adjacency", "public_n"];
-    on_one_table: user_column, graph_share, graph_edges, calibrate, tune, tune_runs, tune_mode;
+    of_one_table: class_weight, class_prior, standard_errors, user_column ["adjacency", "public_n"];
+    on_one_table: graph_share, graph_edges, calibrate, tune, tune_runs, tune_mode;
 }
 
 /// The keys of a job file. What is wrong is said with its line, and the line is not shown: it may

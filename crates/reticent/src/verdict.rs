@@ -188,6 +188,7 @@ impl Verdict {
         let who = match self.scope.unit {
             Unit::Record => "record",
             Unit::User => "person, with all their records,",
+            Unit::Party => "party, with all that it holds,",
         };
         match self.scope.adjacency {
             Adjacency::ReplaceOne => format!("replacing any one {who} by another"),

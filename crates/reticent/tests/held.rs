@@ -460,6 +460,7 @@ fn a_job_in_words_takes_what_a_fit_takes() {
 #[test]
 fn a_certificate_says_that_the_server_is_trusted_with_exact_sums() {
     let budget = Guarantee::from(Budget::new(2.0, 1e-5).unwrap());
+    let budget = budget.with(|it| it.unit = Some(Unit::Record));
     let simulation = between(&problem(), &Solver::auto(), budget).parties(4);
     let held = run(simulation, &Data { owners: vec![100; RECORDS], ..Data::of(1) });
     let certificate = held.model.certificate();

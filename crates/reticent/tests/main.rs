@@ -18,6 +18,7 @@ mod memory;
 mod model;
 mod noisy;
 mod persons;
+mod placed;
 mod recalibration;
 mod results;
 mod seats;

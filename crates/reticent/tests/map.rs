@@ -96,9 +96,9 @@ fn fits(folder: &Path) -> Vec<(MapCell, Spec)> {
     // A scale of the residuals is for a target that is a number.
     let schema = |unit, form: &str, weighted: bool| {
         let file = match (unit, form.ends_with("scaled")) {
-            (Unit::User, false) => "people.toml",
+            (Unit::User | Unit::Party, false) => "people.toml",
             (Unit::Record, false) => "records.toml",
-            (Unit::User, true) => "people_numbers.toml",
+            (Unit::User | Unit::Party, true) => "people_numbers.toml",
             (Unit::Record, true) => "numbers.toml",
         };
         folder.join(if weighted { format!("weighted_{file}") } else { file.to_owned() })

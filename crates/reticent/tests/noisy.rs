@@ -397,6 +397,7 @@ fn the_scale_of_residuals_is_asked_of_parties() {
 #[test]
 fn a_certificate_says_who_adds_the_noise() {
     let budget = Guarantee::from(Budget::new(2.0, 1e-5).unwrap());
+    let budget = budget.with(|it| it.unit = Some(Unit::Record));
     let certified = |view| {
         let simulation = between(&Solver::auto(), view).guarantee(budget).parties(5);
         run(simulation, &Data::of(1)).model.certificate().clone()

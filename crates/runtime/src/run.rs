@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use reticent_accountant::{Ledger, Refused, Unit, calibrate, calibrate_by, epsilon};
+use reticent_accountant::{Ledger, Refused, calibrate, calibrate_by, epsilon};
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::{AggregatorKey, Gate, Oracle, PrivacyModel, PrivateTable, Terms};
 use reticent_problem::losses::Loss;
@@ -186,8 +186,8 @@ impl Agreement {
         // The number of persons is public, and an answer is divided by it: at 0 it would show that
         // there is nothing.
         let count = gate.terms().population();
-        if self.opening.unit == Unit::User && count == 0 {
-            let why = "a party without records cannot be protected as a person: take fewer parties, or protect records";
+        if self.opening.unit.is_whole() && count == 0 {
+            let why = "a party without records cannot be protected as a whole: take fewer parties, or protect records";
             return Err(Refused::new("parties", self.units.len(), why).into());
         }
         if *gate.terms() != self.terms(id) {

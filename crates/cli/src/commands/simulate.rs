@@ -79,9 +79,14 @@ pub struct Simulate {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The parties")]
 struct PartyFlags {
-    /// One party for each value of this column
+    /// One party for each value of this column, each protected as a person where nothing else is said
     #[arg(long, value_name = "COLUMN", conflicts_with = "split")]
     users_from: Option<String>,
+
+    /// One party for each value of this column. With a user column a person within a party is protected;
+    /// otherwise say --unit record or party
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["split", "users_from"])]
+    parties_from: Option<String>,
 
     /// So many parties, to which the records are dealt
     #[arg(long, value_name = "N", value_parser = number::whole::<u32>, allow_negative_numbers = true)]
@@ -345,6 +350,7 @@ fn described(
         failures: parties.fail.unwrap_or_default(),
         parties: Parties {
             split: parties.split,
+            parties_from: parties.parties_from,
             skew: parties.skew,
             trust: parties.trust,
             topology: parties.topology,
@@ -358,6 +364,7 @@ fn described(
     }
     if by_column {
         (file.job.parties.split, file.job.parties.users_from) = (None, None);
+        file.job.parties.parties_from = None;
     }
     Ok(file)
 }

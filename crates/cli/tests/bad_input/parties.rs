@@ -11,7 +11,7 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "simulate --data none.csv GOOD",
-        "who the parties are is missing: say how many there are with --split N, or whose row each is with --users-from COLUMN",
+        "who the parties are is missing: say how many there are with --split N, with which each row is with --parties-from COLUMN, or whose row each is with --users-from COLUMN",
     ),
     case("simulate --data none.csv GOOD --split 0", "split = 0: at least one party is needed"),
     case(

@@ -21,11 +21,11 @@ use std::fmt;
 #[cfg(feature = "arrow")]
 use arrow_array::RecordBatch;
 
-use crate::DataError;
 use crate::error::FileProblem;
+use crate::{Cell, DataError};
 pub use content::visit_content;
 pub use indices::Indices;
-pub use read::{encode, visit_dataset};
+pub use read::{encode, encode_dealt, visit_dataset};
 
 /// What messages call it.
 const NAME: &str = "the dataset";
@@ -51,6 +51,8 @@ pub struct Dataset<'a> {
     names: Option<Vec<String>>,
     targets: Option<Targets<'a>>,
     owners: Option<Owners<'a>>,
+    /// With which party each row is.
+    parties: Option<Owners<'a>>,
     weights: Option<Cow<'a, [f64]>>,
 }
 
@@ -119,9 +121,25 @@ pub enum Owner<'a> {
     Real(f64),
 }
 
+impl Owners<'_> {
+    /// The id of a row.
+    fn cell(&self, at: usize) -> Cell<'_> {
+        match self {
+            Owners::Ids(all) => Cell::Whole(i128::from(all[at])),
+            Owners::Signed(all) => Cell::Whole(i128::from(all[at])),
+            Owners::Reals(all) => Cell::Number(all[at]),
+            Owners::Names(all) => Cell::Text(all[at].as_bytes()),
+            Owners::Coded(ids, places) => match &ids[places[at] as usize] {
+                Owner::Name(name) => Cell::Text(name.as_bytes()),
+                Owner::Real(x) => Cell::Number(*x),
+            },
+        }
+    }
+}
+
 impl<'a> Dataset<'a> {
     fn of(features: Features<'a>) -> Self {
-        Dataset { features, names: None, targets: None, owners: None, weights: None }
+        Dataset { features, names: None, targets: None, owners: None, parties: None, weights: None }
     }
 
     /// A matrix whose rows stand one behind the other (C order).
@@ -211,15 +229,30 @@ impl<'a> Dataset<'a> {
     /// # Errors
     /// If there are not as many as rows.
     pub fn with_owners(mut self, owners: impl Into<Owners<'a>>) -> Result<Self, DataError> {
-        let owners = owners.into();
-        self.as_many(owners.len(), "owners")?;
-        if let Owners::Coded(ids, places) = &owners
-            && places.iter().any(|&place| place as usize >= ids.len())
-        {
-            return Err(shape("an owner has a place beyond the ids that there are".to_owned()));
-        }
-        self.owners = Some(owners);
+        self.owners = Some(self.ids(owners.into(), "owners")?);
         Ok(self)
+    }
+
+    /// With which party each row is, where [`Dataset::with_owners`] says whose it is: a person is then
+    /// a person within a party.
+    ///
+    /// # Errors
+    /// If there are not as many as rows.
+    pub fn with_parties(mut self, parties: impl Into<Owners<'a>>) -> Result<Self, DataError> {
+        self.parties = Some(self.ids(parties.into(), "parties")?);
+        Ok(self)
+    }
+
+    fn ids(&self, ids: Owners<'a>, what: &str) -> Result<Owners<'a>, DataError> {
+        self.as_many(ids.len(), what)?;
+        if let Owners::Coded(known, places) = &ids
+            && places.iter().any(|&place| place as usize >= known.len())
+        {
+            return Err(shape(format!(
+                "one of the {what} has a place beyond the ids that there are"
+            )));
+        }
+        Ok(ids)
     }
 
     /// How much each row counts; the schema says the largest weight.

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "arrow")]
 use super::arrow::ArrowColumns;
-use super::{Dataset, Features, NAME, Owner, Owners, Targets, shape};
+use super::{Dataset, Features, NAME, Owners, Targets, shape};
 use crate::error::FileProblem;
 use crate::filling::Filling;
 use crate::source::{place, ready};
@@ -35,6 +35,18 @@ struct DatasetRecord {
 /// # Errors
 /// If the dataset does not have the columns of the schema, or a cell cannot be read under it.
 pub fn encode(dataset: &Dataset<'_>, schema: &Schema) -> Result<Table, DataError> {
+    Ok(dataset.encode(schema)?.0)
+}
+
+/// The same, and the party of each row as 0, 1, 2, … in byte order of the ids, where the dataset or a
+/// column says it.
+///
+/// # Errors
+/// As [`encode`].
+pub fn encode_dealt(
+    dataset: &Dataset<'_>,
+    schema: &Schema,
+) -> Result<(Table, Option<Vec<u32>>), DataError> {
     dataset.encode(schema)
 }
 
@@ -55,15 +67,18 @@ pub fn visit_dataset(
 }
 
 impl Dataset<'_> {
-    fn encode(&self, schema: &Schema) -> Result<Table, DataError> {
+    fn encode(&self, schema: &Schema) -> Result<(Table, Option<Vec<u32>>), DataError> {
         let mut filling = Filling::new(schema, Purpose::Fit);
         filling.reserve(self.rows(), self.stored(), NAME)?;
         self.each(&mut filling, |filling| filling.end(NAME).map(|()| true))?;
-        let mut table = filling.finish();
+        let (mut table, mut parties) = filling.finish_dealt();
         if self.owners.is_some() && schema.user().is_none() {
             table.users = Some(self.numbered(schema)?);
         }
-        Ok(table)
+        if let Some(beside) = &self.parties {
+            parties = Some(self.parties_numbered(beside, schema)?);
+        }
+        Ok((table, parties))
     }
 
     /// Tells `end` of every record that is complete, until it says `false`.
@@ -207,17 +222,7 @@ impl Dataset<'_> {
     }
 
     fn owner(&self, at: usize) -> Cell<'_> {
-        match &self.owners {
-            None => Cell::Missing,
-            Some(Owners::Ids(all)) => Cell::Whole(i128::from(all[at])),
-            Some(Owners::Signed(all)) => Cell::Whole(i128::from(all[at])),
-            Some(Owners::Reals(all)) => Cell::Number(all[at]),
-            Some(Owners::Names(all)) => Cell::Text(all[at].as_bytes()),
-            Some(Owners::Coded(ids, places)) => match &ids[places[at] as usize] {
-                Owner::Name(name) => Cell::Text(name.as_bytes()),
-                Owner::Real(x) => Cell::Number(*x),
-            },
-        }
+        self.owners.as_ref().map_or(Cell::Missing, |owners| owners.cell(at))
     }
 
     fn weight(&self, at: usize) -> Cell<'_> {
@@ -250,6 +255,23 @@ impl Dataset<'_> {
         let places = encoder.places();
         owners.iter_mut().for_each(|owner| *owner = places[*owner as usize]);
         Ok(owners)
+    }
+
+    /// The parties as 0, 1, 2, … in byte order of the ids.
+    fn parties_numbered(
+        &self,
+        parties: &Owners<'_>,
+        schema: &Schema,
+    ) -> Result<Vec<u32>, DataError> {
+        let mut encoder = Encoder::new(schema, Purpose::Fit);
+        let party = |at: usize| {
+            let number = encoder.party(parties.cell(at));
+            number.map_err(|problem| DataError::cell(NAME, at as u64 + 1, "parties", problem))
+        };
+        let mut parties = (0..self.rows()).map(party).collect::<Result<Vec<u32>, _>>()?;
+        let places = encoder.party_places();
+        parties.iter_mut().for_each(|party| *party = places[*party as usize]);
+        Ok(parties)
     }
 
     /// Values that the encoded table will hold, where that is known.

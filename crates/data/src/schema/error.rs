@@ -105,6 +105,12 @@ pub enum SchemaError {
     /// LIBSVM has no such column.
     #[error("a LIBSVM file has no user column")]
     UserInLibsvm => "use a CSV or Parquet file to group records by user",
+    /// LIBSVM has no such column.
+    #[error("a LIBSVM file has no column of parties")]
+    PartiesInLibsvm => "use a CSV or Parquet file to read the party of each record",
+    /// A column that already says something else.
+    #[error("column `{0}` cannot say with which party a row is: the schema gives it another kind than ignored")]
+    NoPartyColumn(String) => "give it `kind = \"ignored\"` in the schema, or name another column",
     /// Features and columns.
     #[error("a schema with `features` (LIBSVM) may declare only a target column")]
     ColumnsInLibsvm => "leave `features` out for a table, or the other columns for LIBSVM",

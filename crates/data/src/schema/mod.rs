@@ -57,6 +57,9 @@ pub struct Schema {
     /// The features of the schema that this is a question under, see [`Schema::asking_about`]: a
     /// table may then be read with its owners and without a target.
     pub(crate) asked_of: Option<Vec<String>>,
+    /// The column that says with which party a row is, see [`Schema::with_parties`]. Of a run, and in no
+    /// file: a table without parties is read without it.
+    pub(crate) parties_from: Option<String>,
 }
 
 impl Schema {
@@ -83,6 +86,7 @@ impl Schema {
             pairs: Vec::new(),
             drafted: None,
             asked_of: None,
+            parties_from: None,
         }
     }
 
@@ -351,6 +355,29 @@ impl Schema {
             return Err(SchemaError::SeveralTargets(quoted(&targets)));
         }
         new.checked()
+    }
+
+    /// The schema for a run between parties: this column, of kind `ignored`, says with which of them a
+    /// row is. Whose the row is stays as it is: a person is a person within a party.
+    ///
+    /// # Errors
+    /// If there is no such column, or it says something else already.
+    pub fn with_parties(&self, name: &str) -> Result<Self, SchemaError> {
+        let mut new = self.clone();
+        if self.features.is_some() {
+            return Err(SchemaError::PartiesInLibsvm);
+        }
+        let chosen = new.find(name)?;
+        if !matches!(new.columns[chosen].role, Role::Ignored) {
+            return Err(SchemaError::NoPartyColumn(name.into()));
+        }
+        new.parties_from = Some(name.into());
+        new.checked()
+    }
+
+    /// The column that says with which party a row is, in a run that has one.
+    pub fn parties_from(&self) -> Option<&str> {
+        self.parties_from.as_deref()
     }
 
     pub(crate) fn find(&self, name: &str) -> Result<usize, SchemaError> {

@@ -126,12 +126,13 @@ pub fn load(
 
 /// Reads several files as one table, one behind the other; an owner is the same in all of them. The
 /// schema must have its roles settled. The answer has whether one of them is the very file that the
-/// schema was drafted from, unless its owner says that it is public.
+/// schema was drafted from, unless its owner says that it is public, and the party of each row as 0, 1,
+/// 2, … in byte order of the ids, where a column says it ([`Schema::with_parties`]).
 pub fn load_and_compare(
     paths: &[PathBuf],
     reading: impl Into<ReadOptions>,
     schema: &Schema,
-) -> Result<(Table, bool), DataError> {
+) -> Result<(Table, bool, Option<Vec<u32>>), DataError> {
     load_heard(paths, reading.into(), schema, None)
 }
 
@@ -144,7 +145,7 @@ pub fn load_and_tell(
     reading: impl Into<ReadOptions>,
     schema: &Schema,
     listener: &SharedListener,
-) -> Result<(Table, bool), DataError> {
+) -> Result<(Table, bool, Option<Vec<u32>>), DataError> {
     load_heard(paths, reading.into(), schema, Some(listener))
 }
 
@@ -153,10 +154,11 @@ fn load_heard(
     reading: ReadOptions,
     schema: &Schema,
     listener: Option<&SharedListener>,
-) -> Result<(Table, bool), DataError> {
+) -> Result<(Table, bool, Option<Vec<u32>>), DataError> {
     let mut filling = Filling::new(schema, Purpose::Fit);
     let drafted_from = read_files(paths, reading, &mut filling, listener)?;
-    Ok((filling.finish(), drafted_from))
+    let (table, parties) = filling.finish_dealt();
+    Ok((table, drafted_from, parties))
 }
 
 /// Reads files one behind the other; whether one of them is the very file that the schema was drafted

@@ -10,7 +10,7 @@ use super::watch::Watch;
 use super::{Depth, Format, ReadLimits, ReadOptions, open, parallel, ready};
 use crate::error::FileProblem;
 use crate::filling::Filling;
-use crate::{Cell, CellProblem, DataError, Purpose, Role, Schema, SchemaError, Table};
+use crate::{Cell, CellProblem, DataError, IdForm, Purpose, Role, Schema, SchemaError, Table};
 use std::path::Path;
 
 /// What is known of a file before its first record.
@@ -239,6 +239,9 @@ pub(super) fn placed(
     };
     for &(slot, column) in &columns {
         let (name, role) = (schema.columns()[slot].name(), schema.columns()[slot].role());
+        // A party has an id, as a person has.
+        let party = Role::User(IdForm::default());
+        let role = if schema.parties_from() == Some(name) { &party } else { role };
         source.readable(column, role).map_err(|found| unreadable(file, name, found))?;
     }
     Ok((columns, names))

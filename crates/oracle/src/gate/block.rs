@@ -122,9 +122,10 @@ impl Gate<Keyed> {
     ) -> Result<Member, Refusal> {
         let (terms, len) = (self.inside.terms, self.inside.shape().len());
         let Some(GateBlock { party, lineage }) = &self.block else { return Err(no_block()) };
-        let (params, unit) = (party.params(), unit(party.params()));
-        if (terms.adjacency(), terms.unit(), terms.view())
-            != (Adjacency::ReplaceOne, unit, View::SecureAggregation)
+        let (params, unit) = (party.params(), terms.unit());
+        let whole = params.one_record.is_none();
+        if (terms.adjacency(), unit.is_whole(), terms.view())
+            != (Adjacency::ReplaceOne, whole, View::SecureAggregation)
         {
             return Err(wrong(
                 "a masked sum protects what its blocks' terms say, under replace-one, from whoever sees the sums",

@@ -44,15 +44,29 @@ impl Gate {
     }
 }
 
+/// What is told to whoever has the rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TellsHolders {
+    /// Nothing leaves the machine of the gate.
+    Nothing,
+    /// Requests travel to parties, each with one unit, which is public.
+    OneUnitEach,
+    /// Requests travel to parties, and how many units a party has may follow from the rows.
+    Several,
+}
+
 /// Refuses what is asked of rows that are not in memory here and is no sum; a sample whose size would
-/// tell theirs, where they are `remote`.
+/// tell theirs, where requests travel.
 pub(crate) fn fits_elsewhere(
     query: &dyn Erased,
     terms: &Terms,
-    remote: bool,
+    tells: TellsHolders,
 ) -> Result<(), Refusal> {
-    match query.fits_held(terms) {
-        Err(Refusal::SampleTellsSizes) if !remote => Ok(()),
-        fits => fits,
+    match (query.fits_held(terms), tells) {
+        (Err(Refusal::SampleTellsSizes | Refusal::SampleOfPersonsHeld), TellsHolders::Nothing) => {
+            Ok(())
+        }
+        (Err(Refusal::SampleOfPersonsHeld), TellsHolders::OneUnitEach) => Ok(()),
+        (fits, _) => fits,
     }
 }

@@ -29,7 +29,7 @@ use crate::table::PrivateTable;
 use crate::terms::Terms;
 use block::GateBlock;
 pub(crate) use block::unit;
-pub(crate) use elsewhere::fits_elsewhere;
+pub(crate) use elsewhere::{TellsHolders, fits_elsewhere};
 pub use select::{PrivateSelection, Selected};
 pub use source::{Keyed, NoiseSource, Stream};
 
@@ -339,7 +339,7 @@ impl<S: NoiseSource> Asked for Gate<S> {
         query.check(shape, &terms)?;
         query.fits(inside)?;
         if inside.holder.table().is_none() {
-            fits_elsewhere(query, &terms, inside.holder.is_remote())?;
+            fits_elsewhere(query, &terms, inside.holder.tells())?;
         }
         if inside.is_weighted() {
             query.fits_weights()?;
@@ -416,7 +416,7 @@ pub(crate) fn private(
     let PrivacyModel { unit, intercept, .. } = *opening;
     let private = match unit {
         Unit::Record => Private::by_record(table.into_table(), intercept)?,
-        Unit::User => Private::by_user(table.into_table(), intercept)?,
+        Unit::User | Unit::Party => Private::by_user(table.into_table(), intercept)?,
     };
     private.check_targets(loss)?;
     Ok(private)

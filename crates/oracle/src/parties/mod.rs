@@ -21,7 +21,7 @@ use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 use serde::{Deserialize, Serialize};
 
-use crate::gate::PrivacyModel;
+use crate::gate::{PrivacyModel, TellsHolders};
 use crate::holder::Holder;
 use crate::queries::{RecordSum, wrong};
 use crate::refusal::Refusal;
@@ -119,6 +119,7 @@ impl SumAggregator {
             agreed,
             native,
             mapped: false,
+            one_each: false,
             run: self.run,
             round: 0,
             ended: false,
@@ -154,6 +155,8 @@ pub struct HeldRows {
     agreed: Option<Digest>,
     native: Shape,
     mapped: bool,
+    /// Whether each party has one unit, and everybody knows that it has.
+    one_each: bool,
     run: Digest,
     round: u32,
     /// Whether somebody did not answer: some may then have changed the basis, and others not.
@@ -166,6 +169,19 @@ fn other_terms() -> Refusal {
 }
 
 impl HeldRows {
+    /// The same where each party is one unit, a person or a party, which is public: samples may then be
+    /// drawn among them, of which no message tells how many a party has.
+    ///
+    /// # Errors
+    /// If a party has none, or several.
+    pub fn one_unit_each(mut self) -> Result<Self, Refusal> {
+        if self.seats.iter().any(|seat| seat.units != 1) {
+            return Err(wrong("a party is not one unit, as was said of all of them"));
+        }
+        self.one_each = true;
+        Ok(self)
+    }
+
     /// Whether a party's table, or one that may be it, is what the schema was drafted from.
     pub(crate) fn drafted_the_schema(&self) -> bool {
         self.drafted
@@ -270,6 +286,13 @@ impl Holder for HeldRows {
 
     fn native_width(&self) -> usize {
         self.native.features + usize::from(self.native.intercept)
+    }
+
+    fn tells(&self) -> TellsHolders {
+        match self.one_each {
+            true => TellsHolders::OneUnitEach,
+            false => TellsHolders::Several,
+        }
     }
 
     fn set_basis(&mut self, images: Option<&[f64]>) -> Result<(), Refusal> {

@@ -48,7 +48,7 @@ fn inside(records: &[Record], adjacency: Adjacency, unit: Unit) -> GateState {
     };
     let private = match unit {
         Unit::Record => Private::by_record(table, 0.0),
-        Unit::User => Private::by_user(table, 0.0),
+        Unit::User | Unit::Party => Private::by_user(table, 0.0),
     };
     let terms = match adjacency {
         Adjacency::ReplaceOne => Terms::replace_one(unit, View::Central, records.len() as u64),
@@ -120,7 +120,7 @@ proptest! {
             let last = records[records.len() - 1].1;
             let goes = |(i, record): (usize, &Record)| match unit {
                 Unit::Record => i == records.len() - 1,
-                Unit::User => record.1 == last,
+                Unit::User | Unit::Party => record.1 == last,
             };
             let rest: Vec<Record> =
                 records.iter().enumerate().filter(|kept| !goes(*kept)).map(|(_, r)| *r).collect();

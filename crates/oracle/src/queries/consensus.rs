@@ -36,7 +36,7 @@
 //! Event: Gaussian with noise multiplier `z`, in units of `B`, under the sampling that was drawn.
 //! Proof: proofs/consensus.md, proofs/sensitivity-clipped-sum.md, proofs/noise-gaussian-grid.md.
 
-use reticent_accountant::{Adjacency, Event, Unit};
+use reticent_accountant::{Adjacency, Event};
 use reticent_noise::Sampling;
 use reticent_noise::entropy::Entropy;
 use reticent_noise::grid::{GaussianGrid, GridNoise};
@@ -138,7 +138,7 @@ impl Query for Consensus<'_> {
             Moving::Only(numbers) => {
                 // Persons are numbered as they come in the table, where one who is replaced moves
                 // the others' numbers.
-                if inside.terms.unit() == Unit::User && !blocks.is_numbered() {
+                if inside.terms.unit().is_whole() && !blocks.is_numbered() {
                     blocks.number(entropy.order(private.units())?);
                 }
                 Some(blocks.moves(private, numbers))

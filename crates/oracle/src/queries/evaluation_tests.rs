@@ -50,7 +50,7 @@ fn inside(records: &[Record], loss: &str, adjacency: Adjacency, unit: Unit) -> G
     };
     let private = match unit {
         Unit::Record => Private::by_record(table, 0.5),
-        Unit::User => Private::by_user(table, 0.5),
+        Unit::User | Unit::Party => Private::by_user(table, 0.5),
     };
     let terms = match adjacency {
         Adjacency::ReplaceOne => Terms::replace_one(unit, View::Central, records.len() as u64),
@@ -108,7 +108,7 @@ proptest! {
             let last = records[records.len() - 1].2;
             let goes = |(i, record): (usize, &Record)| match unit {
                 Unit::Record => i == records.len() - 1,
-                Unit::User => record.2 == last,
+                Unit::User | Unit::Party => record.2 == last,
             };
             let rest: Vec<Record> =
                 records.iter().enumerate().filter(|kept| !goes(*kept)).map(|(_, r)| *r).collect();

@@ -156,7 +156,7 @@ impl PerturbedObjective<'_> {
         let one = match terms.unit() {
             Unit::Record => c.ln_1p(),
             // The mean of many rank-one matrices has any rank, and only its trace is known.
-            Unit::User => c,
+            Unit::User | Unit::Party => c,
         };
         shape.outputs as f64 * one * UP
     }

@@ -75,7 +75,7 @@ impl ResidualTerms {
         let lattice = Lattice::new(self, walk, query.z.len());
         let reach = length_above(query.z);
         let sound = terms.view() == View::Network
-            && terms.unit() == Unit::User
+            && terms.unit().is_whole()
             && query.v == query.z
             && self.clip >= self.step * self.record_clip
             && reach <= 2.0 * lattice.radius();
@@ -122,7 +122,7 @@ impl Query for Residual<'_> {
 
     fn events(&self, _: Shape, terms: &Terms) -> Result<Vec<Event>, Refusal> {
         if terms.adjacency() != Adjacency::ReplaceOne
-            || (terms.unit() == Unit::User && terms.population() > 1)
+            || (terms.unit().is_whole() && terms.population() > 1)
         {
             return Err(wrong(
                 "a residual is of one party, whose being there is public: it needs replace-one, and a gate on \

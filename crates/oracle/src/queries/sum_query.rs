@@ -93,10 +93,11 @@ impl<Q: SumQuery> Query for Q {
     }
 
     fn fits_held(&self, terms: &Terms) -> Result<(), Refusal> {
-        let drawn = self.asked(terms).sampling != Sampling::Full;
-        match drawn && terms.adjacency() == Adjacency::AddRemove {
-            true => Err(Refusal::SampleTellsSizes),
-            false => Ok(()),
+        match self.asked(terms).sampling {
+            Sampling::Full => Ok(()),
+            _ if terms.adjacency() == Adjacency::AddRemove => Err(Refusal::SampleTellsSizes),
+            _ if terms.unit().is_whole() => Err(Refusal::SampleOfPersonsHeld),
+            _ => Ok(()),
         }
     }
 

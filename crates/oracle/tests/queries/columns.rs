@@ -10,7 +10,9 @@ fn weight(i: usize, unit: Unit) -> f64 {
     let users = example(false).users.unwrap();
     match unit {
         Unit::Record => 1.0,
-        Unit::User => 1.0 / users.iter().filter(|user| **user == users[i]).count() as f64,
+        Unit::User | Unit::Party => {
+            1.0 / users.iter().filter(|user| **user == users[i]).count() as f64
+        }
     }
 }
 

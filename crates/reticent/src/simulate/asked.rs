@@ -6,8 +6,9 @@
 
 use reticent_accountant::{Ledger, Unit, View};
 use reticent_noise::Hasher;
+use reticent_oracle::tables::Schema;
 
-use super::dealing::{Dealing, PERSONS_UNPAID, keeps_persons_whole};
+use super::dealing::{Dealing, PERSONS_UNCOUNTED, PERSONS_UNPAID, keeps_persons_whole};
 use super::held::{HeldRun, KeptNoise, check_roster};
 use super::run::{NEEDS_ALL, NO_NUMBERS};
 use super::spec::Parties;
@@ -23,6 +24,8 @@ use crate::stage::{Run, Stage};
 pub struct JobBetween<'j, Q: Question> {
     job: &'j Job<Q>,
     dealing: Dealing,
+    /// What the table is read under.
+    reading: Schema,
 }
 
 /// The same with the table dealt and the noise calibrated, before anything was asked.
@@ -30,6 +33,8 @@ pub struct JobBetween<'j, Q: Question> {
 pub struct ReadyBetween<'j, Q: Question> {
     held: HeldRun<'j, Q>,
     dealing: Dealing,
+    /// How the share of a party follows from the table.
+    words: String,
     job: &'j Job<Q>,
 }
 
@@ -71,13 +76,23 @@ impl<Q: Question> Job<Q> {
         let public_seed = parties.seed.unwrap_or(0);
         // Whether a table in memory has owners shows when it is there.
         let (split, adjacency) = (parties.split, opening.adjacency);
-        let persons = split.is_some() && opening.unit == Unit::User;
-        let dealing = Dealing { split, owners: true, skew, public_seed, persons, adjacency };
+        let placed = parties.parties_from.is_some();
+        if let Some(count) = split.filter(|_| placed) {
+            let why = "`parties_from` says with which party each record is; leave one of them out";
+            return Err(Error::value("split", count, why));
+        }
+        let persons = (split.is_some() || placed) && opening.unit == Unit::User;
+        let dealing =
+            Dealing { split, owners: true, placed, skew, public_seed, persons, adjacency };
         dealing.has_parties(ground.schema)?;
+        let reading = match &parties.parties_from {
+            Some(column) => ground.schema.with_parties(column)?,
+            None => ground.schema.clone(),
+        };
         keeps_persons_whole((split, Some(skew)), ground.schema, opening.unit, true)?;
         check_roster(opening.adjacency, parties.split)?;
         asks_for_sums(self.procedure())?;
-        Ok(JobBetween { job: self, dealing })
+        Ok(JobBetween { job: self, dealing, reading })
     }
 }
 
@@ -141,22 +156,22 @@ impl<'j, Q: Question> JobBetween<'j, Q> {
         source: impl Into<Source<'a>>,
         run: &mut Run<'_>,
     ) -> Result<ReadyBetween<'j, Q>, Error> {
-        let JobBetween { job, dealing } = *self;
+        let JobBetween { job, dealing, ref reading } = *self;
         let ground = Procedure::ground(job.procedure());
         let (protection, opening) = (ground.protection, &ground.protection.opening);
         run.enter(Stage::Reading)?;
-        let table = run.load(source.into(), ground.schema)?;
+        let table = run.load(source.into(), reading)?;
         protection.check_owners(&table)?;
         let unpaid = table.drafted_the_schema() || dealing.skew.reads_labels();
         let key = protection.key()?;
         let tables = dealing.deal(table, opening, &key)?;
         let digest = Hasher::new("reticent question").field(Q::NAME.as_bytes()).finish();
         let kept = (&key, &digest, KeptNoise::default());
-        let mut held = HeldRun::open(job, tables, kept, (run, dealing.persons))?;
+        let mut held = HeldRun::open(job, tables, kept, (run, &dealing))?;
         if unpaid {
             held.read_freely();
         }
-        Ok(ReadyBetween { held, dealing, job })
+        Ok(ReadyBetween { held, dealing, words: dealing.words(reading), job })
     }
 }
 
@@ -179,6 +194,9 @@ impl<Q: Question> Payable for ReadyBetween<'_, Q> {
     type Done = Q::Output;
 
     fn plans(&self) -> Result<Vec<Ledger>, Error> {
+        if self.dealing.placed && self.dealing.persons {
+            return Err(Error::value("unit", Unit::User, PERSONS_UNCOUNTED));
+        }
         self.held.ready.plans()
     }
 
@@ -208,7 +226,7 @@ impl<Q: Question> PaidByParties for ReadyBetween<'_, Q> {
     }
 
     fn dealing(&self) -> String {
-        self.dealing.words(Procedure::ground(self.job.procedure()).schema)
+        self.words.clone()
     }
 
     fn needs_all(&self) -> Option<&'static str> {

@@ -5,13 +5,14 @@ use std::path::Path;
 
 use reticent_accountant::{Adjacency, Unit, View};
 use reticent_admm::{PartyRho, ProblemFacts, Settings};
-use reticent_oracle::{Digest, PrivacyModel, Skew};
+use reticent_oracle::tables::Schema;
+use reticent_oracle::{Digest, PrivacyModel, PrivateTable, Skew};
 use reticent_runtime::{self as runtime, Failures, ProtocolEntry, ProtocolRecipe, Topology};
 
-use super::dealing::{Dealing, keeps_persons_whole};
+use super::dealing::{Dealing, NO_PERSONS, keeps_persons_whole};
 use super::held;
 use super::noisy::NoisyJob;
-use super::simulation::Simulation;
+use super::simulation::{PartySource, Simulation};
 use crate::budget::Budget;
 use crate::error::Error;
 use crate::fit::Fit;
@@ -47,6 +48,12 @@ pub struct SimulationJob {
     pub(super) split: Option<u32>,
     /// Whether the table brings along whose row each is.
     pub(super) owners: bool,
+    /// Whether it says with which party each row is.
+    pub(super) placed: bool,
+    /// Whether somebody said what is protected.
+    pub(super) unit_given: bool,
+    /// What tables are read under: the schema of the problem, with the column of the parties.
+    pub(super) reading: Schema,
     pub(super) skew: Skew,
     pub(super) topology: String,
     pub(super) public_seed: u64,
@@ -81,6 +88,7 @@ impl Simulation {
     /// # Errors
     /// If something is missing, cannot be, or is not proven to be private in this combination.
     pub fn check(self) -> Result<SimulationJob, Error> {
+        self.check_parties()?;
         let alike = "between parties every record counts once";
         record_weights::check_alike(self.problem.schema(), alike)?;
         let digest = self.digest()?;
@@ -94,12 +102,13 @@ impl Simulation {
         self.check_skew()?;
         self.check_neighbours()?;
         let Guarantee { unit, seed, delta, .. } = self.guarantee;
+        let (usual, reading) = (self.usual_unit(), self.reading()?);
         let objective = self.problem.check()?;
         objective.options.refuse_between_parties(&*objective.loss)?;
-        // Records that are dealt have no owner, unless the schema says that they have; where each
-        // party is a user, the user is protected.
-        let owned = self.split.is_none() || objective.schema.user().is_some();
-        let usual = if owned { Unit::User } else { Unit::Record };
+        let placed = self.parties_from.is_some();
+        if placed && unit.unwrap_or(usual) == Unit::User {
+            return Err(no_persons_within(entry));
+        }
         let opening = PrivacyModel {
             adjacency: Adjacency::ReplaceOne,
             unit: unit.unwrap_or(usual),
@@ -121,6 +130,9 @@ impl Simulation {
             paid_by_parties: self.paid_by_parties,
             split: self.split,
             owners: self.owners,
+            placed,
+            unit_given: unit.is_some(),
+            reading,
             skew: self.skew.unwrap_or_default(),
             topology: self.topology.unwrap_or_else(|| COMPLETE.to_owned()),
             public_seed: self.public_seed,
@@ -146,12 +158,12 @@ impl Simulation {
         view: View,
         digest: Digest,
     ) -> Result<(SimulationJob, Task), Error> {
-        let entry = self.entry();
+        let (entry, usual, reading) = (self.entry(), self.usual_unit(), self.reading()?);
+        let (placed, unit_given) = (self.parties_from.is_some(), self.guarantee.unit.is_some());
         let Simulation { problem, settings, mut guarantee, noise, standard_errors, .. } = self;
-        let owned = self.split.is_none() || problem.schema().user().is_some();
-        let usual = if owned { Unit::User } else { Unit::Record };
         let unit = guarantee.unit.unwrap_or(usual);
-        guarantee.unit = Some(unit);
+        // A party that is protected as a whole is one person, as far as a fit goes.
+        guarantee.unit = Some(if unit == Unit::Party { Unit::User } else { unit });
         let trusted = view == View::Central;
         keeps_persons_whole((self.split, self.skew), problem.schema(), unit, trusted)?;
         let Guarantee { seed, delta, .. } = guarantee;
@@ -159,6 +171,7 @@ impl Simulation {
         let solver = Solver::named(entry.name)?.with(settings.clone())?;
         let mut task = Task::new(fit.solver(solver), false)?;
         task.protection.opening.view = view;
+        task.protection.opening.unit = unit;
         let job = SimulationJob {
             entry,
             settings,
@@ -168,6 +181,9 @@ impl Simulation {
             paid_by_parties: self.paid_by_parties,
             split: self.split,
             owners: self.owners,
+            placed,
+            unit_given,
+            reading,
             skew: self.skew.unwrap_or_default(),
             topology: self.topology.unwrap_or_default(),
             public_seed: self.public_seed,
@@ -182,6 +198,44 @@ impl Simulation {
         };
         job.has_parties()?;
         Ok((job, task))
+    }
+
+    /// What is protected where nobody says it. Records that are dealt have no owner, unless the schema says
+    /// that they have; where each party is a user, or has users, the user is protected.
+    fn usual_unit(&self) -> Unit {
+        let owned = self.split.is_none() || self.problem.schema().user().is_some();
+        if owned { Unit::User } else { Unit::Record }
+    }
+
+    /// What tables are read under.
+    fn reading(&self) -> Result<Schema, Error> {
+        let schema = self.problem.schema();
+        Ok(match &self.parties_from {
+            Some(PartySource::Column(name)) => schema.with_parties(name)?,
+            _ => schema.clone(),
+        })
+    }
+
+    /// Refuses parties that are named in two ways, and asks what is protected where the table says with
+    /// which party a row is and not whose it is.
+    fn check_parties(&self) -> Result<(), Error> {
+        let Some(source) = &self.parties_from else { return Ok(()) };
+        if let Some(count) = self.split {
+            let why = "it deals records to a number of parties, and `parties_from` says with which party each is; leave one of \
+                       them out";
+            return Err(Error::value("split", count, why));
+        }
+        let persons = self.problem.schema().user().is_some();
+        match (self.guarantee.unit, source) {
+            (None, _) if !persons => {
+                let why = "a table that says with which party each row is, and not whose it is, may protect records (`unit = \
+                           record`) or whole parties (`unit = party`): choose; for persons within parties say whose each row \
+                           is with `user_column = COLUMN`";
+                Err(Error::value("unit", "not given", why))
+            }
+            (Some(Unit::User), PartySource::Column(_)) if !persons => Err(NO_PERSONS),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses neighbours of which one has a party more, and what goes with them.
@@ -228,6 +282,16 @@ fn no_standard_errors(share: Option<f64>) -> Result<(), Error> {
     share.map_or(Ok(()), |share| Err(Error::value("standard_errors", share, why)))
 }
 
+/// The refusal of persons within parties by what is no algorithm of sums.
+fn no_persons_within(entry: &ProtocolEntry) -> Error {
+    let why = format!(
+        "{} is proven for records of a party and for whole parties: say `unit = record` or `unit = party`, or use auto, \
+         dp-sgd, ssadmm, mpadmm, sadmm, vradmm or dp-cd, which protect a person within a party",
+        entry.name
+    );
+    Error::value("unit", Unit::User, why)
+}
+
 pub(super) fn no_needless_graph(
     entry: &ProtocolEntry,
     topology: Option<&str>,
@@ -243,6 +307,18 @@ pub(super) fn no_needless_graph(
 }
 
 impl SimulationJob {
+    /// Refuses a table that says whose each row is where records are dealt and nobody said that they are
+    /// to be protected all the same: persons would be protected less than they seem to be.
+    pub(super) fn check_owners(&self, table: &PrivateTable) -> Result<(), Error> {
+        let unsaid = !self.unit_given && self.opening.unit == Unit::Record;
+        if unsaid && table.has_owners() {
+            let why = "the table says whose each row is: make every person a party, or deal persons whole with an algorithm of \
+                       sums, `unit = user` and a user column under `trust = central`, or choose record";
+            return Err(Error::value("unit", Unit::Record, why));
+        }
+        Ok(())
+    }
+
     /// Whether a party is a person, whose seat is secret.
     pub(super) fn seats_persons(&self) -> bool {
         self.dealing().seats_persons(self.opening.unit)
@@ -250,10 +326,10 @@ impl SimulationJob {
 
     /// How rows come to parties.
     pub(super) fn dealing(&self) -> Dealing {
-        let SimulationJob { split, owners, skew, public_seed, .. } = *self;
+        let SimulationJob { split, owners, placed, skew, public_seed, .. } = *self;
         let PrivacyModel { adjacency, unit, .. } = self.opening;
-        let persons = split.is_some() && unit == Unit::User;
-        Dealing { split, owners, skew, public_seed, persons, adjacency }
+        let persons = (split.is_some() || placed) && unit == Unit::User;
+        Dealing { split, owners, placed, skew, public_seed, persons, adjacency }
     }
 
     /// Refuses what is said of single parties by their numbers where parties are persons: a number

@@ -1,6 +1,6 @@
 //! Who the parties are, and which rows each of them has.
 
-use reticent_accountant::{Adjacency, Unit};
+use reticent_accountant::{Adjacency, Unit, View};
 use reticent_noise::NoiseKey;
 use reticent_oracle::tables::Schema;
 use reticent_oracle::{PrivacyModel, PrivateTable, Refusal, Skew};
@@ -11,7 +11,15 @@ use crate::objective::user_column;
 
 pub(super) const NOBODY: Error = Error::Missing {
     what: "who the parties are",
-    todo: "say how many there are with `split = N`, or whose row each is with `users_from = COLUMN`",
+    todo: "say how many there are with `split = N`, with which each row is with `parties_from = COLUMN`, or whose row \
+           each is with `users_from = COLUMN`",
+};
+
+/// Nobody says whose a row is, where persons within parties are protected.
+pub(super) const NO_PERSONS: Error = Error::Missing {
+    what: "whose each row is",
+    todo: "`unit = user` protects a person within a party: say whose row each is with `user_column = COLUMN`, or \
+           protect whole parties with `unit = party`, or records",
 };
 
 /// More parties are not run in one process: each has a table, a key and books.
@@ -24,9 +32,11 @@ pub(super) struct Dealing {
     pub split: Option<u32>,
     /// Whether the table brings along whose row each is.
     pub owners: bool,
+    /// Whether it says with which party each row is.
+    pub placed: bool,
     pub skew: Skew,
     pub public_seed: u64,
-    /// Whether persons are dealt, each whole.
+    /// Whether parties may have several persons each, who are protected.
     pub persons: bool,
     /// Which tables are neighbours: where one record may be there or not, its place says where others
     /// stand.
@@ -43,6 +53,7 @@ impl Dealing {
                     format!("at most {MOST_PARTIES} parties are run in one process; give fewer");
                 Err(Error::value("split", parties, why))
             }
+            None if self.placed => Ok(()),
             None if !self.owners && schema.user().is_none() => Err(NOBODY),
             _ => Ok(()),
         }
@@ -50,7 +61,7 @@ impl Dealing {
 
     /// Whether a party is a person, whose seat is secret.
     pub fn seats_persons(&self, unit: Unit) -> bool {
-        self.split.is_none() && unit == Unit::User
+        self.split.is_none() && !self.placed && unit == Unit::User
     }
 
     /// The parties' tables; those of persons at the seats that the key of the run draws.
@@ -61,6 +72,12 @@ impl Dealing {
         key: &NoiseKey,
     ) -> Result<Vec<PrivateTable>, Error> {
         let PrivacyModel { unit, adjacency, .. } = *opening;
+        if self.placed {
+            return match self.persons && !table.has_owners() {
+                true => Err(NO_PERSONS),
+                false => table.split_by_party(unit == Unit::Party).ok_or(NOBODY),
+            };
+        }
         if let (Some(parties), true) = (self.split, self.persons) {
             let dealt = table.split_persons(parties as usize, self.public_seed);
             return dealt.ok_or(NOBODY);
@@ -103,7 +120,17 @@ impl Dealing {
             (Some(parties), Adjacency::AddRemove) => {
                 format!("split {parties} {skew} {public_seed} by content")
             }
+            (None, _) if self.placed => format!("parties {:?}", schema.parties_from()),
             (None, _) => format!("users {:?}", user_column(schema)),
+        }
+    }
+
+    /// What the guarantee takes as given about who has which rows, where the server is trusted with sums.
+    pub fn assumed(&self, opening: &PrivacyModel) -> Vec<String> {
+        match (self.persons, self.placed) {
+            (true, true) => [PERSONS_PLACED, ONE_SUM].map(str::to_owned).to_vec(),
+            (true, false) => dealt_persons(opening),
+            (false, _) => vec![dealt(opening)],
         }
     }
 }
@@ -131,6 +158,10 @@ pub(super) fn keeps_persons_whole(
             "a person's records would be dealt to several parties, and each would count them as another's; make every \
              person a party (leave split out), protect records, or run an algorithm of sums with `trust = central`"
         }
+        (Some(_), Unit::Party) => {
+            "a share of the records that is dealt by their places is no party of its own; say with which party each row is \
+             with `parties_from = COLUMN` in place of split, or protect records"
+        }
         (Some(_), Unit::User) => {
             "a share of the records is no person, and who has which would follow from how many rows others have; make every \
              person a party with `users_from = COLUMN` in place of split, or protect records"
@@ -139,6 +170,29 @@ pub(super) fn keeps_persons_whole(
     };
     Err(Error::value("split", split.unwrap_or_default(), why))
 }
+
+/// What the guarantee takes as given where each row says with which party it is, and persons are
+/// protected.
+const PERSONS_PLACED: &str = "a person is a person within a party. Which parties there are, and how many persons each has, is public: a neighbour \
+     has another person, with any rows, with the same party. Who has rows with k parties counts as k persons, and is covered \
+     k-fold";
+
+/// What k-fold is where a sum is over all parties.
+const ONE_SUM: &str = "all rows of a person at k parties move one sum: the noise divided by k covers them, which is k² times the entries";
+
+/// The same where each party's answer is seen, with noise of its own.
+const K_ANSWERS: &str = "the answers of the k parties that a person has rows with have independent noise: they cover the person together, \
+     which is k times the entries";
+
+/// What the guarantee takes as given where parties with persons of their own add the noise themselves.
+pub(super) fn placed_persons(view: View) -> Vec<String> {
+    let fold = if view == View::Local { K_ANSWERS } else { ONE_SUM };
+    [PERSONS_PLACED, fold].map(str::to_owned).to_vec()
+}
+
+/// Why persons within parties do not pay from a budget of persons.
+pub(super) const PERSONS_UNCOUNTED: &str = "a person with rows at k parties is k persons of the run, and a budget of users would count them as one; protect \
+     records, or parties with a budget of `unit = party`, or run it without a budget file";
 
 /// What the guarantee takes as given where a party has several persons.
 const PERSONS_WITHIN: &str = "a person is a person within a party: all rows of one lie with one party. Who has rows with k parties counts as k persons, \
@@ -162,6 +216,10 @@ pub(super) fn dealt_persons(opening: &PrivacyModel) -> Vec<String> {
 pub(super) fn dealt(opening: &PrivacyModel) -> String {
     let dealt = match (opening.unit, opening.adjacency) {
         (Unit::User, _) => ASSUMED,
+        (Unit::Party, _) => {
+            "a party is protected with all that it holds, whoever's it is and however much. Who takes part is public, and \
+             each party has one name: a neighbour has other records with the same party"
+        }
         (Unit::Record, Adjacency::AddRemove) => {
             "who takes part is public; how many records a party has is not, and shows in no message; a neighbour has one \
              record more or less with one party, and the same records with all others"
@@ -176,7 +234,6 @@ pub(super) fn dealt(opening: &PrivacyModel) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reticent_accountant::View;
     use reticent_oracle::tables::{Dataset, Target};
 
     /// Records that are alike are with one party exactly where their places do not count.
@@ -191,6 +248,7 @@ mod tests {
             let dealing = Dealing {
                 split: Some(4),
                 owners: false,
+                placed: false,
                 skew,
                 public_seed: 0,
                 persons: false,

@@ -11,17 +11,17 @@
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
-use reticent_accountant::{Adjacency, Ledger, LedgerEntry, Mechanism, View};
+use reticent_accountant::{Adjacency, Ledger, View};
 use reticent_admm::catalogue::{self, AlgorithmEntry, AlgorithmKind};
 use reticent_admm::{Refused, unwatched};
 use reticent_noise::{Hasher, NoiseKey};
-use reticent_oracle::{Digest, Gate, PrivacyModel, PrivateTable, Refusal, Rehearsal, Sampling};
+use reticent_oracle::{Digest, Gate, PrivateTable, Refusal, Rehearsal, Sampling};
 use reticent_runtime::{
     self as runtime, Checkpoint, Failures, Post, Protocol, ProtocolEntry, ProtocolRecipe, Traffic,
 };
 
 use super::check::{SimulationJob, no_needless_graph};
-use super::dealing::{dealt, dealt_persons};
+use super::dealing::Dealing;
 use super::run::{CheckpointOptions, Simulated};
 use super::simulation::Simulation;
 use super::{NodeModels, PartyBooks};
@@ -100,27 +100,29 @@ pub(super) struct KeptNoise {
 }
 
 /// So many parties, and what a guarantee relies on where they entrust their sums.
-pub(super) fn held_by(parties: u32, opening: &PrivacyModel, persons: bool) -> HeldBy {
+pub(super) fn held_by(parties: u32, dealt: Vec<String>) -> HeldBy {
     let mut trusted = TRUSTED.map(str::to_owned).to_vec();
-    trusted.extend(if persons { dealt_persons(opening) } else { vec![dealt(opening)] });
+    trusted.extend(dealt);
     HeldBy { parties, trusted }
 }
 
 impl<'j, P: Procedure> HeldRun<'j, P> {
     /// Entrusts the parties' tables to the gate of a job; `digest` stands for what is asked, and noise
     /// follows from `kept`, of a run that may be done again, or else comes from where the guarantee
-    /// says. Parties have several `persons` each, or are one, or have records.
+    /// says. The tables are dealt so.
     pub fn open(
         job: &'j Job<P>,
         tables: Vec<PrivateTable>,
         (key, digest, kept): (&NoiseKey, &Digest, KeptNoise),
-        (run, persons): (&mut Run<'_>, bool),
+        (run, dealing): (&mut Run<'_>, &Dealing),
     ) -> Result<Self, Error> {
         let Ground { schema, loss, protection } = job.procedure().ground();
         let (parties, name) = (tables.len() as u32, runtime::run_id(digest, key)?);
         let opening = (&protection.opening, schema.width());
         let (rows, post) = runtime::entrust(tables, loss, opening, (key, &name))?;
-        let by = held_by(parties, &protection.opening, persons);
+        let whole = protection.opening.unit.is_whole() && !dealing.persons;
+        let rows = if whole { rows.one_unit_each()? } else { rows };
+        let by = held_by(parties, dealing.assumed(&protection.opening));
         let mut ready = job.open_held((rows, by), None, run)?;
         let KeptNoise { key, begun } = kept;
         if let Some(key) = key {
@@ -220,19 +222,23 @@ pub(super) fn not_sums(name: &str) -> Error {
 
 /// Whether an algorithm asks for more than sums.
 pub(super) fn asks_for_more(task: &Task) -> bool {
-    matches!(rehearsed(task), Err(Error::Refused(Refusal::NoSum)))
+    matches!(rehearsed(task, false), Err(Error::Refused(Refusal::NoSum)))
 }
 
-fn rehearsed(task: &Task) -> Result<(), Error> {
+/// Asks a gate without rows, whose parties may have `several` units each.
+fn rehearsed(task: &Task, several: bool) -> Result<(), Error> {
     let population = task.protection.opening.public_n.unwrap_or(SOME);
     let (terms, public) = (task.protection.terms(population)?, task.public(population)?);
-    let mut rehearsal = Rehearsal::of_sums(public.shape, terms);
+    let mut rehearsal = match several {
+        true => Rehearsal::of_several_each(public.shape, terms),
+        false => Rehearsal::of_sums(public.shape, terms),
+    };
     task.perform(&mut rehearsal, &public, &Noise::alone(1.0), &mut unwatched).map(|_| ())
 }
 
 /// Refuses an algorithm that asks for more than sums, before there is a table.
 fn asks_for_sums(task: &Task) -> Result<(), Error> {
-    match rehearsed(task) {
+    match rehearsed(task, false) {
         Err(Error::Refused(Refusal::NoSum)) => Err(not_sums(task.entry.name)),
         // One that draws where nobody named a sample.
         Err(Error::Refused(Refusal::SampleTellsSizes)) => Err(tells_sizes("default")),
@@ -241,19 +247,14 @@ fn asks_for_sums(task: &Task) -> Result<(), Error> {
     }
 }
 
-/// Refuses samples of persons within parties, before there is a table. A request has a bit for each of
-/// them, and a neighbour may have others with each party.
+/// Refuses samples of persons within parties before there is a table, as the gate does after it. A
+/// request has a bit for each of them, and a neighbour may have others with each party.
 fn draws_nobody(task: &Task) -> Result<(), Error> {
-    let why = "who is drawn is told to a party in a bit for each of its persons, and who is with which party follows from all \
-               of them; use `sampling = full`, or make every person a party (leave split out)";
-    let full = task.settings.sampling.unwrap_or(Sampling::Full) == Sampling::Full;
-    let (terms, public) = (task.protection.terms(SOME)?, task.public(SOME)?);
-    let plan = task.rehearse(terms, &public, &Noise::alone(1.0))?;
-    // What draws although nobody named a sample.
-    let drawn = |entry: &LedgerEntry| !matches!(entry.event().mechanism(), Mechanism::Gaussian(_));
-    match full && !plan.entries().iter().any(drawn) {
-        true => Ok(()),
-        false => Err(Error::value("sampling", "a sample", why)),
+    match rehearsed(task, true) {
+        Err(Error::Refused(why @ Refusal::SampleOfPersonsHeld)) => {
+            Err(Error::value("sampling", "a sample", why.to_string()))
+        }
+        _ => Ok(()),
     }
 }
 

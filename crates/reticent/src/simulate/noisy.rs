@@ -21,7 +21,7 @@ use reticent_runtime::{
 };
 
 use super::check::{SimulationJob, no_needless_graph};
-use super::dealing::dealt;
+use super::dealing::{dealt, placed_persons};
 use super::held::{asks_for_more, check_public_sizes, not_sums};
 use super::run::{BETWEEN_PARTIES, CheckpointOptions, Simulated};
 use super::simulation::Simulation;
@@ -241,8 +241,10 @@ impl SimulationJob {
     fn population(&self, tables: &[PrivateTable]) -> u64 {
         match (self.opening.unit, self.opening.adjacency) {
             (_, Adjacency::AddRemove) => self.opening.public_n.unwrap_or(0),
-            // Each party is one.
-            (Unit::User, _) => tables.len() as u64,
+            (Unit::Party, _) => tables.len() as u64,
+            (Unit::User, adjacency) => {
+                tables.iter().filter_map(|table| table.persons_of_party(adjacency)).sum()
+            }
             (unit, adjacency) => {
                 tables.iter().filter_map(|table| table.public_count(unit, adjacency)).sum()
             }
@@ -332,7 +334,10 @@ impl SimulationJob {
             );
         }
         assumed.extend(BETWEEN_PARTIES.map(str::to_owned));
-        assumed.push(dealt(&self.opening));
+        match self.dealing().persons {
+            true => assumed.extend(placed_persons(self.opening.view)),
+            false => assumed.push(dealt(&self.opening)),
+        }
         assumed.extend(self.objective.assumptions(self.opening.unit));
         assumed
     }

@@ -15,6 +15,7 @@ use reticent_oracle::{
 use reticent_runtime::{Agreement, Failures, Traffic};
 
 use super::check::{SimulationJob, find};
+use super::dealing::dealt;
 use super::held::{held_by, is_held};
 use super::noisy::CalibratedSums;
 use super::remote_peers::{RemoteKind, kind_of};
@@ -103,10 +104,12 @@ impl SimulationSpec {
                        [parties], or `network` for the walk";
             return Err(Error::value("trust", "none", why));
         }
-        let Parties { split, users_from, skew, seed, .. } = &self.parties;
+        let Parties { split, users_from, parties_from, skew, seed, .. } = &self.parties;
         let dealt = [
             ("split", split.map(|split| split.to_string())),
             ("users_from", users_from.clone()),
+            ("parties_from", parties_from.clone()),
+            ("parties_from", parties_from.clone()),
             ("skew", skew.clone()),
             // Of a graph that is drawn it is public, and everybody's.
             ("seed", seed.filter(|_| !entry.along_graph).map(|seed| seed.to_string())),
@@ -300,7 +303,7 @@ impl RemoteJob {
         entropy: Entropy,
         run: &mut Run<'_>,
     ) -> Result<RemoteRun<'j>, Error> {
-        let by = held_by(self.parties, &self.job.opening, false);
+        let by = held_by(self.parties, vec![dealt(&self.job.opening)]);
         let ready = self.held()?.open_held((rows, by), Some(entropy), run)?;
         if ready.plan() != Some(&self.plan(units)?) {
             let why = "the tables of the parties have other numbers of records than they said";

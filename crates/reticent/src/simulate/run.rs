@@ -10,7 +10,7 @@ use reticent_oracle::{NoiseKey, PrivacyModel, PrivateTable, Refusal};
 use reticent_runtime::{self as runtime, Checkpoint, NoisePrice, RunError, Setup, Traffic};
 
 use super::check::SimulationJob;
-use super::dealing::{PERSONS_UNPAID, dealt};
+use super::dealing::{PERSONS_UNCOUNTED, PERSONS_UNPAID, dealt};
 use super::held::HeldRun;
 use super::noisy::NoisyRun;
 use super::{NodeModels, PartyBooks};
@@ -117,6 +117,10 @@ impl ReadySimulation<'_> {
     /// If a neighbour of the table may differ in two parties' (proofs/parallel.md): then nobody pays
     /// for one plan alone.
     pub fn plans(&self) -> Result<Vec<Ledger>, Error> {
+        let dealing = self.job.dealing();
+        if dealing.placed && dealing.persons {
+            return Err(Error::value("unit", Unit::User, PERSONS_UNCOUNTED));
+        }
         // What is released of entrusted sums is of all rows, whoever has them.
         let pooled = matches!(self.run, Prepared::Held(_));
         if !pooled && !self.job.neighbours_are_one_party() {
@@ -166,7 +170,7 @@ impl ReadySimulation<'_> {
     }
 
     pub(crate) fn dealing(&self) -> String {
-        self.job.dealing().words(&self.job.objective.schema)
+        self.job.dealing().words(&self.job.reading)
     }
 
     pub(crate) fn needs_all(&self) -> Option<&'static str> {
@@ -265,7 +269,7 @@ impl SimulationJob {
     /// # Errors
     /// If the table cannot be read under the schema.
     pub fn load<'a>(&self, source: impl Into<Source<'a>>) -> Result<PrivateTable, Error> {
-        source.into().load(&self.objective.schema)
+        source.into().load(&self.reading)
     }
 
     /// Reads and deals the table and calibrates the noise; nothing is asked about the table yet.
@@ -310,7 +314,8 @@ impl SimulationJob {
         }
         let (checkpoint, key) = self.key(keep)?;
         run.enter(Stage::Reading)?;
-        let table = run.load(source.into(), &self.objective.schema)?;
+        let table = run.load(source.into(), &self.reading)?;
+        self.check_owners(&table)?;
         let unpaid = table.drafted_the_schema();
         let tables = self.dealing().deal(table, &self.opening, &key)?;
         // Books that somebody else keeps for a party do not know its table; and whoever is dealt
@@ -324,10 +329,10 @@ impl SimulationJob {
                 Prepared::Noisy(Box::new(noisy))
             }
             (Some(job), _) => {
-                let persons = self.dealing().persons;
+                let dealing = self.dealing();
                 let kept = self.kept_noise(&tables, (&key, checkpoint.as_ref()), keep)?;
                 let mut held =
-                    HeldRun::open(job, tables, (&key, &self.digest, kept), (run, persons))?;
+                    HeldRun::open(job, tables, (&key, &self.digest, kept), (run, &dealing))?;
                 if unpaid {
                     held.read_freely();
                 }
@@ -346,19 +351,22 @@ impl SimulationJob {
         self.entry.along_graph
     }
 
-    /// The column that says whose row it is, where every party is one of its values.
+    /// The column that says whose row it is, or with which party where parties are protected.
     pub fn user_column(&self) -> Option<String> {
-        self.objective.user_column()
+        match self.opening.unit {
+            Unit::Party if self.placed => self.reading.parties_from().map(str::to_owned),
+            _ => self.objective.user_column(),
+        }
     }
 
     /// Whether a neighbour of the whole table is a neighbour of one party's (proofs/parallel.md). A
     /// record that is dealt by its place stays with its party whatever is in it; where one may be
     /// missing, records are dealt by what they say, and the others stay; and a person has a
     /// seat that does not follow from the table, which who replaces it takes over
-    /// (proofs/seating.md). A record that is with the party whom it names may be with another when
+    /// (proofs/seating.md); a party keeps its name. A record that is with the party whom it names may be with another when
     /// it is replaced.
     fn neighbours_are_one_party(&self) -> bool {
-        self.split.is_some() || self.seats_persons()
+        self.split.is_some() || self.seats_persons() || self.opening.unit == Unit::Party
     }
 
     fn perform(

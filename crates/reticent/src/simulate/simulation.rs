@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reticent_accountant::{Adjacency, Unit, View};
+use reticent_accountant::{Adjacency, View};
 use reticent_admm::Settings;
 use reticent_noise::Hasher;
 use reticent_oracle::tables::Schema;
@@ -10,10 +10,19 @@ use reticent_oracle::{Digest, Skew};
 use reticent_runtime::{Failures, ProtocolEntry};
 
 use super::check::find;
-use super::usual::{Unnamed, usual};
+use super::usual::{Unnamed, are_parties, usual};
 use crate::error::Error;
 use crate::guarantee::{Guarantee, parts_of_guarantee};
 use crate::objective::{Problem, parts_of_problem};
+
+/// Where it says with which party each row is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum PartySource {
+    /// In this column.
+    Column(String),
+    /// Beside a table in memory.
+    Beside,
+}
 
 /// What to run between whom and at what price; not on what, which is a [`Source`](crate::Source).
 /// Unchecked: [`Simulation::check`] makes a [`SimulationJob`](super::SimulationJob) of it, without
@@ -60,6 +69,7 @@ pub struct Simulation {
     pub(super) paid_by_parties: bool,
     pub(super) split: Option<u32>,
     pub(super) owners: bool,
+    pub(super) parties_from: Option<PartySource>,
     pub(super) skew: Option<Skew>,
     pub(super) trust: Option<View>,
     pub(super) topology: Option<String>,
@@ -91,6 +101,7 @@ impl Simulation {
             paid_by_parties: false,
             split: None,
             owners: false,
+            parties_from: None,
             skew: None,
             trust: None,
             topology: None,
@@ -115,6 +126,20 @@ impl Simulation {
     /// [`Unit::Record`](crate::Unit::Record).
     pub fn party_per_owner(mut self) -> Self {
         self.owners = true;
+        self
+    }
+
+    /// One party for each value of this column, of kind `ignored`. What is protected is a person within a
+    /// party where the schema says whose each row is, and must be said otherwise: records, or parties.
+    pub fn parties_from(mut self, column: impl Into<String>) -> Self {
+        self.parties_from = Some(PartySource::Column(column.into()));
+        self
+    }
+
+    /// The same for the parties that a table in memory brings along
+    /// ([`Dataset::with_parties`](crate::tables::Dataset::with_parties)).
+    pub fn parties_beside(mut self) -> Self {
+        self.parties_from = Some(PartySource::Beside);
         self
     }
 
@@ -196,7 +221,8 @@ impl Simulation {
         self.named.unwrap_or_else(|| {
             usual(&Unnamed {
                 trust: self.trust,
-                persons: self.split.is_none() && self.guarantee.unit != Some(Unit::Record),
+                persons: self.split.is_none()
+                    && are_parties(self.guarantee.unit, self.parties_from.is_some()),
                 failing: self.failures != Failures::default(),
                 own_budgets: !self.budgets.is_empty() || self.paid_by_parties,
                 noise: self.noise,
@@ -229,6 +255,13 @@ impl Simulation {
         if let Some(share) = self.standard_errors {
             hasher.canonical(&share).map_err(written)?;
         }
+        if let Some(source) = &self.parties_from {
+            let from = match source {
+                PartySource::Column(name) => Some(name.as_str()),
+                PartySource::Beside => None,
+            };
+            hasher.canonical(&("parties", from)).map_err(written)?;
+        }
         let hidden = adjacency.filter(|adjacency| *adjacency != Adjacency::ReplaceOne);
         if hidden.is_some() || public_n.is_some() {
             hasher.canonical(&("neighbours", hidden, public_n)).map_err(written)?;
@@ -241,6 +274,7 @@ impl Simulation {
 mod tests {
     use super::*;
     use crate::budget::Budget;
+    use reticent_accountant::Unit;
     use reticent_oracle::tables::Target;
     use reticent_problem::losses::{Hinge, Logistic, Weighted};
     use std::sync::Arc;
@@ -268,6 +302,9 @@ mod tests {
             simulation().failures(Failures { after: 0.1, ..Failures::default() }),
             simulation().algorithm("dp-admm").unwrap(),
             simulation().party_per_owner(),
+            simulation().parties_from("hospital"),
+            simulation().parties_from("ward"),
+            simulation().parties_beside(),
             simulation().standard_errors(0.2),
             simulation().adjacency(Adjacency::AddRemove),
             simulation().public_n(9),

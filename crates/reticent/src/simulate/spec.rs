@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use super::budget_files::BudgetFiles;
 use super::check::{SimulationJob, find};
 use super::held::is_held;
-use super::simulation::Simulation;
-use super::usual::{Unnamed, usual};
+use super::simulation::{PartySource, Simulation};
+use super::usual::{Unnamed, are_parties, usual};
 use crate::curves::Curves;
 use crate::error::Error;
 use crate::graph::is_private_graph;
@@ -58,6 +58,9 @@ pub struct Parties {
     /// The column that says whose row it is: a party for each of its values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub users_from: Option<String>,
+    /// The column that says with which party a row is. A person is then a person within a party.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parties_from: Option<String>,
     /// How records are dealt: iid, label:A or size:A. The second reads labels that nobody pays for:
     /// it is for made-up data, and taints the books.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,6 +107,14 @@ impl SimulationSpec {
         let failures =
             table.remove("failures").map(toml::Value::try_into).transpose().map_err(failed)?;
         let mut job: Spec = keys(table, path)?;
+        if parties.parties_from.is_some()
+            && (parties.split.is_some() || parties.users_from.is_some())
+        {
+            return Err(refuse(
+                "[parties] has parties_from beside split or users_from; who the parties are is said once, and whose each row is \
+                 with user_column",
+            ));
+        }
         if let Some(column) = &parties.users_from {
             if parties.split.is_some() {
                 return Err(refuse(
@@ -125,6 +136,15 @@ impl SimulationSpec {
         // Whoever deals the records leaves the users of the file out.
         if over.parties.split.is_some() && self.parties.users_from.take().is_some() {
             self.job.user_column = None;
+        }
+        if over.parties.split.is_some() {
+            self.parties.parties_from = None;
+        }
+        if over.parties.parties_from.is_some() {
+            self.parties.split = None;
+            if self.parties.users_from.take().is_some() {
+                self.job.user_column = None;
+            }
         }
         let mut parties = toml::Table::try_from(self.parties).map_err(Error::spec_form)?;
         parties.extend(toml::Table::try_from(over.parties).map_err(Error::spec_form)?);
@@ -168,6 +188,7 @@ impl SimulationSpec {
             paid_by_parties: parties.budget.is_some(),
             split: parties.split,
             owners: false,
+            parties_from: parties.parties_from.clone().map(PartySource::Column),
             skew: self.skew()?,
             trust: parties.trust,
             topology: parties.topology.clone(),
@@ -184,7 +205,8 @@ impl SimulationSpec {
         let (spec, parties) = (&self.job, &self.parties);
         usual(&Unnamed {
             trust: parties.trust,
-            persons: parties.split.is_none() && spec.guarantee.unit != Some(Unit::Record),
+            persons: parties.split.is_none()
+                && are_parties(spec.guarantee.unit, parties.parties_from.is_some()),
             failing: self.failures != Failures::default(),
             own_budgets: !parties.budgets.is_empty() || parties.budget.is_some(),
             noise: spec.noise,

@@ -1,6 +1,6 @@
 //! The algorithm of a run between parties where none is named: the best that has what is asked for.
 
-use reticent_accountant::View;
+use reticent_accountant::{Unit, View};
 use reticent_runtime::{ProtocolEntry, USUAL};
 
 use super::held;
@@ -8,13 +8,22 @@ use super::held;
 /// What the default depends on: public words of a job, and nothing of its table.
 pub(super) struct Unnamed {
     pub trust: Option<View>,
-    /// Whether each party is a person.
+    /// Whether each party is a person, or protected as one.
     pub persons: bool,
     /// Whether something goes wrong on purpose.
     pub failing: bool,
     /// Whether parties have an ε, or a budget, of their own.
     pub own_budgets: bool,
     pub noise: Option<f64>,
+}
+
+/// Whether what is protected are the parties themselves, where each row may say with which it is.
+pub(super) fn are_parties(unit: Option<Unit>, placed: bool) -> bool {
+    match unit {
+        Some(Unit::Party) => true,
+        Some(Unit::Record) => false,
+        Some(Unit::User) | None => !placed,
+    }
 }
 
 /// `auto`, which is best (docs/federated.md); `federated` where a party is a person, who takes part in

@@ -43,7 +43,7 @@ mod quantile;
 
 use std::sync::Arc;
 
-use reticent_accountant::{Adjacency, Unit};
+use reticent_accountant::Adjacency;
 use reticent_oracle::tables::Schema;
 use reticent_problem::losses::Squared;
 use reticent_problem::{Loss, Shape};
@@ -117,7 +117,7 @@ impl Statistics {
     /// The number of units that was given: the schema's is one of records.
     fn given_n(&self, schema: &Schema) -> Option<u64> {
         let users = match self.guarantee.unit {
-            Some(unit) => unit == Unit::User,
+            Some(unit) => unit.is_whole(),
             None => schema.user().is_some(),
         };
         self.guarantee.public_n.or(self.schema.public_n().filter(|_| !users))

@@ -243,7 +243,7 @@ impl ProtocolRecipe<'_> {
     pub fn units(&self) -> Vec<u64> {
         match self.unit {
             Unit::Record => self.records.to_vec(),
-            Unit::User => vec![1; self.records.len()],
+            Unit::User | Unit::Party => vec![1; self.records.len()],
         }
     }
 

@@ -109,12 +109,13 @@ pub fn noisy_parties(
     }
     let (id, post) = (RunId::from(run), Arc::new(Post::default()));
     let PrivacyModel { unit, adjacency, .. } = *opening;
-    // A person is one unit, whatever it has; where sizes are private each party is as good as another.
-    let size = |table: &PrivateTable| table.public_count(unit, adjacency);
-    let sizes: Option<Vec<u64>> = match unit {
-        Unit::User => None,
-        Unit::Record => tables.iter().map(size).collect(),
+    // A party may have several persons; where sizes are private each party is as good as another.
+    let size = |table: &PrivateTable| match unit {
+        Unit::Party => None,
+        Unit::User => table.persons_of_party(adjacency),
+        Unit::Record => table.public_count(unit, adjacency),
     };
+    let sizes: Option<Vec<u64>> = tables.iter().map(size).collect();
     let place = |(table, number): (PrivateTable, u32)| {
         let own = key_of(PartyId(number), key);
         let agreed = (run, Arc::clone(plan));

@@ -19,6 +19,8 @@ pub fn meaning(promise: &Promise) -> String {
     let change = match (adjacency, unit) {
         (Adjacency::ReplaceOne, Unit::Record) => "replacing any one record by another",
         (Adjacency::ReplaceOne, Unit::User) => "replacing all rows of any one user by another's",
+        (Adjacency::ReplaceOne, Unit::Party) => "replacing all that any one party holds",
+        (Adjacency::AddRemove, Unit::Party) => "adding or taking away any one party",
         (Adjacency::AddRemove, Unit::Record) => "adding or taking away any one record",
         (Adjacency::AddRemove, Unit::User) => "adding or taking away all rows of any one user",
     };

@@ -83,6 +83,7 @@ fn of_a_statistic(flag: clap::Arg) -> clap::Arg {
 fn about(unit: Unit, confidence: f64) -> String {
     let users = match unit {
         Unit::Record => "",
+        Unit::Party => " A party counts once, by the mean of its records.",
         Unit::User => " A user counts once, by the mean of their records.",
     };
     format!(

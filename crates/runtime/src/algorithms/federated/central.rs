@@ -19,7 +19,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reticent_accountant::{Ledger, Refused, View};
+use reticent_accountant::{Ledger, Refused, Unit, View};
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::queries::ClippedMean;
 use reticent_oracle::{
@@ -41,25 +41,26 @@ use crate::party::{Party, refused};
 use crate::rejected::Rejected;
 use crate::wire;
 
+/// The run, the terms of its blocks, and what is protected.
 #[derive(Debug)]
-pub(crate) struct Central(pub Federated, pub BlockTerms);
+pub(crate) struct Central(pub Federated, pub BlockTerms, pub Unit);
 
 impl Central {
     fn sum(&self, noise_multiplier: f64) -> ClippedMean {
         ClippedMean { clip: self.1.bound(), noise_multiplier, sampling: self.0.sampling }
     }
 
-    fn aggregator(&self, key: &NoiseKey, run: &Digest) -> TrustedAggregator {
+    fn aggregator(&self, key: &NoiseKey, run: &Digest) -> Result<TrustedAggregator, Refusal> {
         let aggregator =
             TrustedAggregator::new(u64::from(self.0.parties), self.0.len(), self.1, key, run);
         #[cfg(reticent_seeded_bugs)]
         let aggregator = aggregator.spoiled(self.0.bug);
-        aggregator
+        aggregator.protecting(self.2)
     }
 
     /// What a release costs follows from public numbers alone.
     fn releases(&self, noise: f64) -> Result<Ledger, RunError> {
-        let aggregator = self.aggregator(&NoiseKey::seeded(0), &[0; 32]);
+        let aggregator = self.aggregator(&NoiseKey::seeded(0), &[0; 32])?;
         let mut plan = Ledger::new();
         plan.append_many(aggregator.event(&self.sum(noise))?, self.0.rounds.into());
         Ok(plan)
@@ -84,7 +85,7 @@ impl Protocol for Central {
     }
 
     fn aggregator_key(&self, server: &NoiseKey, run: &Digest) -> Option<AggregatorKey> {
-        Some(self.aggregator(server, run).public_key())
+        self.aggregator(server, run).ok().map(|aggregator| aggregator.public_key())
     }
 
     fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {
@@ -104,7 +105,7 @@ impl Protocol for Central {
         noise: &[f64],
     ) -> Result<Option<Box<dyn Node>>, RunError> {
         let params = self.sum(noise.first().copied().unwrap_or(0.0));
-        let mut aggregator = self.aggregator(&key, run);
+        let mut aggregator = self.aggregator(&key, run)?;
         aggregator.bind_within(&self.releases(params.noise_multiplier)?)?;
         let trajectory = Trajectory::new(self.0.len());
         let exchange =

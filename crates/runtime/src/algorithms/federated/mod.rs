@@ -114,7 +114,7 @@ fn build(recipe: &ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     }
     let block = block_terms(recipe, &federated);
     if recipe.view == View::Central {
-        return Ok(Box::new(central::Central(federated, block)));
+        return Ok(Box::new(central::Central(federated, block, recipe.unit)));
     }
     if let Sampling::Poisson(_) = federated.sampling {
         let allowed =

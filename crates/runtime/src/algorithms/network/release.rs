@@ -20,7 +20,6 @@
 //! asks for); for the last see proofs/objective.md. Proofs: proofs/recycled.md,
 //! proofs/sensitivity-clipped-sum.md, proofs/minimiser.md, proofs/objective.md.
 
-use reticent_accountant::Unit;
 use reticent_admm::{Refused, Release};
 use reticent_oracle::queries::{ClippedMean, Gradient, Minimiser, PerturbedObjective};
 use reticent_oracle::{Law, Oracle, PaperClaim, Quadratic, Refusal, Sampling};
@@ -85,7 +84,7 @@ impl ReleaseKind {
         }
         let ridge = Ridge::new(recipe, entry, release)?;
         let law = match release {
-            Release::NormalObjective if recipe.unit == Unit::User => {
+            Release::NormalObjective if recipe.unit.is_whole() => {
                 let allowed = "it protects records; the others protect whole parties too";
                 return Err(Refused::new("release", release, allowed));
             }

@@ -8,7 +8,6 @@
 //! gate is asked for: sensitivities and determinants then have C in them by themselves
 //! (proofs/recycled.md).
 
-use reticent_accountant::Unit;
 use reticent_admm::{Refused, positive};
 
 use super::own::PeerSettings;
@@ -25,7 +24,7 @@ pub(super) fn loss_weight(recipe: &ProtocolRecipe<'_>) -> Result<f64, Refused> {
     if weight == 1.0 {
         return Ok(weight);
     }
-    if recipe.unit == Unit::User {
+    if recipe.unit.is_whole() {
         let allowed = "it may be at most the number of records of a party, which is a secret where whole parties are \
                        protected; protect records, or divide rho, proximal and the penalty by it instead";
         return Err(Refused::new(NAME, weight, allowed));

@@ -39,7 +39,7 @@ mod walker;
 
 use std::sync::Arc;
 
-use reticent_accountant::{Ledger, Unit, View};
+use reticent_accountant::{Ledger, View};
 use reticent_admm::{Refused, WalkState as Memory, fraction, positive};
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::queries::ResidualTerms;
@@ -183,7 +183,7 @@ fn certifiable(recipe: &ProtocolRecipe<'_>, memory: Memory, clip: f64) -> Result
             "its penalty is found by iterations whose error nobody has bounded: use another one",
         );
     }
-    if recipe.unit != Unit::User {
+    if !recipe.unit.is_whole() {
         return refuse(
             "the steps of others hide a contribution only if all have the same noise: protect the user",
         );
