@@ -214,6 +214,8 @@ mod named {
         let own = format!("/proc/self/fd/{}", file.as_raw_fd());
         // A name can be given to what has none, and not be taken from another in the same step.
         let fresh = folder.join(format!(".{name}.{}", std::process::id()));
+        // Of a process of this number that was killed between the two steps.
+        let _ = std::fs::remove_file(&fresh);
         linkat(CWD, own, CWD, &fresh, AtFlags::SYMLINK_FOLLOW)?;
         let renamed = std::fs::rename(&fresh, folder.join(name));
         if renamed.is_err() {
