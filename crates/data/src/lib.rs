@@ -49,8 +49,7 @@ mod table;
 mod text;
 
 pub use cache::{
-    CacheBlock, CacheError, CacheFile, CacheWriter, CachedRows, KeptLabel, cache,
-    cache_and_tell,
+    CacheBlock, CacheError, CacheFile, CacheWriter, CachedRows, KeptLabel, cache, cache_and_tell,
 };
 pub use counts::{ColumnCounts, ReadCounts};
 pub use dataset::{Dataset, Indices, Owner, Owners, Targets, encode, visit_content, visit_dataset};
