@@ -18,6 +18,7 @@ impl Dense {
     }
 
     /// The entries of row `i`.
+    #[inline]
     pub fn row(&self, i: usize) -> &[f64] {
         &self.values[i * self.columns..(i + 1) * self.columns]
     }

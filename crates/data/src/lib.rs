@@ -49,7 +49,7 @@ mod table;
 mod text;
 
 pub use cache::{
-    CacheBlock, CacheError, CacheFile, CacheWriter, CachedRows, cache, cache_and_tell,
+    CacheBlock, CacheError, CacheFile, CacheWriter, CachedRows, KeptLabel, cache, cache_and_tell,
 };
 pub use counts::{ColumnCounts, ReadCounts};
 pub use dataset::{

@@ -21,11 +21,13 @@ impl Csr {
     }
 
     /// The number of rows.
+    #[inline]
     pub fn rows(&self) -> usize {
         self.indptr.len() - 1
     }
 
     /// The columns and values of row `i`.
+    #[inline]
     pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
         let span = self.indptr[i]..self.indptr[i + 1];
         (&self.indices[span.clone()], &self.values[span])

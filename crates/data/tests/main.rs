@@ -23,6 +23,7 @@ mod curves;
 mod dataset;
 mod drafts;
 mod formats;
+mod kept;
 mod nothing_lost;
 mod parallel;
 mod parquet;

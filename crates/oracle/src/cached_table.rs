@@ -17,11 +17,11 @@ use crate::fingerprint::ContentHasher;
 /// Private data in a file without a name, unopened. It is read as
 /// [`PrivateTable`](crate::PrivateTable) reads it, and is larger than the memory may be.
 pub struct CachedTable {
-    rows: Arc<CachedRows>,
+    pub(crate) rows: Arc<CachedRows>,
     /// Whether the schema was drafted from it.
-    drafted_from: bool,
+    pub(crate) drafted_from: bool,
     /// What it was encoded under; `None` for a table that was never encoded here.
-    schema: Option<Arc<Schema>>,
+    pub(crate) schema: Option<Arc<Schema>>,
 }
 
 /// Not derived: it would show how many rows there are.

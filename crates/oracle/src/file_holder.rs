@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reticent_accountant::Unit;
-use reticent_data::{CacheBlock, CacheFile, CacheWriter, CachedRows, Table};
+use reticent_data::{CacheBlock, CacheError, CacheFile, CacheWriter, CachedRows, Table};
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
@@ -71,7 +71,12 @@ impl FileHolder {
             &mut vec![(); holder.threads()],
             |_| true,
             |(), block| {
-                *block.table = table_of(holder.opened_for(loss, block.table)?);
+                let private = holder.opened_for(loss, block.table)?;
+                // A file that was kept says so itself, and a sample goes by it.
+                if private.units() != block.units.len() {
+                    return Err(CacheError::Changed.into());
+                }
+                *block.table = table_of(private);
                 Ok::<(), Refusal>(())
             },
         )?;

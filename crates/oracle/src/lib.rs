@@ -23,6 +23,7 @@ mod fingerprint;
 mod gate;
 mod holder;
 mod inside;
+mod kept_table;
 mod lattice;
 mod law;
 mod noisy;

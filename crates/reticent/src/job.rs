@@ -76,7 +76,7 @@ impl<P: Procedure> Job<P> {
         &self.procedure
     }
 
-    fn schema(&self) -> &Schema {
+    pub(crate) fn schema(&self) -> &Schema {
         self.procedure.ground().schema
     }
 

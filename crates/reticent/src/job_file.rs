@@ -7,8 +7,9 @@ use reticent_oracle::tables::{Format, ReadOptions, read_text};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::named_files::all_named_files;
 use crate::simulate::SimulationSpec;
-use crate::source::Files;
+use crate::source::{CacheFolder, Files};
 use crate::spec::{Spec, beside, keys, table};
 
 /// A job with its files: `J` is a [`Spec`] or a [`SimulationSpec`].
@@ -31,10 +32,12 @@ pub(crate) struct FileKeys {
     format: Option<Format>,
     max_line: Option<u64>,
     cache: Option<PathBuf>,
+    keep_cache: Option<bool>,
     out: Option<PathBuf>,
 }
 
-const FILE_KEYS: [&str; 6] = ["data", "more_data", "format", "max_line", "cache", "out"];
+const FILE_KEYS: [&str; 7] =
+    ["data", "more_data", "format", "max_line", "cache", "keep_cache", "out"];
 
 impl JobFile<Spec> {
     /// Reads a job file. Paths in it are relative to the file.
@@ -59,7 +62,7 @@ impl JobFile<Spec> {
     /// ```
     pub fn read(path: &Path) -> Result<Self, Error> {
         let (files, rest) = split(path)?;
-        Ok(files.beside(keys::<Spec>(rest, path)?.relative_to(path), path))
+        files.beside(keys::<Spec>(rest, path)?.relative_to(path), path)
     }
 
     /// This job with whatever `over` says laid over it: flags win over the file they are given
@@ -78,7 +81,7 @@ impl JobFile<SimulationSpec> {
     /// If it cannot be read, or is no job file.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let (files, rest) = split(path)?;
-        Ok(files.beside(SimulationSpec::of_table(rest, path)?, path))
+        files.beside(SimulationSpec::of_table(rest, path)?, path)
     }
 
     /// This job with whatever `over` says laid over it.
@@ -114,22 +117,19 @@ pub(crate) fn split(path: &Path) -> Result<(FileKeys, toml::Table), Error> {
 }
 
 impl FileKeys {
-    pub(crate) fn beside<J>(self, job: J, path: &Path) -> JobFile<J> {
-        let FileKeys { data, more_data, format, max_line, cache, out } = self;
+    pub(crate) fn beside<J>(self, job: J, path: &Path) -> Result<JobFile<J>, Error> {
+        let FileKeys { data, more_data, format, max_line, cache, keep_cache, out } = self;
         let base = path.parent().unwrap_or(Path::new(""));
-        let paths = data.into_iter().chain(more_data.into_iter().flatten());
-        let paths = paths.map(|file| match file.as_os_str() == "-" {
-            true => file,
-            false => beside(base, &file),
-        });
-        JobFile {
+        let paths: Vec<_> = data.into_iter().chain(more_data.into_iter().flatten()).collect();
+        let cache = cache.map(|folder| beside(base, &folder));
+        Ok(JobFile {
             job,
             data: Files {
-                paths: paths.collect(),
+                paths: all_named_files(base, &paths)?,
                 reading: ReadOptions { format, max_line },
-                cache: cache.map(|folder| beside(base, &folder)),
+                cache: CacheFolder::given(cache, keep_cache.unwrap_or(false))?,
             },
             out: out.map(|out| beside(base, &out)),
-        }
+        })
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use reticent_oracle::tables::{Dataset, ReadOptions, Schema};
-use reticent_oracle::{CachedTable, PrivateTable};
+use reticent_oracle::{CachedTable, Digest, PrivateTable};
 
 use crate::cached::in_memory_alone;
 use crate::error::Error;
@@ -16,7 +16,55 @@ pub struct Files {
     /// How they are read.
     pub reading: ReadOptions,
     /// The folder of a cache file that the table is read into, in place of memory.
-    pub cache: Option<PathBuf>,
+    pub cache: Option<CacheFolder>,
+}
+
+/// Where a cache file is, and whether it stays there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CacheFolder {
+    /// The folder.
+    pub path: PathBuf,
+    /// Whether the file is kept, and used again for the same table. Nobody else may write to the
+    /// folder then.
+    pub keep: bool,
+}
+
+impl CacheFolder {
+    /// The folder that was given, if one was. What is to be kept needs one.
+    ///
+    /// # Errors
+    /// If a file is to be kept and there is no folder.
+    pub fn given(path: Option<PathBuf>, keep: bool) -> Result<Option<Self>, Error> {
+        match path {
+            None if keep => {
+                let why = "there is no folder to keep it in; give one as `cache`";
+                Err(Error::value("keep_cache", "true", why))
+            }
+            path => Ok(path.map(|path| CacheFolder { path, keep })),
+        }
+    }
+
+    /// The table in a file there, with the digests of its files under `key`.
+    pub(crate) fn load(
+        &self,
+        paths: &[PathBuf],
+        reading: ReadOptions,
+        schema: &Schema,
+        key: Option<&[u8; 32]>,
+    ) -> Result<(CachedTable, Vec<Digest>), Error> {
+        let CacheFolder { path, keep } = self;
+        Ok(match key {
+            _ if *keep => CachedTable::load_kept(paths, reading, schema, path, key)?,
+            Some(key) => CachedTable::load_known(paths, reading, schema, path, key)?,
+            None => (CachedTable::load(paths, reading, schema, path)?, Vec::new()),
+        })
+    }
+}
+
+impl From<PathBuf> for CacheFolder {
+    fn from(path: PathBuf) -> Self {
+        CacheFolder { path, keep: false }
+    }
 }
 
 impl Files {
@@ -50,6 +98,16 @@ pub(crate) enum LoadedTable {
     Cached(CachedTable),
 }
 
+impl LoadedTable {
+    /// Another handle on the same table.
+    pub(crate) fn share(&self) -> Source<'static> {
+        match self {
+            LoadedTable::Memory(table) => Source::Table(table.share()),
+            LoadedTable::Cached(table) => Source::Cached(table.share()),
+        }
+    }
+}
+
 impl Source<'_> {
     /// Whether the table is, or will be, in a cache file.
     pub(crate) fn is_cached(&self) -> bool {
@@ -64,7 +122,7 @@ impl Source<'_> {
     pub(crate) fn load(self, schema: &Schema) -> Result<PrivateTable, Error> {
         match self {
             Source::Files(Files { paths, .. }) if paths.is_empty() => Err(no_table()),
-            Source::Files(Files { cache: Some(folder), .. }) => Err(in_memory_alone(&folder)),
+            Source::Files(Files { cache: Some(folder), .. }) => Err(in_memory_alone(&folder.path)),
             Source::Files(Files { paths, reading, cache: None }) => {
                 Ok(PrivateTable::load_all(&paths, reading, schema)?)
             }
@@ -79,7 +137,7 @@ impl Source<'_> {
     pub(crate) fn load_anywhere(self, schema: &Schema) -> Result<LoadedTable, Error> {
         match self {
             Source::Files(Files { paths, reading, cache: Some(folder) }) if !paths.is_empty() => {
-                Ok(LoadedTable::Cached(CachedTable::load(&paths, reading, schema, &folder)?))
+                Ok(LoadedTable::Cached(folder.load(&paths, reading, schema, None)?.0))
             }
             Source::Cached(table) if table.is_under(schema) => Ok(LoadedTable::Cached(table)),
             Source::Cached(_) => Err(other_schema()),

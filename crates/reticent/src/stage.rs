@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use reticent_admm::Progress;
 use reticent_oracle::tables::Schema;
-use reticent_oracle::{CachedTable, Digest, PrivateTable, Refusal};
+use reticent_oracle::{Digest, PrivateTable, Refusal};
 
 use crate::error::Error;
 use crate::source::{Files, LoadedTable, Source};
@@ -140,9 +140,7 @@ impl<'r> Run<'r> {
             (Source::Files(Files { paths, reading, cache: Some(folder) }), Some(contents))
                 if !paths.is_empty() =>
             {
-                let known =
-                    CachedTable::load_known(&paths, reading, schema, &folder, &contents.key)?;
-                let (table, digests) = known;
+                let (table, digests) = folder.load(&paths, reading, schema, Some(&contents.key))?;
                 *contents.found.borrow_mut() = Some((paths, digests));
                 Ok(LoadedTable::Cached(table))
             }

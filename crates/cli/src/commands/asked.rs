@@ -1,12 +1,12 @@
 //! A question about one table, with noise: what `count`, `mean`, `histogram` and `quantile` are told,
 //! how they are paid for, and how their answer stands beside its certificate.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use reticent::internal::{Question, check_new};
 use reticent::tables::{Format, ReadOptions};
-use reticent::{Certificate, Files, Guarantee, Job, Run};
+use reticent::{CacheFolder, Certificate, Files, Guarantee, Job, Run, all_named_files};
 use serde_json::{Value, json};
 
 use super::shared::{CERTIFICATE, certificate_fields, certificate_rows, format, not_private};
@@ -22,7 +22,7 @@ use crate::repeated::given_twice;
 /// What every question is told.
 #[derive(Debug, Args)]
 pub struct AskedTable {
-    /// The table; several files are read as one
+    /// The table; several files, a folder or a pattern are read as one
     #[arg(required = true)]
     data: Vec<PathBuf>,
 
@@ -42,6 +42,11 @@ pub struct AskedTable {
     /// is larger than the memory (docs/scale.md)
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
+
+    /// Keep that file and use it again while the table holds the same: it has all rows, and only
+    /// you may open it
+    #[arg(long, requires = "cache")]
+    keep_cache: bool,
 
     /// Write the certificate to this file
     #[arg(long, value_name = "FILE")]
@@ -87,7 +92,9 @@ impl AskedTable {
             check_new(out, false)?;
         }
         let reading = ReadOptions { format: self.format, max_line: None };
-        let data = Files { paths: self.data, reading, cache: self.cache };
+        let paths = all_named_files(Path::new(""), &self.data)?;
+        let cache = CacheFolder::given(self.cache, self.keep_cache)?;
+        let data = Files { paths, reading, cache };
         let name = JobName::kept(&label, &asked, &data, std::slice::from_ref(&self.schema));
         let purse = self.purse.open(&self.guarantee, &data, name, || job.plan_beforehand())?;
         let mut bar = JobBar::new("question");

@@ -9,8 +9,8 @@ use reticent::internal::{check_folder, check_results};
 use reticent::tables::{Format, ReadOptions};
 use reticent::trace::PublicData;
 use reticent::{
-    Certificate, Curves, Files, Fitted, Identity, JobFile, Model, PrivateTable, Ready,
-    Recalibration, Run, Source, Spec, Stage, Tuned, UtilityForecast,
+    CacheFolder, Certificate, Curves, Files, Fitted, Identity, JobFile, Model, PrivateTable, Ready,
+    Recalibration, Run, Source, Spec, Stage, Tuned, UtilityForecast, all_named_files,
 };
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ const TABLE: &str = "The table";
 )]
 pub struct FitArgs {
     /// The table: CSV, TSV, LIBSVM or Parquet; text also as .gz, .xz, .bz2, .zst or .zip; - is
-    /// standard input. Several files are read as one table
+    /// standard input. Several files, a folder or a pattern are read as one table
     data: Vec<PathBuf>,
 
     /// A job file (TOML); flags win over it
@@ -91,6 +91,11 @@ pub struct JobFlags {
     /// is larger than the memory (docs/scale.md)
     #[arg(long, value_name = "DIR", help_heading = TABLE)]
     cache: Option<PathBuf>,
+
+    /// Keep that file and use it again while the table holds the same: it has all rows, and only
+    /// you may open it
+    #[arg(long, requires = "cache", help_heading = TABLE)]
+    keep_cache: bool,
 
     #[command(flatten)]
     spec: Spec,
@@ -205,7 +210,9 @@ impl JobFlags {
         job.settings = self.settings.settings()?;
         job.intercept = self.no_intercept.then_some(false);
         let out = self.out;
-        Ok(JobFile { job, data: Files { paths, reading, cache: self.cache }, out })
+        let paths = all_named_files(Path::new(""), &paths)?;
+        let cache = CacheFolder::given(self.cache, self.keep_cache)?;
+        Ok(JobFile { job, data: Files { paths, reading, cache }, out })
     }
 
     /// The key to sign with, read before any work is done.

@@ -30,6 +30,11 @@ impl<'a> Bytes<'a> {
         usize::try_from(u32::from_le_bytes(*bytes)).ok()
     }
 
+    pub(super) fn number(&mut self) -> Option<usize> {
+        let bytes = self.take(8)?.first_chunk::<8>()?;
+        usize::try_from(u64::from_le_bytes(*bytes)).ok()
+    }
+
     /// Whole numbers that [`put_whole`] wrote.
     pub(super) fn whole(&mut self, count: usize, mut each: impl FnMut(u32)) -> Option<()> {
         match self.byte()? {
@@ -50,6 +55,10 @@ impl<'a> Bytes<'a> {
 
 pub(super) fn put_length(length: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&(length as u32).to_le_bytes());
+}
+
+pub(super) fn put_number(number: usize, out: &mut Vec<u8>) {
+    out.extend_from_slice(&(number as u64).to_le_bytes());
 }
 
 /// Whole numbers, in as many bytes as the largest needs.

@@ -74,15 +74,8 @@ fn cache_heard(
         return Err(CacheError::Changed.into());
     };
     let people = schema.user().is_some().then_some(CachedPeople { places, rows: spill.rows });
-    let rows = CachedRows {
-        rows: Arc::new(spill.writer.finish()),
-        columns: schema.width(),
-        weighted: schema.weight().is_some(),
-        people,
-        folder: folder.to_path_buf(),
-        block,
-        grouped: Mutex::new(None),
-    };
+    let (rows, weighted) = (spill.writer.finish(), schema.weight().is_some());
+    let rows = CachedRows::of_file(rows, (schema.width(), block), weighted, people, folder);
     Ok((rows, drafted_from))
 }
 
@@ -103,15 +96,27 @@ impl CachedRows {
         let places = || (0..table.user_count() as u32).collect();
         let people =
             table.users.as_ref().map(|_| CachedPeople { places: places(), rows: spill.rows });
-        Ok(CachedRows {
-            rows: Arc::new(spill.writer.finish()),
-            columns: table.rows.columns(),
-            weighted: table.weights.is_some(),
-            people,
-            folder: folder.to_path_buf(),
-            block,
-            grouped: Mutex::new(None),
-        })
+        let (rows, weighted) = (spill.writer.finish(), table.weights.is_some());
+        Ok(Self::of_file(rows, (table.rows.columns(), block), weighted, people, folder))
+    }
+
+    pub(super) fn of_file(
+        rows: CacheFile,
+        (columns, block): (usize, usize),
+        weighted: bool,
+        people: Option<CachedPeople>,
+        folder: &Path,
+    ) -> Self {
+        let (rows, grouped) = (Arc::new(rows), Mutex::new(None));
+        CachedRows { rows, columns, weighted, people, folder: folder.to_path_buf(), block, grouped }
+    }
+
+    pub(super) fn block_bytes(&self) -> usize {
+        self.block
+    }
+
+    pub(super) fn people(&self) -> Option<&CachedPeople> {
+        self.people.as_ref()
     }
 
     /// How many features a row has.

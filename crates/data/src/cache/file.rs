@@ -31,6 +31,9 @@ pub enum CacheError {
     /// The bytes are not those that were written.
     #[error("the cache file was cut short or changed while it was in use")]
     Changed,
+    /// A file that would have to be trusted.
+    #[error("the cache cannot be kept: {0}")]
+    NotKept(&'static str),
 }
 
 impl CacheError {
@@ -41,7 +44,13 @@ impl CacheError {
                 "give a folder that is there, may be written to and has room, as `cache`"
             }
             Self::Read(_) => "check the disk, or give a folder on another one as `cache`",
-            Self::Changed => "run it again; nothing else may write to the file",
+            Self::Changed => {
+                "run it again; nothing else may write to the file; remove it if it was kept"
+            }
+            Self::NotKept(_) => {
+                "give a folder of yours that nobody else may write to as `cache`, remove what is not yours there, or leave out \
+                 `keep_cache`"
+            }
         }
     }
 
@@ -55,7 +64,7 @@ impl CacheError {
 pub(super) struct BlockPlace {
     pub(super) at: u64,
     pub(super) len: usize,
-    checksum: u32,
+    pub(super) checksum: u32,
     /// The number of its first unit.
     pub(super) first: usize,
     /// How many units it has: rows, or persons with all of theirs.
@@ -152,6 +161,23 @@ impl CacheWriter {
 }
 
 impl CacheFile {
+    pub(super) fn of(file: File, places: Vec<BlockPlace>, units: usize) -> Self {
+        CacheFile { file: Mutex::new(file), places, units }
+    }
+
+    /// Writes `bytes` behind the blocks, and has `with` do something with the whole file, which is on
+    /// the disk then.
+    pub(super) fn finish_with(
+        &self,
+        bytes: &[u8],
+        with: impl FnOnce(&File) -> io::Result<()>,
+    ) -> Result<(), CacheError> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = file.seek(SeekFrom::Start(self.bytes())).and_then(|_| file.write_all(bytes));
+        let done = written.and_then(|()| file.sync_all()).and_then(|()| with(&file));
+        done.map_err(|error| CacheError::written(&error))
+    }
+
     /// How many units it has.
     pub fn units(&self) -> usize {
         self.units
@@ -208,7 +234,7 @@ impl CacheFile {
 }
 
 /// A file without a name that nobody else may open.
-fn private_file(folder: &Path) -> io::Result<File> {
+pub(super) fn private_file(folder: &Path) -> io::Result<File> {
     let file = tempfile::tempfile_in(folder)?;
     // A file that never had a name is made by the permissions of any other.
     #[cfg(unix)]

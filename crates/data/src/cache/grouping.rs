@@ -58,7 +58,7 @@ fn group_in_parts(
             parts.resize_with(firsts.len(), DealtPart::default);
         }
         for (i, &user) in table.users.iter().flatten().enumerate() {
-            let place = people.places[user as usize];
+            let place = *people.places.get(user as usize).ok_or(CacheError::Changed)?;
             let part = &mut parts[firsts.partition_point(|&first| first <= place) - 1];
             part.rows.push_row(&table, i, Some(place));
             if part.rows.stored() >= PIECE {

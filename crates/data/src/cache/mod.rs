@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The file has no name from the moment it exists, so that nothing of it is left whatever ends the
-//! program, and only its user may open it. Where its blocks lie, and their checksums, are in
+//! program, and only its user may open it; one that is kept gets its name when it is whole. Where its blocks lie, and their checksums, are in
 //! memory: what was changed or cut off is noticed when it is read.
 
 mod block;
@@ -14,10 +14,12 @@ mod bytes;
 mod cached_rows;
 mod file;
 mod grouping;
+mod kept;
 mod narrow;
 mod scan;
 
 pub(crate) use cached_rows::CacheSpill;
 pub use cached_rows::{CachedRows, cache, cache_and_tell};
 pub use file::{CacheError, CacheFile, CacheWriter};
+pub use kept::KeptLabel;
 pub use scan::CacheBlock;

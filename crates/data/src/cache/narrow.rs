@@ -1,7 +1,7 @@
 //! A matrix of doubles in as few bytes as its bits survive, column by column: nothing for a column
 //! that is one number, a byte for one that has at most 256, a single where every number is one, and
-//! a double otherwise. Rows lie one behind the other, and in a row the columns of each form, so that a
-//! row is made from bytes that are together, in loops without a choice.
+//! a double otherwise. Rows lie one behind the other, and in a row the columns of each form. Some rows
+//! are unpacked at a time, column by column, in loops without a choice.
 
 use super::bytes::Bytes;
 
@@ -10,6 +10,9 @@ const CODES: usize = 256;
 
 /// Places of the table by which numbers of a column are found; a power of two, well above [`CODES`].
 const PLACES: usize = 1024;
+
+/// Bytes of numbers that are unpacked at a time: they stay in the first-level cache.
+const STRIP: usize = 16 << 10;
 
 /// In which form a column is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,30 +159,49 @@ impl NarrowRow {
         self.listed.len() + 4 * self.singles.len() + 8 * self.doubles.len()
     }
 
-    #[inline]
-    fn write(&self, bytes: &[u8], out: &mut [f64]) {
-        let (codes, rest) = bytes.split_at(self.listed.len());
-        let (singles, doubles) = rest.split_at(4 * self.singles.len());
+    /// Some rows of `columns` numbers, from as many of [`NarrowRow::width`] bytes.
+    fn write(&self, packed: &[u8], columns: usize, out: &mut [f64]) {
         for &(at, number) in &self.constants {
-            out[at] = number;
+            out.chunks_exact_mut(columns).for_each(|row| row[at] = number);
         }
-        let numbers = self.numbers.chunks_exact(CODES);
-        for ((&at, code), numbers) in self.listed.iter().zip(codes).zip(numbers) {
-            out[at] = numbers[usize::from(*code)];
-        }
-        for (&at, bytes) in self.singles.iter().zip(singles.as_chunks::<4>().0) {
-            out[at] = f32::from_le_bytes(*bytes).into();
-        }
-        let doubles = doubles.as_chunks::<8>().0;
-        // All of a row, which is most of the time: a copy.
-        if self.doubles.len() == out.len() {
-            for (out, bytes) in out.iter_mut().zip(doubles) {
-                *out = f64::from_le_bytes(*bytes);
-            }
+        // Numbers that lie as they did: a copy.
+        if self.doubles.len() == columns {
+            let doubles = packed.as_chunks::<8>().0;
+            out.iter_mut().zip(doubles).for_each(|(out, bytes)| *out = f64::from_le_bytes(*bytes));
             return;
         }
-        for (&at, bytes) in self.doubles.iter().zip(doubles) {
-            out[at] = f64::from_le_bytes(*bytes);
+        let mut from = 0;
+        for (&at, numbers) in self.listed.iter().zip(self.numbers.as_chunks::<CODES>().0) {
+            self.each(packed, from, (at, columns), out, |[code]: [u8; 1]| {
+                numbers[usize::from(code)]
+            });
+            from += 1;
+        }
+        for &at in &self.singles {
+            self.each(packed, from, (at, columns), out, |bytes| f32::from_le_bytes(bytes).into());
+            from += 4;
+        }
+        for &at in &self.doubles {
+            self.each(packed, from, (at, columns), out, f64::from_le_bytes);
+            from += 8;
+        }
+    }
+
+    /// One column of some rows: its bytes are `from` on in each row.
+    #[inline(always)]
+    fn each<const N: usize>(
+        &self,
+        packed: &[u8],
+        from: usize,
+        (at, columns): (usize, usize),
+        out: &mut [f64],
+        number: impl Fn([u8; N]) -> f64,
+    ) {
+        let rows = out.chunks_exact_mut(columns).zip(packed.chunks_exact(self.width()));
+        for (row, packed) in rows {
+            if let Some(bytes) = packed[from..].first_chunk::<N>() {
+                row[at] = number(*bytes);
+            }
         }
     }
 }
@@ -200,8 +222,10 @@ pub(super) fn unpack(
     let packed = bytes.take(rows.checked_mul(width)?)?;
     // Every number is written over.
     out.resize(rows.checked_mul(columns)?, 0.0);
-    for (i, out) in out.chunks_exact_mut(columns).enumerate() {
-        row.write(&packed[i * width..][..width], out);
+    let strip = (STRIP / (8 * columns)).max(8);
+    for (i, out) in out.chunks_mut(strip * columns).enumerate() {
+        let rows = out.len() / columns;
+        row.write(&packed[i * strip * width..][..rows * width], columns, out);
     }
     Some(())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reticent_data::{Rows, Table};
+use reticent_data::{Dense, Rows, Table};
 use reticent_problem::Shape;
 use reticent_problem::losses::{Loss, LossTarget};
 
@@ -102,7 +102,8 @@ impl Private {
         if count > MAX_RECORDS {
             return Err(TableError::TooManyRecords { allowed: MAX_RECORDS });
         }
-        if !well_formed(&table.rows) {
+        let norms = norms_above(&SeenRows::from(&table.rows), count, intercept);
+        if !well_formed(&table.rows, &norms) {
             return Err(TableError::Malformed);
         }
         let weighs = |weights: &Vec<f64>| {
@@ -111,7 +112,6 @@ impl Private {
         if !table.weights.as_ref().is_none_or(weighs) {
             return Err(TableError::WrongWeight);
         }
-        let norms = norms_above(&SeenRows::from(&table.rows), count, intercept);
         Ok(Private { table, norms, users, intercept, images: None })
     }
 
@@ -156,14 +156,14 @@ impl Private {
     /// Refuses targets that `loss` does not take: what it declares of its slope and its curvature
     /// is about those alone.
     pub fn check_targets(&self, loss: &dyn Loss) -> Result<(), TableError> {
-        let takes = |target: &f64| match loss.target() {
-            LossTarget::Binary => target.abs() == 1.0,
-            LossTarget::Classes(classes) => {
-                (0.0..classes as f64).contains(target) && target.fract() == 0.0
-            }
-            LossTarget::Real => target.abs() <= 1.0,
+        let mut targets = self.table.targets.iter();
+        let takes_all = match loss.target() {
+            LossTarget::Binary => targets.all(|target| target.abs() == 1.0),
+            LossTarget::Classes(classes) => targets
+                .all(|target| (0.0..classes as f64).contains(target) && target.fract() == 0.0),
+            LossTarget::Real => targets.all(|target| target.abs() <= 1.0),
         };
-        match self.table.targets.iter().all(takes) {
+        match takes_all {
             true => Ok(()),
             false => Err(TableError::WrongTarget),
         }
@@ -288,18 +288,23 @@ impl Private {
 /// Upper bounds of `‖(aᵢ, intercept)‖`.
 fn norms_above(rows: &SeenRows<'_>, count: usize, intercept: f64) -> Vec<f64> {
     let len = rows.columns() + 1;
-    with_rows!(*rows, rows => {
-        let norm = |i| norm_above(rows.square_norm(i) + intercept * intercept, len);
-        (0..count).map(norm).collect()
-    })
+    let mut norms = vec![0.0; count];
+    with_rows!(*rows, rows => rows.square_norms(0, &mut norms));
+    for norm in &mut norms {
+        *norm = norm_above(*norm + intercept * intercept, len);
+    }
+    norms
 }
 
-/// Whether sums over these rows can be clipped. Readers make no others; a table that was never a
-/// file may have been made by anybody.
-fn well_formed(rows: &Rows) -> bool {
+/// Whether sums over these rows, with bounds of their norms, can be clipped. Readers make no others; a
+/// table that was never a file may have been made by anybody.
+fn well_formed(rows: &Rows, norms: &[f64]) -> bool {
     let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
     match rows {
-        Rows::Dense(rows) => finite(&rows.values),
+        // The square of what is not finite is not either, and no sum that it is in.
+        Rows::Dense(Dense { rows, columns, values }) => {
+            (values.len() == rows * columns && finite(norms)) || finite(values)
+        }
         Rows::Sparse(rows) => {
             let ascends = |indices: &[u32]| {
                 indices.is_sorted_by(|a, b| a < b)

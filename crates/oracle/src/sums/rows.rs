@@ -80,6 +80,11 @@ pub trait RowAccess: Sync {
         sum
     }
 
+    /// `‖aᵢ‖²` of the rows from `first` on, each as [`RowAccess::square_norm`] has it.
+    fn square_norms(&self, first: usize, out: &mut [f64]) {
+        (first..).zip(out).for_each(|(i, norm)| *norm = self.square_norm(i));
+    }
+
     /// `sums ← sums + map(aᵢ ⊗ t)`, several outputs.
     fn add_outer(&self, i: usize, t: &[f64], sums: &mut [f64], map: impl Fn(f64) -> f64) {
         let outputs = t.len();
@@ -140,6 +145,25 @@ impl RowAccess for Dense {
     #[inline(always)]
     fn add(&self, i: usize, t: f64, sums: &mut [f64], map: impl Fn(f64) -> f64) {
         add_slice(self.row(i), t, sums, map);
+    }
+
+    /// Four rows at a time: the additions of one wait for each other, those of four do not.
+    fn square_norms(&self, first: usize, out: &mut [f64]) {
+        let (fours, rest) = out.as_chunks_mut::<4>();
+        let behind = first + 4 * fours.len();
+        for (i, norms) in (first..).step_by(4).zip(fours) {
+            let (a, b) = (self.row(i), self.row(i + 1));
+            let (c, d) = (self.row(i + 2), self.row(i + 3));
+            let mut sums = [0.0; 4];
+            for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
+                sums[0] += a * a;
+                sums[1] += b * b;
+                sums[2] += c * c;
+                sums[3] += d * d;
+            }
+            *norms = sums;
+        }
+        (behind..).zip(rest).for_each(|(i, norm)| *norm = self.square_norm(i));
     }
 }
 

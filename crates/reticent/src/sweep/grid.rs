@@ -133,7 +133,7 @@ impl SweepFile {
             hasher.field(&std::fs::read(file).unwrap_or_default());
         }
         let seeded = seeds.iter().any(Option::is_some) || base.contains_key("seed");
-        let job = files.beside((), path);
+        let job = files.beside((), path)?;
         let sweep = Sweep { points, runs, digest: hasher.finish(), seeded };
         Ok(SweepFile { sweep, data: job.data, test, out: job.out })
     }

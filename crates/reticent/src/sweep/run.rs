@@ -11,14 +11,16 @@ use reticent_oracle::{Digest, PrivateTable, Refusal, SharedPasses};
 use super::grid::{Checked, GridRun, Sweep};
 use super::journal::{Finished, Journal, Reserved, SweepKind};
 use super::workers::{in_parallel, locked};
+use crate::cached::in_memory_alone;
 use crate::error::Error;
 use crate::job::Ready;
 use crate::model::Model;
 use crate::payable::Payable;
 use crate::predict::PredictionInput;
+use crate::procedure::Procedure;
 use crate::quality::Quality;
 use crate::simulate::{CheckpointOptions, ReadySimulation, Simulated};
-use crate::source::{Files, Source};
+use crate::source::{Files, LoadedTable, Source};
 use crate::stage::Run;
 use crate::trace::PublicData;
 use crate::training::Fitted;
@@ -45,7 +47,7 @@ pub struct SweepTerms<'a> {
 pub struct ReadySweep<'s> {
     sweep: &'s Sweep,
     terms: SweepTerms<'s>,
-    table: PrivateTable,
+    table: LoadedTable,
     test: Option<PrivateTable>,
     /// What each run will do, where it is paid for.
     plans: Vec<Ledger>,
@@ -72,17 +74,14 @@ impl Sweep {
         terms: SweepTerms<'s>,
     ) -> Result<ReadySweep<'s>, Error> {
         let Some(first) = self.runs.first() else {
-            return Err(Error::Missing {
-                what: "a run",
-                todo: "give lists of values under [sweep]",
-            });
+            return Err(no_runs());
         };
         if terms.kind == SweepKind::Paid && self.is_seeded() {
             let why = "noise that somebody knows is no noise, and nobody is protected by it; leave it out, or say that the \
                        table is public";
             return Err(Error::value("seed", "seeds", why));
         }
-        let table = first.job.load(Source::from(data))?;
+        let table = self.load(first, data, terms.kind)?;
         let plans = match terms.kind {
             SweepKind::Experiment => Vec::new(),
             SweepKind::Paid => {
@@ -101,6 +100,23 @@ impl Sweep {
         let test = test.filter(|_| terms.kind == SweepKind::Experiment);
         let passes = SharedPasses::default();
         Ok(ReadySweep { sweep: self, terms, table, test, plans, fingerprint, passes })
+    }
+
+    /// The table; in a cache file, if every run is a fit that can be done on one and nobody looks at
+    /// the rows themselves.
+    fn load(&self, first: &GridRun, data: &Files, kind: SweepKind) -> Result<LoadedTable, Error> {
+        let Some(folder) = &data.cache else {
+            return first.job.load(Source::from(data)).map(LoadedTable::Memory);
+        };
+        let fits = self.runs.iter().map(|run| match &run.job {
+            Checked::Fit(job) if kind == SweepKind::Paid => Ok(job),
+            _ => Err(in_memory_alone(&folder.path)),
+        });
+        let fits: Result<Vec<_>, Error> = fits.collect();
+        let fits = fits?;
+        fits.iter().try_for_each(|job| job.procedure().check_cached())?;
+        let schema = fits.first().map(|job| job.schema()).ok_or_else(no_runs)?;
+        Source::from(data).load_anywhere(schema)
     }
 }
 
@@ -170,6 +186,10 @@ impl ReadySweep<'_> {
     /// What was asked for. Where nothing was: fits mostly wait for the pass that they share, and are
     /// more than there are cores.
     pub(super) fn at_a_time(&self) -> usize {
+        // One scan of a file keeps all cores busy, and two share the disk.
+        if matches!(self.table, LoadedTable::Cached(_)) {
+            return self.terms.jobs.unwrap_or(1);
+        }
         let fits = self.sweep.runs.iter().all(|run| matches!(run.job, Checked::Fit(_)));
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         self.terms.jobs.unwrap_or(if fits { TOGETHER } else { cores })
@@ -237,9 +257,8 @@ impl ReadySweep<'_> {
     fn measured(&self, run: &GridRun, model: &Model) -> Result<BTreeMap<String, f64>, Error> {
         let mut metrics = BTreeMap::new();
         if self.terms.kind == SweepKind::Experiment {
-            let Ok(mut public) = run.job.public_data(self.table.share()) else {
-                return Ok(metrics);
-            };
+            let LoadedTable::Memory(table) = &self.table else { return Ok(metrics) };
+            let Ok(mut public) = run.job.public_data(table.share()) else { return Ok(metrics) };
             if let Some(test) = &self.test {
                 public = public.with_test(test.share())?;
             }
@@ -291,7 +310,7 @@ impl Checked {
     }
 
     /// What the run will do to one person.
-    fn plan(&self, table: PrivateTable) -> Result<Ledger, Error> {
+    fn plan(&self, table: Source<'_>) -> Result<Ledger, Error> {
         let (run, keep) = (&mut Run::default(), CheckpointOptions::default());
         match self {
             Checked::Fit(job) => one_plan(&job.open(table, run)?),
@@ -304,7 +323,7 @@ impl Checked {
     /// is asked before it has.
     fn perform(
         &self,
-        table: PrivateTable,
+        table: Source<'_>,
         planned: Option<&Ledger>,
         passes: &SharedPasses,
         begin: impl FnOnce() -> Result<(), Ended>,
@@ -388,6 +407,10 @@ fn carry_out<R: OpenedRun>(
 /// Why a run does not begin that was begun by another process, or by one that was killed.
 fn begun_before() -> Error {
     Error::value("run", "one that was begun before", "it is spent, and is not begun again")
+}
+
+fn no_runs() -> Error {
+    Error::Missing { what: "a run", todo: "give lists of values under [sweep]" }
 }
 
 fn no_noise() -> Error {

@@ -1,14 +1,14 @@
 //! The evaluation within a budget: one noisy answer, figures with intervals, and a certificate.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use reticent::accountant::{Taint, Unit};
 use reticent::internal::check_new;
 use reticent::tables::{ReadOptions, Schema};
 use reticent::{
-    Estimate, Evaluated, Evaluation, Files, Guarantee, Model, PrivateClasses, PrivateNumbers,
-    PrivateQuality, Run,
+    CacheFolder, Estimate, Evaluated, Evaluation, Files, Guarantee, Model, PrivateClasses,
+    PrivateNumbers, PrivateQuality, Run, named_files,
 };
 use serde_json::{Value, json};
 
@@ -65,6 +65,10 @@ pub struct PrivateFlags {
     #[arg(long, value_name = "DIR", requires = "epsilon")]
     cache: Option<PathBuf>,
 
+    /// Keep that file and use it again while the table holds the same
+    #[arg(long, requires = "cache")]
+    keep_cache: bool,
+
     /// Write the figures, with their certificate, to this file (JSON)
     #[arg(long, value_name = "FILE", requires = "epsilon")]
     out: Option<PathBuf>,
@@ -106,7 +110,8 @@ impl PrivateFlags {
             check_new(out, force)?;
         }
         let reading = ReadOptions { format: what.format, max_line: what.max_line };
-        let files = Files { paths: vec![what.data.clone()], reading, cache: self.cache.clone() };
+        let cache = CacheFolder::given(self.cache.clone(), self.keep_cache)?;
+        let files = Files { paths: named_files(Path::new(""), &what.data)?, reading, cache };
         let label = format!("evaluation of {}", what.model.display());
         let mut asked = json!({
             "evaluation": self.guarantee, "threshold": threshold, "bins": self.bins,
