@@ -335,7 +335,8 @@ mod tests {
     #[test]
     fn parties_but_the_victim_have_the_same_in_both_worlds() {
         for whole in [false, true] {
-            let layout = WorldLayout { parties: 3, features: 1, whole, weighted: false };
+            let layout =
+                WorldLayout { parties: 3, features: 1, whole, several: false, weighted: false };
             for pair in Neighbours::family(Adjacency::ReplaceOne, 4, 1, &layout) {
                 let [with, without] = [true, false].map(|with| pair.world(with, &layout));
                 assert_eq!((&with[0], &with[2]), (&without[0], &without[2]));

@@ -15,9 +15,9 @@ mod noisy;
 mod payment;
 mod peers;
 mod relays;
-mod strikes;
 #[cfg(unix)]
 mod rough;
+mod strikes;
 #[cfg(unix)]
 mod ways;
 mod world;

@@ -208,6 +208,7 @@ impl PrivateTable {
         let (records, parts) = (self.table.len(), of);
         let parts = match unit {
             Unit::User => self.split_persons(parts, 0).ok_or(TableError::NoUsers)?,
+            Unit::Party => return Err(wrong("a table in shards has no parties to protect")),
             // The middle of the section of a record, so that nothing is rounded into another.
             Unit::Record => self.dealt(parts, Skew::Iid, &mut |record| {
                 Ok(((record * parts / records.max(1)) as f64 + 0.5) / parts as f64)

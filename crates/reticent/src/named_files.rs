@@ -113,7 +113,9 @@ mod tests {
             std::fs::write(base.join(file), "x\n1\n").unwrap();
         }
         std::fs::write(base.join("xy.csv"), "x\n1\n").unwrap();
-        ["deep/b/1.csv", "deep/a/2.csv"].map(|file| std::fs::write(base.join(file), "").unwrap());
+        for file in ["deep/b/1.csv", "deep/a/2.csv"] {
+            std::fs::write(base.join(file), "").unwrap();
+        }
         let sorted = ["t/10.csv", "t/9.csv", "t/B.csv", "t/b.csv"];
         assert_eq!(names(&base, "t"), sorted);
         assert_eq!(names(&base, "t/[0-9Bb]*.csv"), sorted);

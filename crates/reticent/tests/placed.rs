@@ -105,7 +105,7 @@ fn persons_within_parties_have_the_bits_of_the_pooled_fit() {
 fn a_person_at_two_parties_is_two_persons() {
     let mut data = Placed::among(5);
     // One of the three rows of every third person.
-    for row in (0..RECORDS / 3).filter(|row| data.persons[*row] % 3 == 0) {
+    for row in (0..RECORDS / 3).filter(|row| data.persons[*row].is_multiple_of(3)) {
         data.parties[row] = 100 + (data.parties[row] + 1) % 5;
     }
     let pairs = data.persons.iter().zip(&data.parties).map(|(person, party)| person * 1000 + party);

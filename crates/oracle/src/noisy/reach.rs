@@ -122,6 +122,6 @@ mod tests {
         // Private numbers: twice the public one.
         let mut private = vec![119 * CLIP, 0];
         assert!(!reach(None).cut_sum(&[], &mut private));
-        assert!(reach(None).cut_sum(&[], &mut vec![140 * CLIP, 0]));
+        assert!(reach(None).cut_sum(&[], &mut [140 * CLIP, 0]));
     }
 }

@@ -92,7 +92,7 @@ fn private(records: &[Record], sparse: bool, unit: Unit, loss: &str) -> Private 
     };
     match unit {
         Unit::Record => Private::by_record(table, 0.5),
-        Unit::User | Unit::Party => Private::by_user(table, 0.5),
+        Unit::User => Private::by_user(table, 0.5),
     }
     .unwrap()
 }
@@ -226,7 +226,7 @@ proptest! {
         let place = place.index(other.len());
         match unit {
             Unit::Record => other[place] = stranger,
-            Unit::User | Unit::Party => {
+            Unit::User => {
                 let user = other[place].user;
                 other.retain(|record| record.user != user);
                 other.push(Record { user, ..stranger });

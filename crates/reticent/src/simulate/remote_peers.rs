@@ -198,7 +198,7 @@ impl RemoteJob {
         assumed.extend(BETWEEN_PARTIES.map(str::to_owned));
         match opening.unit {
             Unit::Record => assumed.push(dealt(opening)),
-            Unit::User => assumed.extend([ONE_PERSON, TIMED].map(str::to_owned)),
+            Unit::User | Unit::Party => assumed.extend([ONE_PERSON, TIMED].map(str::to_owned)),
         }
         assumed.extend(self.job.objective.assumptions(opening.unit));
         assumed.push(ON_A_NETWORK.to_owned());
