@@ -4,8 +4,9 @@
 //! n̂  the public number of units        z₁ the noise, in clips, with which one answer spends the whole budget
 //! s = n̂/z₁ is the signal               H(K) hats, p(K) parameters with K knots for each column
 //!
-//! auto:  the largest K of 0 … 8 with  s ≥ 6·p(K),  s ≥ 30·H(K)·outputs,  H(K) ≤ 70 − products of pairs,
-//!        at most 1000 encoded columns
+//! auto:  the largest K with  s ≥ 6·p(K),  at most 1000 encoded columns, and
+//!        of 0 … 8:   s ≥ 30·H(K)·outputs,   H(K) ≤ 70 − products of pairs
+//!        of 9 … 16:  s ≥ 300·H(K)·outputs,  H(K) ≤ 140 − products of pairs
 //! ```
 //!
 //! So knots never push a job out of `auto`'s own coordinates, and little signal gives the line. All of
@@ -29,12 +30,20 @@ const CLEAR: f64 = 6.0;
 /// The signal for each hat.
 const EACH: f64 = 30.0;
 
-/// More hats and products than this are more than records of a rare class determine, however little
-/// noise there is.
-const MOST_HATS: usize = 70;
+/// The signal for each hat of more knots than is usual.
+const PLENTY: f64 = 300.0;
 
-/// More knots were worth little where they could be had.
-const MOST_KNOTS: usize = 8;
+/// More hats and products than this are more than records of a rare class determine.
+const USUAL_HATS: usize = 70;
+
+/// The same with plenty of signal.
+const MOST_HATS: usize = 140;
+
+/// More knots are worth little where columns are close to lines, and cost little with plenty of signal.
+const USUAL_KNOTS: usize = 8;
+
+/// More are not taken.
+const MOST_KNOTS: usize = 16;
 
 /// What `auto` takes steps in coordinates of its own for.
 const MOST_COLUMNS: usize = 1000;
@@ -168,10 +177,15 @@ fn knots_for(schema: &Schema, signal: f64, intercept: bool) -> usize {
     let fits = |knots: &usize| {
         let hats = schema.open_hats(*knots);
         let columns = schema.width_with(*knots) + usize::from(intercept);
-        hats + products <= MOST_HATS
+        let (taken, each) = (hats + products, (hats * outputs) as f64);
+        let (most, clear) = match *knots <= USUAL_KNOTS {
+            true => (USUAL_HATS, EACH),
+            false => (MOST_HATS, PLENTY),
+        };
+        taken <= most
             && columns <= MOST_COLUMNS
             && signal >= CLEAR * (columns * outputs) as f64
-            && signal >= EACH * (hats * outputs) as f64
+            && signal >= clear * each
     };
     (1..=MOST_KNOTS).rev().find(fits).unwrap_or(0)
 }
@@ -205,8 +219,11 @@ mod tests {
         for words in [
             format!("s ≥ {CLEAR}·p(K)"),
             format!("s ≥ {EACH}·H(K)"),
+            format!("s ≥ {PLENTY}·H(K)"),
+            format!("0 to {USUAL_KNOTS}"),
+            format!("H(K) ≤ {USUAL_HATS}"),
             format!("H(K) ≤ {MOST_HATS}"),
-            format!("0 to {MOST_KNOTS}"),
+            format!("{} to {MOST_KNOTS}", USUAL_KNOTS + 1),
             format!("{MOST_COLUMNS} encoded columns"),
         ] {
             assert!(DOCUMENT.contains(&words), "docs/curves.md lacks {words}");
@@ -217,10 +234,12 @@ mod tests {
     fn little_signal_gives_the_line_and_much_gives_knots() {
         assert_eq!(chosen(30, 0.1, 341), 0);
         assert_eq!((chosen(74, 4.0, 60_000), chosen(20, 4.0, 60_000)), (0, 3));
-        assert_eq!(chosen(8, 1.0, 15_480), MOST_KNOTS);
+        assert_eq!(chosen(8, 1.0, 15_480), USUAL_KNOTS);
+        // Plenty of signal.
+        assert_eq!((chosen(6, 4.0, 60_000), chosen(6, 1.0, 60_000)), (MOST_KNOTS, 10));
         let by_epsilon: Vec<usize> =
             [0.01, 0.05, 0.1, 0.3, 1.0].map(|epsilon| chosen(8, epsilon, 20_000)).to_vec();
-        assert!(by_epsilon.is_sorted() && by_epsilon[0] == 0 && by_epsilon[4] == MOST_KNOTS);
+        assert!(by_epsilon.is_sorted() && by_epsilon[0] == 0 && by_epsilon[4] == USUAL_KNOTS);
     }
 
     /// Categories with an order have no more knots than there are categories between the ends, and

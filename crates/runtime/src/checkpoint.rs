@@ -79,7 +79,9 @@ impl Checkpoint {
     /// If it is of another one.
     pub fn is_of(&self, job: &Digest, tables: &Digest) -> Result<(), RunError> {
         if self.job != *job {
-            return Err(RunError::Snapshot("it is of another job"));
+            return Err(RunError::Snapshot(
+                "it is of another job, or was begun by another version or another kind of machine",
+            ));
         }
         match self.tables == *tables {
             true => Ok(()),

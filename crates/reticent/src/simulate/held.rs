@@ -15,7 +15,7 @@ use reticent_accountant::{Adjacency, Ledger, View};
 use reticent_admm::catalogue::{self, AlgorithmEntry, AlgorithmKind};
 use reticent_admm::{Refused, unwatched};
 use reticent_noise::{Hasher, NoiseKey};
-use reticent_oracle::{Digest, Gate, PrivateTable, Refusal, Rehearsal, Sampling};
+use reticent_oracle::{Digest, Gate, PrivateTable, Refusal, Rehearsal, Sampling, self_test};
 use reticent_runtime::{
     self as runtime, Checkpoint, Failures, Post, Protocol, ProtocolEntry, ProtocolRecipe, Traffic,
 };
@@ -275,7 +275,7 @@ impl SimulationJob {
             let own = (key.child(number), &run);
             all.field(&Gate::fingerprint_of(table, loss, &self.opening, own)?);
         }
-        let (job, tables) = (begun_by(&self.digest, PROGRAM), all.finish());
+        let (job, tables) = (begun_by(&self.digest, PROGRAM, &self_test()), all.finish());
         let begun = match checkpoint {
             Some(checkpoint) => checkpoint.is_of(&job, &tables).map(|()| None)?,
             None => Some((Checkpoint::of_key(job, tables, key), file.to_owned())),
@@ -289,11 +289,12 @@ impl SimulationJob {
     }
 }
 
-/// What a run on entrusted sums goes on with: the job, under the version of the program that began it.
-/// All noise is one stream, and another version may ask for other sums, or more numbers, under the same
-/// words of it: the difference of the two answers would have no noise.
-fn begun_by(job: &Digest, program: &str) -> Digest {
-    Hasher::new("reticent entrusted run").field(program.as_bytes()).field(job).finish()
+/// What a run on entrusted sums goes on with: the job, under the version of the program that began it
+/// and on a machine that computes the same numbers. Another version, or another machine, may ask for
+/// other sums than were released: they would be released beside those, and counted once.
+fn begun_by(job: &Digest, program: &str, arithmetic: &Digest) -> Digest {
+    let mut hasher = Hasher::new("reticent entrusted run");
+    hasher.field(program.as_bytes()).field(job).field(arithmetic).finish()
 }
 
 impl<P: Procedure> HeldRun<'_, P> {
@@ -353,12 +354,22 @@ mod tests {
     /// A second moment took a noise for each entry of a triangle once, and takes one for each entry.
     #[test]
     fn a_run_on_entrusted_sums_ends_under_the_program_that_began_it() {
-        let (job, tables) = ([1; 32], [2; 32]);
-        let kept = Checkpoint::of_key(begun_by(&job, "0.0.9"), tables, &NoiseKey::seeded(7));
-        assert!(kept.is_of(&begun_by(&job, "0.0.9"), &tables).is_ok());
-        assert!(kept.is_of(&begun_by(&job, PROGRAM), &tables).is_err());
+        let (job, tables, here) = ([1; 32], [2; 32], self_test());
+        let kept = Checkpoint::of_key(begun_by(&job, "0.0.9", &here), tables, &NoiseKey::seeded(7));
+        assert!(kept.is_of(&begun_by(&job, "0.0.9", &here), &tables).is_ok());
+        assert!(kept.is_of(&begun_by(&job, PROGRAM, &here), &tables).is_err());
         // Of before the program was a part of it.
         let before = Checkpoint::of_key(job, tables, &NoiseKey::seeded(7));
-        assert!(before.is_of(&begun_by(&job, PROGRAM), &tables).is_err());
+        assert!(before.is_of(&begun_by(&job, PROGRAM, &here), &tables).is_err());
+    }
+
+    /// It released more than its ledger had.
+    #[test]
+    fn a_run_on_entrusted_sums_does_not_go_on_where_numbers_are_others() {
+        let (job, tables) = ([1; 32], [2; 32]);
+        let (here, there) =
+            (begun_by(&job, PROGRAM, &self_test()), begun_by(&job, PROGRAM, &[3; 32]));
+        let kept = Checkpoint::of_key(here, tables, &NoiseKey::seeded(7));
+        assert!(kept.is_of(&here, &tables).is_ok() && kept.is_of(&there, &tables).is_err());
     }
 }
