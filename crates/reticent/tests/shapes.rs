@@ -88,7 +88,13 @@ fn surfaces_and_orders_are_what_is_predicted() {
     let mean = |from: usize| found[from..from + 3].iter().sum::<f64>() / 3.0;
     let moved = grade.points[4].values[0] - grade.points[1].values[0];
     assert!((mean(3) - mean(0) - moved).abs() < 1e-9, "{moved}");
-    assert_eq!(Model::from_json(&model.to_json().unwrap()).unwrap().surfaces(), surfaces);
+    let written = model.to_json().unwrap();
+    assert_eq!(Model::from_json(&written).unwrap().surfaces(), surfaces);
+    // The published schema of a model knows them.
+    let schema = include_str!("../schemas/model.schema.json");
+    let schema = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
+    let written: serde_json::Value = serde_json::from_str(&written).unwrap();
+    assert!(written["standard_errors"]["surfaces"].is_array() && schema.is_valid(&written));
 }
 
 /// With noise the interaction is found, and a missing field has no product.
@@ -196,7 +202,13 @@ fn a_pair_with_categories_has_bands() {
     let together = (estimate(2, 1) - estimate(0, 1)) - (estimate(2, 0) - estimate(0, 0));
     assert!((together - 10.0).abs() < 1.0, "{together}");
     assert!(bands.iter().flatten().all(|band| band.from < band.to));
-    assert_eq!(Model::from_json(&model.to_json().unwrap()).unwrap().surfaces(), surfaces);
+    let written = model.to_json().unwrap();
+    assert_eq!(Model::from_json(&written).unwrap().surfaces(), surfaces);
+    // The published schema of a model knows them.
+    let schema = include_str!("../schemas/model.schema.json");
+    let schema = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
+    let written: serde_json::Value = serde_json::from_str(&written).unwrap();
+    assert!(written["standard_errors"]["surfaces"].is_array() && schema.is_valid(&written));
 }
 
 const ATTACKED: &str = "row_norm = 1\npairs = [['x', 'town'], ['x', 'grade']]
