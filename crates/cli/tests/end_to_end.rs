@@ -538,7 +538,8 @@ fn the_help_fits_and_has_no_flags_of_other_commands() {
     let (fit, simulate) = (flags("fit"), flags("simulate"));
     for (flag, in_fit, in_simulate) in [
         ("--tune ", true, false),
-        ("--user-column ", true, false),
+        ("--user-column ", true, true),
+        ("--parties-from ", false, true),
         ("--momentum ", true, true),
         ("--walk ", false, true),
         ("--honest ", false, true),

@@ -477,7 +477,7 @@ fn a_sum_of_those_who_stayed_is_scaled_to_all() {
     assert!(near(&all, &said(true, Some(vec![3; 4])).0));
     // Half of all records are with who left.
     let half: Vec<f64> = three.iter().map(|value| value * 0.75 / 0.5).collect();
-    assert!(near(&half, &said(true, Some(vec![1, 1, 3, 1])).0));
+    assert!(near(&half, &said(true, Some(vec![6, 6, 18, 6])).0));
     let lines = four(&plan, 1);
     lines.away.lock().unwrap().insert((1, 2));
     let mut empty = server(&plan, &lines);

@@ -236,7 +236,8 @@ mod tests {
         assert_eq!((chosen(74, 4.0, 60_000), chosen(20, 4.0, 60_000)), (0, 3));
         assert_eq!(chosen(8, 1.0, 15_480), USUAL_KNOTS);
         // Plenty of signal.
-        assert_eq!((chosen(6, 4.0, 60_000), chosen(6, 1.0, 60_000)), (MOST_KNOTS, 10));
+        assert_eq!((chosen(6, 4.0, 90_000), chosen(6, 4.0, 60_000)), (MOST_KNOTS, 15));
+        assert_eq!(chosen(6, 1.0, 60_000), USUAL_KNOTS);
         let by_epsilon: Vec<usize> =
             [0.01, 0.05, 0.1, 0.3, 1.0].map(|epsilon| chosen(8, epsilon, 20_000)).to_vec();
         assert!(by_epsilon.is_sorted() && by_epsilon[0] == 0 && by_epsilon[4] == USUAL_KNOTS);

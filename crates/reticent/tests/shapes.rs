@@ -90,11 +90,6 @@ fn surfaces_and_orders_are_what_is_predicted() {
     assert!((mean(3) - mean(0) - moved).abs() < 1e-9, "{moved}");
     let written = model.to_json().unwrap();
     assert_eq!(Model::from_json(&written).unwrap().surfaces(), surfaces);
-    // The published schema of a model knows them.
-    let schema = include_str!("../schemas/model.schema.json");
-    let schema = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
-    let written: serde_json::Value = serde_json::from_str(&written).unwrap();
-    assert!(written["standard_errors"]["surfaces"].is_array() && schema.is_valid(&written));
 }
 
 /// With noise the interaction is found, and a missing field has no product.
@@ -208,7 +203,9 @@ fn a_pair_with_categories_has_bands() {
     let schema = include_str!("../schemas/model.schema.json");
     let schema = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
     let written: serde_json::Value = serde_json::from_str(&written).unwrap();
-    assert!(written["standard_errors"]["surfaces"].is_array() && schema.is_valid(&written));
+    assert!(written["standard_errors"]["surfaces"].is_array());
+    let wrong: Vec<String> = schema.iter_errors(&written).map(|error| error.to_string()).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
 }
 
 const ATTACKED: &str = "row_norm = 1\npairs = [['x', 'town'], ['x', 'grade']]

@@ -62,7 +62,10 @@ pub const CASES: &[Case] = &[
         "fit pair.svm --features 3 --row-norm 1 SVM",
         "pair.svm:1: item 1 is not of the form index:value",
     ),
-    case("fit model GOOD", "model: cannot be opened: it is a folder, and a file is needed"),
+    case(
+        "fit model GOOD",
+        "model/certificate.json: the name does not tell the format; known: .csv .tsv .data .libsvm .svm .parquet, also with .gz .xz .bz2 .zst or .zip",
+    ),
     case(
         "fit semicolon.csv GOOD",
         "semicolon.csv: the file has no column `age`, which the schema declares",

@@ -96,11 +96,7 @@ impl Simulation {
         if held::is_held(entry) {
             return self.check_held(digest);
         }
-        self.check_noise()?;
-        self.check_budgets()?;
-        no_standard_errors(self.standard_errors)?;
-        self.check_skew()?;
-        self.check_neighbours()?;
+        self.check_of_nodes()?;
         let Guarantee { unit, seed, delta, .. } = self.guarantee;
         let (usual, reading) = (self.usual_unit(), self.reading()?);
         let objective = self.problem.check()?;
@@ -149,6 +145,15 @@ impl Simulation {
         job.try_out()?;
         job.check_offered()?;
         Ok(job)
+    }
+
+    /// Refuses what a run of nodes has no use for.
+    fn check_of_nodes(&self) -> Result<(), Error> {
+        self.check_noise()?;
+        self.check_budgets()?;
+        no_standard_errors(self.standard_errors)?;
+        self.check_skew()?;
+        self.check_neighbours()
     }
 
     /// The run of an algorithm of one table, and the fit that it does; how sums come about is not said

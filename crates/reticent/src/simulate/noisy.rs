@@ -287,45 +287,7 @@ impl SimulationJob {
                  noise, and no other's is counted"
                     .to_owned(),
             ],
-            SumLaw::Masked(members) => {
-                let (all, few) = (members.members(), members.corrupt());
-                let server = match signed {
-                    false => format!(
-                        "the server follows the protocol of the masked sums, and of {all} parties no more than {few} do not, or \
-                         tell others their noise; who they are was settled before"
-                    ),
-                    true => format!(
-                        "of {all} parties no more than {few} do not follow the protocol of the masked sums, or tell the server or \
-                         others their noise; who they are was settled before; the server may do as it likes"
-                    ),
-                };
-                let ciphers = match signed {
-                    false => "X25519, HKDF-SHA256, ChaCha20 and Poly1305",
-                    true => "Ed25519, X25519, HKDF-SHA256, ChaCha20 and Poly1305",
-                };
-                let mut masked = vec![
-                    server,
-                    format!("{ciphers} are as hard to break as they are believed to be"),
-                ];
-                let (stay, certain) = (members.threshold(), members.certain());
-                masked.push(match signed {
-                    false => format!(
-                        "every sum has the noise of at least {stay} parties, of which {certain} are counted; the records of a party \
-                         that leaves a sum are missing from it, and who leaves is public"
-                    ),
-                    true => format!(
-                        "every sum has the noise of at least {stay} parties, of which {certain} are counted; a party is missing \
-                         from a sum only where all who are in it have signed that it has left for good"
-                    ),
-                });
-                if !members.is_complete() {
-                    masked.push(
-                        "who is corrupt and who leaves does not depend on who has masks in common with whom"
-                            .to_owned(),
-                    );
-                }
-                masked
-            }
+            SumLaw::Masked(_) => masked_assumptions(law, signed),
         };
         if sampled {
             assumed.push(
@@ -341,6 +303,46 @@ impl SimulationJob {
         assumed.extend(self.objective.assumptions(self.opening.unit));
         assumed
     }
+}
+
+/// What a guarantee of masked sums takes as given; `signed` where members sign what they say.
+fn masked_assumptions(law: &SumLaw, signed: bool) -> Vec<String> {
+    let SumLaw::Masked(members) = law else { return Vec::new() };
+    let (all, few) = (members.members(), members.corrupt());
+    let server = match signed {
+        false => format!(
+            "the server follows the protocol of the masked sums, and of {all} parties no more than {few} do not, or \
+             tell others their noise; who they are was settled before"
+        ),
+        true => format!(
+            "of {all} parties no more than {few} do not follow the protocol of the masked sums, or tell the server or \
+             others their noise; who they are was settled before; the server may do as it likes"
+        ),
+    };
+    let ciphers = match signed {
+        false => "X25519, HKDF-SHA256, ChaCha20 and Poly1305",
+        true => "Ed25519, X25519, HKDF-SHA256, ChaCha20 and Poly1305",
+    };
+    let mut masked =
+        vec![server, format!("{ciphers} are as hard to break as they are believed to be")];
+    let (stay, certain) = (members.threshold(), members.certain());
+    masked.push(match signed {
+        false => format!(
+            "every sum has the noise of at least {stay} parties, of which {certain} are counted; the records of a party \
+             that leaves a sum are missing from it, and who leaves is public"
+        ),
+        true => format!(
+            "every sum has the noise of at least {stay} parties, of which {certain} are counted; a party is missing \
+             from a sum only where all who are in it have signed that it has left for good"
+        ),
+    });
+    if !members.is_complete() {
+        masked.push(
+            "who is corrupt and who leaves does not depend on who has masks in common with whom"
+                .to_owned(),
+        );
+    }
+    masked
 }
 
 impl CalibratedSums {
