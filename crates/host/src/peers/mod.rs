@@ -7,10 +7,10 @@
 //!      a row of the outbox goes ◄─ sealed word "heard up to k" ◄─ one transaction: state, heard
 //! ```
 //!
-//! * [`seal`]: what closes a word for one peer, from one peer.
-//! * [`mailbox`]: each word once and in order, whatever the lead repeats, swaps or loses.
-//! * [`engine`]: the one way in to a node, and its only way out.
-//! * [`relay`]: what the lead does: it hands frames on, and keeps none but in memory.
+//! * `seal`: what closes a word for one peer, from one peer.
+//! * `mailbox`: each word once and in order, whatever the lead repeats, swaps or loses.
+//! * `engine`: the one way in to a node, and its only way out.
+//! * `relay`: what the lead does: it hands frames on, and keeps none but in memory.
 //! * `seat`, `serving`: a party; `leading`: the lead.
 //!
 //! Proof: proofs/network.md, "Peers".
