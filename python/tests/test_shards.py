@@ -192,6 +192,8 @@ def test_two_shards_with_the_same_file_are_refused(files):
     for other in ("a.csv", "copy.csv", "link.csv"):
         with pytest.raises(ValueError, match="twice"):
             fitted(model(files), [files / "a.csv", files / other], engine=Here())
+        with pytest.raises(ValueError, match="twice"):
+            fitted(model(files), [files / "a.csv", files / other], shards=2, engine=Here())
 
 
 def test_an_empty_shard(files):
@@ -307,6 +309,10 @@ def test_what_is_said_of_data(files, tmp_path):
     with pytest.raises(TypeError, match="estimator"):
         shards.fit("logistic", files / "all.csv", shards=2)
     assert shards._files_of(str(files / "[ab].csv"), 2)[0] == [[str(files / "a.csv"), str(files / "b.csv")]] * 2
+    # A file whose own name looks like a pattern is that file, and not the one that the pattern matches.
+    for name in ("x1.csv", "x[1].csv"):
+        shutil.copy(files / "a.csv", files / name)
+    assert shards._files_of([files / "x[1].csv"], None)[0] == [[str(files / "x[1].csv")]]
     numbers = (files / "s.toml").read_text().replace('classes = ["no", "yes"]', "lower = 0\nupper = 1")
     (files / "r.toml").write_text(numbers)
     table = (files / "all.csv").read_text().replace("yes", "1").replace("no", "0")
