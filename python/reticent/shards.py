@@ -85,7 +85,10 @@ class Processes(Engine):
         self._left = [self.restarts] * len(self._jobs)
         self._workers = [self._started(job) for job in self._jobs]
         for number in range(len(self._jobs)):
-            self._ready(number)
+            try:
+                self._ready(number)
+            except EOFError:
+                self._anew(number)
 
     def ask(self, requests: Sequence[tuple[int, bytes]]) -> list[bytes]:
         for number, request in requests:

@@ -149,6 +149,23 @@ def test_a_process_that_is_killed_in_mid_run_changes_no_bit(files):
     assert "ended too often" in str(why.value.__cause__) and tired.pids == []
 
 
+def test_a_process_that_is_killed_while_it_reads_is_started_anew(files):
+    class Falling(shards.Processes):
+        fallen = False
+
+        def _started(self, job):
+            process, pipe = super()._started(job)
+            if not self.fallen:
+                self.fallen = True
+                process.kill()
+            return process, pipe
+
+    wanted = bits(fitted(model(files), files / "all.csv", shards=1, engine=Here()))
+    assert bits(fitted(model(files), files / "all.csv", shards=1, engine=Falling())) == wanted
+    with pytest.raises(RuntimeError, match="ended too often"):
+        fitted(model(files), files / "all.csv", shards=1, engine=Falling(restarts=0))
+
+
 def test_samples_where_they_are_proven_and_nowhere_else(files):
     sampled = {"algorithm": "dp-sgd", "settings": {"sampling": "poisson:0.2", "iterations": 5}}
     one = fitted(model(files, **sampled), files / "all.csv", shards=1, engine=Here())
