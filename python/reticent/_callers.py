@@ -113,6 +113,9 @@ def is_in_worker() -> bool:
     for module, function, frame in frames():
         if function == "_bootstrap" and module in ("threading", "multiprocessing.process"):
             return True
+        # The loop of a worker, or whatever of Ray's runs a task or a trial.
+        if module.startswith("ray."):
+            return True
         if module != "joblib.parallel":
             continue
         owner = type(self_of(frame)).__name__

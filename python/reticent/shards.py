@@ -23,6 +23,7 @@ from ._base import PrivateEstimator
 from ._schema import read_schema
 from ._shard_worker import build_digest, open_shard, serve
 from ._whole import whole
+from ._wrappers import warn_of_callers
 from .errors import NoiseDominatesWarning, warn_beside, warn_of_weakness
 from .files import adopt, typed_classes
 
@@ -84,7 +85,10 @@ class Processes(Engine):
         self._left = [self.restarts] * len(self._jobs)
         self._workers = [self._started(job) for job in self._jobs]
         for number in range(len(self._jobs)):
-            self._ready(number)
+            try:
+                self._ready(number)
+            except EOFError:
+                self._anew(number)
 
     def ask(self, requests: Sequence[tuple[int, bytes]]) -> list[bytes]:
         for number, request in requests:
@@ -223,6 +227,7 @@ def fit(
     request = _request_of(estimator)
     files, split = _files_of(data, shards)
     _reticent.check_shards(request)
+    warn_of_callers(estimator, stacklevel=2)
     payer = estimator._payer()
     if payer is not None and payer["disjoint_people"] is not None:
         raise ValueError("budget.of_people is for tables in memory: files are known by their content")
@@ -256,6 +261,10 @@ def _adopted(estimator: PrivateEstimator, made: Any) -> PrivateEstimator:
     # Last: where warnings are errors, what was paid for is there all the same.
     if remark is not None:
         warn_beside(estimator, remark, RuntimeWarning, stacklevel=4)
+    hidden = None if native.standard_errors is None else native.standard_errors[1]
+    if hidden is not None:
+        spent = "there are no standard errors, though their share of the budget is spent"
+        warn_beside(estimator, f"{spent}: {hidden}", RuntimeWarning, stacklevel=4)
     if outlook is not None:
         warn_beside(estimator, outlook, NoiseDominatesWarning, stacklevel=4)
     warn_of_weakness(estimator, native.certificate, stacklevel=4)
@@ -302,7 +311,8 @@ def _found(data: Any) -> list[str]:
     if not isinstance(data, (str, os.PathLike)):
         return [file for one in data for file in _found(one)]
     path = os.fspath(data)
-    if not any(mark in path for mark in "*?["):
+    # What is a file is no pattern, whatever its name has in it.
+    if os.path.exists(path) or not any(mark in path for mark in "*?["):
         return [path]
     found = sorted(glob.glob(path), key=os.fsencode)
     if not found:

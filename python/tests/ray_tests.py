@@ -131,6 +131,8 @@ def test_every_run_of_a_paid_sweep_has_its_entry(tmp_path):
     # As many as fit were fitted, handed back and counted, whoever came first.
     assert len(found.models) == len(budget.jobs) >= 2
     assert len({bits(one) for one in found.models}) == len(found.models)
+    # Whoever called the sweep is not seen from a task, and each certificate says so.
+    assert all("process of its own" in one.certificate_.to_json() for one in found.models)
 
 
 def test_audits_are_those_of_one_process():

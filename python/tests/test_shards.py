@@ -149,6 +149,23 @@ def test_a_process_that_is_killed_in_mid_run_changes_no_bit(files):
     assert "ended too often" in str(why.value.__cause__) and tired.pids == []
 
 
+def test_a_process_that_is_killed_while_it_reads_is_started_anew(files):
+    class Falling(shards.Processes):
+        fallen = False
+
+        def _started(self, job):
+            process, pipe = super()._started(job)
+            if not self.fallen:
+                self.fallen = True
+                process.kill()
+            return process, pipe
+
+    wanted = bits(fitted(model(files), files / "all.csv", shards=1, engine=Here()))
+    assert bits(fitted(model(files), files / "all.csv", shards=1, engine=Falling())) == wanted
+    with pytest.raises(RuntimeError, match="ended too often"):
+        fitted(model(files), files / "all.csv", shards=1, engine=Falling(restarts=0))
+
+
 def test_samples_where_they_are_proven_and_nowhere_else(files):
     sampled = {"algorithm": "dp-sgd", "settings": {"sampling": "poisson:0.2", "iterations": 5}}
     one = fitted(model(files, **sampled), files / "all.csv", shards=1, engine=Here())
@@ -192,6 +209,8 @@ def test_two_shards_with_the_same_file_are_refused(files):
     for other in ("a.csv", "copy.csv", "link.csv"):
         with pytest.raises(ValueError, match="twice"):
             fitted(model(files), [files / "a.csv", files / other], engine=Here())
+        with pytest.raises(ValueError, match="twice"):
+            fitted(model(files), [files / "a.csv", files / other], shards=2, engine=Here())
 
 
 def test_an_empty_shard(files):
@@ -307,6 +326,10 @@ def test_what_is_said_of_data(files, tmp_path):
     with pytest.raises(TypeError, match="estimator"):
         shards.fit("logistic", files / "all.csv", shards=2)
     assert shards._files_of(str(files / "[ab].csv"), 2)[0] == [[str(files / "a.csv"), str(files / "b.csv")]] * 2
+    # A file whose own name looks like a pattern is that file, and not the one that the pattern matches.
+    for name in ("x1.csv", "x[1].csv"):
+        shutil.copy(files / "a.csv", files / name)
+    assert shards._files_of([files / "x[1].csv"], None)[0] == [[str(files / "x[1].csv")]]
     numbers = (files / "s.toml").read_text().replace('classes = ["no", "yes"]', "lower = 0\nupper = 1")
     (files / "r.toml").write_text(numbers)
     table = (files / "all.csv").read_text().replace("yes", "1").replace("no", "0")

@@ -508,6 +508,14 @@ def test_a_thread_does_not_see_its_caller_and_the_certificate_says_so(patients):
     assert not assumed(clone(CLASSIFIER).fit(*patients), "are not seen")
 
 
+def test_a_task_of_ray_does_not_see_its_caller_and_the_certificate_says_so(patients):
+    """Its loop is in the main thread of a process, and none of joblib's."""
+    loop = {"__name__": "ray._private.worker"}
+    exec("def main_loop(task):\n    return task()", loop)
+    model = loop["main_loop"](lambda: clone(CLASSIFIER).fit(*patients))
+    assert assumed(model, "are not seen")
+
+
 def test_folds_are_said_to_be_taken_as_given(patients):
     _, done = told(lambda: cross_validate(CLASSIFIER, *patients, cv=2, return_estimator=True))
     assert assumed(done["estimator"][0], "cross_validate dealt out the records")

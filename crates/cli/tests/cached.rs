@@ -95,9 +95,9 @@ fn what_a_cached_table_is_not_for_is_refused_before_anything_is_paid() {
     }
     let spent = folder.reticent("budget show b.budget --json").ok().json();
     assert_eq!(spent["jobs"].as_array().map(Vec::len), Some(0), "{spent}");
-    // The help offers the flag where it is taken, and not where it is refused.
+    // The help offers the flags where they are taken, and not where they are refused.
     let offers =
-        |command: &str| folder.reticent(&format!("{command} --help")).ok().out.contains("--cache");
+        |command: &str| folder.reticent(&format!("{command} --help")).ok().out.contains("-cache");
     assert!(offers("fit") && !offers("simulate"));
 }
 
@@ -168,6 +168,11 @@ fn a_kept_cache_is_used_again_for_the_same_table_and_no_other() {
     for (out, cache) in [("a", "--cache cache --keep-cache"), ("b", ""), ("c", "--cache cache")] {
         folder.reticent(&format!("fit {fit} --budget b.budget --out {out} {cache}")).ok();
     }
+    // A name that says another format is another reading, though it leads to the same file.
+    std::os::unix::fs::symlink("t.csv", folder.path().join("t.parquet")).unwrap();
+    let link = fit.replace("t.csv", "t.parquet");
+    let refused = folder.reticent(&format!("fit {link} --out link --cache cache --keep-cache"));
+    assert!(refused.code != 0, "{refused:?}");
     folder.write("t.csv", csv(301));
     assert!(!reused(&folder, fit), "other rows");
     assert!(reused(&folder, fit));

@@ -111,6 +111,8 @@ fn encoding(paths: &[PathBuf], reading: ReadOptions, schema: &Schema) -> Digest 
     hasher.field(format!("{schema:?}").as_bytes());
     hasher.field(format!("{reading:?}").as_bytes());
     for path in paths {
+        // A link may say another format, or another delimiter, than the file that it leads to.
+        hasher.field(path.file_name().unwrap_or_default().as_encoded_bytes());
         let path = path.canonicalize().unwrap_or_else(|_| path.clone());
         hasher.field(path.as_os_str().as_encoded_bytes());
     }

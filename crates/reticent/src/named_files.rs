@@ -87,6 +87,8 @@ fn sorted(mut files: Vec<PathBuf>, given: &Path) -> Result<Vec<PathBuf>, Error> 
     files.sort_by(|one, two| {
         one.as_os_str().as_encoded_bytes().cmp(two.as_os_str().as_encoded_bytes())
     });
+    // A pattern with `**` twice matches a file in as many ways as folders can be shared out.
+    files.dedup();
     Ok(files)
 }
 
@@ -122,6 +124,13 @@ mod tests {
         assert_eq!(names(&base, "t/?.csv"), ["t/9.csv", "t/B.csv", "t/b.csv"]);
         assert_eq!(names(&base, "x*.csv"), ["x*.csv"]);
         assert_eq!(names(&base, "deep/*/*.csv"), ["deep/a/2.csv", "deep/b/1.csv"]);
+        // Once, in however many ways a pattern matches it.
+        std::fs::create_dir_all(base.join("deep/a/c")).unwrap();
+        std::fs::write(base.join("deep/a/c/3.csv"), "").unwrap();
+        assert_eq!(
+            names(&base, "deep/**/*/**/*.csv"),
+            ["deep/a/2.csv", "deep/a/c/3.csv", "deep/b/1.csv"]
+        );
         assert_eq!(names(&base, "none.csv"), ["none.csv"]);
         assert_eq!(named_files(&base, Path::new("-")).unwrap(), [Path::new("-")]);
         for refused in ["none*.csv", "deep", "deep/*", "t/["] {

@@ -185,6 +185,9 @@ fn files_are_given_once_and_a_person_is_in_one() {
     refused(&of(&["first.csv", "first.csv"]), "twice");
     std::fs::copy(file("first.csv"), file("copy.csv")).unwrap();
     refused(&of(&["first.csv", "copy.csv"]), "count twice");
+    // The same in one table that the library deals: a copy or a link has another name.
+    let table = Sharding::of_table(&[file("first.csv"), file("copy.csv")], 2, OWN);
+    refused(&table, "count twice");
     // The last person of the first file again, spelt as another program spells it.
     let second = std::fs::read_to_string(file("second.csv")).unwrap();
     std::fs::write(file("third.csv"), format!("{second}50,a,no,99.0\n")).unwrap();

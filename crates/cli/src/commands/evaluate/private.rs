@@ -22,6 +22,7 @@ use crate::number::{self, show};
 use crate::parties::{BetweenFlags, Paying};
 use crate::progress::JobBar;
 use crate::purse::{JobName, PurseFlags};
+use crate::repeated::given_twice;
 
 /// What may be done where a model does not tell whether the table is the file of its schema.
 const ASK_FOR_DRAFT: &str = " A model does not know the file that its schema was drafted from: if the table is another, give \
@@ -126,7 +127,8 @@ impl PrivateFlags {
         let mut watch = |stage| bar.watch(stage);
         let run = Run::watched(&mut watch);
         let deliver = |evaluated: &mut Evaluated| {
-            let answer = answer(model, evaluated, threshold);
+            let mut answer = answer(model, evaluated, threshold);
+            answer.remarks.extend(given_twice(&files.paths));
             let whole = format!("{:#}\n", answer.object);
             Ok(Delivery::of(answer, "file", "", whole))
         };
