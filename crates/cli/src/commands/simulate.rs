@@ -380,7 +380,7 @@ fn of_parties(flag: clap::Arg) -> clap::Arg {
     let of_a_job = of_a_job.get_arguments().any(|own| own.get_id() == flag.get_id());
     let used = BETWEEN_PARTIES.contains(&name) || OF_ONE_TABLE.contains(&name);
     // The rows of parties are in memory, and a cache file is refused.
-    let cached = name == "cache";
+    let cached = ["cache", "keep_cache"].contains(&name);
     let hidden = cached || of_a_job && !used || is_setting(name) && !taken(name);
     if hidden { flag.hide(true) } else { flag }
 }
