@@ -214,6 +214,9 @@ def simulate(
         names = range(len(names))
     if request["algorithm"] == "admm-network":  # without noise, as "exact" is of one table
         request["epsilon"] = None
+    # A budget keeps the name of who is protected: the holders where these are, whose groups are not.
+    named = parties if groups is None or request["unit"] == "party" else groups
+    payers = None if dealt else named
     native, certificates, rounds, traffic, rejections, trace, remark = _reticent.simulate(
         request,
         {
@@ -230,7 +233,7 @@ def simulate(
         y=target,
         owners=holders if groups is None else owners(groups),
         placed=None if groups is None else holders,
-        budget=model._payer(None if dealt else parties if groups is None else groups),
+        budget=model._payer(payers),
     )
     model.n_iter_ = int(rounds)
     model._adopt(native)
@@ -239,8 +242,7 @@ def simulate(
     found = Simulation(model, list(names), own, int(rounds), traffic, dict(rejections))
     if remark is not None:
         warn_beside(found, remark, RuntimeWarning, stacklevel=2)
-    whole = persons or request["unit"] == "party"
-    if whole and len(names) < _FEW:
+    if (persons or request["unit"] == "party") and len(names) < _FEW:
         warn_beside(found, _WHOLE_HOLDERS.format(len(names)), NoiseDominatesWarning, stacklevel=2)
     warn_of_weakness(found, native.certificate, stacklevel=2)
     return found

@@ -68,6 +68,7 @@ def test_persons_within_parties_and_parties_as_units(model, patients):
         assert (own.unit, own.population) == ("user", pairs)
         assert any(f"which is {fold} the entries" in said for said in own.assumptions)
         assert any("covered k-fold" in said for said in own.assumptions)
+        assert "person within a party, with all their records there" in own.meaning
     model.set_params(unit="party")
     with pytest.warns(reticent.NoiseDominatesWarning, match="3 holders"):
         run = reticent.simulate(model, X, y, hospital, trust="central")
@@ -79,6 +80,21 @@ def test_persons_within_parties_and_parties_as_units(model, patients):
     model.set_params(unit=None, algorithm="federated")
     with pytest.raises(ValueError, match="protect a person within a party"):
         reticent.simulate(model, X, y, hospital, patient)
+
+
+def test_a_budget_of_parties_knows_them_by_their_own_name(model, patients):
+    pandas = pytest.importorskip("pandas")
+    X, y = patients
+    hospital = pandas.Series(np.arange(2000) % 120, name="hospital")
+    ward = pandas.Series(np.arange(2000) % 130, name="ward")
+    patient = pandas.Series(np.arange(2000) // 4, name="patient")
+    budget = Budget(50, 1e-3, unit="party")
+    model.set_params(unit="party", algorithm="dp-sgd", budget=budget)
+    # Whose the records are is said beside, and is not who is protected.
+    reticent.simulate(model, X, y, hospital, patient, trust="central")
+    with pytest.raises(reticent.BudgetError, match="hospital|ward"):
+        reticent.simulate(model, X, y, ward, patient, trust="central")
+    reticent.simulate(model, X, y, hospital, trust="central")
 
 
 def test_auto_is_the_default_and_adds_its_noise_at_the_parties(model, patients):

@@ -195,6 +195,13 @@ fn parties_of_a_column_have_persons_of_their_own() {
         assert!(said["meaning"].as_str().unwrap().contains("any one party"), "{said}");
         folder.reticent(&format!("verify p-{trust}")).ok();
     }
+    let users = "budget new u --epsilon 9 --delta 1e-3 --unit user";
+    folder.reticent(users).ok();
+    folder.reticent(&users.replace(" u ", " all ").replace("user", "party")).ok();
+    let refused = folder.reticent("budget import u central/certificate.json");
+    assert!(refused.code == 2 && refused.err.contains("counts as k persons"), "{}", refused.err);
+    let taken = folder.reticent("budget import all p-central/certificate.json").ok();
+    assert!(taken.err.contains("the parties of the release"), "{}", taken.err);
     let asked = "mean h.csv --schema h.toml --column age --epsilon 1 --delta 1e-6 --adjacency replace-one --trust central";
     let said = folder.reticent(&format!("{asked} --parties-from hospital --json")).ok().json();
     assert_eq!(said["unit"], "user", "{said}");

@@ -68,6 +68,12 @@ fn the_parties_of_rows_follow_from_their_ids() {
     for (wrong, word) in [("x", "another kind than ignored"), ("who", "another kind"), ("z", "z")] {
         assert!(schema.with_parties(wrong).unwrap_err().to_string().contains(word), "{wrong}");
     }
+    // A question reads few columns: those that it does not read are as private as before.
+    let asked = schema.asking_about(&["x"], None).unwrap();
+    for wrong in ["x", "who", "y"] {
+        assert!(asked.with_parties(wrong).unwrap_err().to_string().contains("another kind"));
+    }
+    asked.with_parties("at").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.csv");
     let read = |rows: &[(usize, &str, &str)]| {
@@ -90,6 +96,21 @@ fn the_parties_of_rows_follow_from_their_ids() {
     assert!(nowhere.contains("names the party, but the field is missing"), "{nowhere}");
     // Nobody reads it where nobody asks for it.
     assert_eq!(load_and_compare(&[path], None, &schema).unwrap().2, None);
+}
+
+/// Those beside the table took the place of the column's, without a word.
+#[test]
+fn parties_are_said_once() {
+    let text =
+        SCHEMA.replace("name = 'y'", "name = 'at'\nkind = 'ignored'\n[[column]]\nname = 'y'");
+    let schema: Schema = text.parse().unwrap();
+    let values = [1.0, 7.0, 4.0, 0.0];
+    let table = reticent_data::Dataset::dense(&values, 1, 4).unwrap();
+    let named = table.with_names(["x", "who", "at", "y"].map(str::to_owned).to_vec()).unwrap();
+    let beside = named.with_parties(&[3_u64][..]).unwrap();
+    reticent_data::encode_dealt(&beside, &schema).unwrap();
+    let twice = reticent_data::encode_dealt(&beside, &schema.with_parties("at").unwrap());
+    assert!(twice.unwrap_err().to_string().contains("so does column `at`"));
 }
 
 #[test]

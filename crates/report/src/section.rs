@@ -10,7 +10,8 @@ use crate::parts::{many, table};
 use crate::subject::{Finding, FindingOutcome, ReportSubject};
 use crate::surfaces::surfaces;
 use crate::words::{
-    compared, delta, down, factor, from_whom, given, one_in, protected, rounded, said, up,
+    COMPARED_WITHIN, WITHIN_PARTY, compared, delta, down, factor, from_whom, given, one_in,
+    protected, rounded, said, up,
 };
 
 /// The section of a subject, beside a budget or not; `id` is unique in the page, and headings begin at
@@ -127,11 +128,15 @@ fn unpaid() -> Markup {
 fn promise(certificate: &Certificate) -> Markup {
     let Certificate { unit, view, adjacency, .. } = *certificate;
     let but = format!(", but for {}", one_in(certificate.delta));
+    let (who, other) = match certificate.is_within_parties() {
+        true => (WITHIN_PARTY, COMPARED_WITHIN),
+        false => (protected(unit), compared(adjacency, unit)),
+    };
     html! {
         h3 { "Who is protected from whom, and by how much" }
         dl.facts {
             dt { "Who" }
-            dd { (protected(unit)) "." }
+            dd { (who) "." }
             dt { "From whom" }
             dd { (from_whom(view)) }
             dt { "By how much" }
@@ -139,7 +144,7 @@ fn promise(certificate: &Certificate) -> Markup {
                 "The odds of any guess about them move by " (factor(certificate.epsilon)) (but) "."
             }
             dt { "Compared with" }
-            dd { "What would have come out of " (compared(adjacency, unit)) "." }
+            dd { "What would have come out of " (other) "." }
             dt { "Not promised" }
             dd {
                 "That the model is right or fair, or that facts about groups stay hidden: what holds for many \

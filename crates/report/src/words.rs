@@ -148,6 +148,10 @@ pub(crate) fn protected(unit: Unit) -> &'static str {
     }
 }
 
+/// The same where a person is a person within a party.
+pub(crate) const WITHIN_PARTY: &str = "Every person within a party, with all their records there; who has records with several \
+                                       parties is protected less";
+
 /// From whom.
 pub(crate) fn from_whom(view: View) -> &'static str {
     match view {
@@ -168,6 +172,10 @@ pub(crate) fn from_whom(view: View) -> &'static str {
         }
     }
 }
+
+/// Compared with what, where a person is a person within a party.
+pub(crate) const COMPARED_WITHIN: &str =
+    "the same table with all records of that person at one party replaced by another's";
 
 /// Compared with what.
 pub(crate) fn compared(adjacency: Adjacency, unit: Unit) -> &'static str {

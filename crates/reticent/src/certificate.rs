@@ -15,7 +15,7 @@ use crate::canonical;
 use crate::error::Error;
 use crate::identity::{Identity, Signature};
 use crate::simulate::Spread;
-use crate::verdict::{Scope, Verdict};
+use crate::verdict::{Scope, Verdict, of_one_party};
 
 /// The format that this version writes. It also reads format 1, which had no digest.
 pub(crate) const VERSION: u32 = 2;
@@ -137,6 +137,21 @@ impl Certificate {
         STATISTICS.contains(&of) || [crate::evaluation::NAME, "count"].contains(&of)
     }
 
+    /// Whether a person is a person within a party, so that one with rows at several parties is as many
+    /// units of what is counted, and nothing is promised of all their records together.
+    pub fn is_within_parties(&self) -> bool {
+        self.unit == Unit::User
+            && self.assumptions.iter().any(|line| line.starts_with(WITHIN_PARTIES))
+    }
+
+    /// The same, its sentence about the persons that it takes as given.
+    pub(crate) fn about_its_persons(mut self) -> Self {
+        if self.is_within_parties() {
+            self.meaning = of_one_party(&self.meaning);
+        }
+        self
+    }
+
     /// The certificate of what `ledger` recorded within a budget, sealed: the name of what ran, and
     /// what it relies on beyond what every certificate does.
     pub(crate) fn of_run(
@@ -226,12 +241,13 @@ impl Certificate {
 
     /// Binds it to the model with this digest, if it is about one. Nothing can be changed afterwards
     /// without being noticed.
-    pub(crate) fn sealed(mut self, model: Option<String>) -> Result<Self, Error> {
-        self.model = model;
-        (self.digest, self.signature) = (None, None);
-        let value = serde_json::to_value(&self).map_err(Error::no_digest)?;
-        self.digest = Some(canonical::digest(&value).map_err(Error::no_digest)?);
-        Ok(self)
+    pub(crate) fn sealed(self, model: Option<String>) -> Result<Self, Error> {
+        let mut sealed = self.about_its_persons();
+        sealed.model = model;
+        (sealed.digest, sealed.signature) = (None, None);
+        let value = serde_json::to_value(&sealed).map_err(Error::no_digest)?;
+        sealed.digest = Some(canonical::digest(&value).map_err(Error::no_digest)?);
+        Ok(sealed)
     }
 
     /// Vouches for it.
@@ -394,6 +410,11 @@ pub(crate) fn told_apart(schema: &Schema, unit: Unit) -> Option<String> {
     };
     (unit == Unit::User).then(|| rule.to_owned())
 }
+
+/// How the assumption begins by which a person with rows at k parties is k persons: of certificates that
+/// are written it stays as it is.
+pub(crate) const WITHIN_PARTIES: &str =
+    "a person is a person within a party. Which parties there are, ";
 
 /// How the assumption about a schema begins that was drafted from a public file. Versions before
 /// this one wrote it of every draft.

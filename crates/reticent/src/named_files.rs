@@ -1,5 +1,7 @@
 //! The files of a table by one name: a file, a folder, or a pattern.
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, Pattern, glob_with};
@@ -7,11 +9,12 @@ use glob::{MatchOptions, Pattern, glob_with};
 use crate::error::Error;
 use crate::spec::beside;
 
-/// A star stays within a folder, and hidden files are asked for by name.
+/// A star stays within a folder. Hidden files are left out here: the library ends the program at a name that is
+/// no text if it is asked to.
 const MATCHING: MatchOptions = MatchOptions {
     case_sensitive: true,
     require_literal_separator: true,
-    require_literal_leading_dot: true,
+    require_literal_leading_dot: false,
 };
 
 /// The files that `given` names, seen from the folder `base`, in byte order of their names: itself where it
@@ -74,8 +77,39 @@ fn matching(base: &Path, given: &Path, pattern: &str) -> Result<Vec<PathBuf>, Er
     };
     let found = glob_with(&whole, MATCHING).map_err(|error| refused(error.to_string()))?;
     let files: Result<Vec<_>, _> = found.collect();
-    let files = files.map_err(|error| Error::read(error.path(), "the folder", error.error()))?;
-    sorted(files.into_iter().filter(|file| !file.is_dir()).collect(), given)
+    let mut files =
+        files.map_err(|error| Error::read(error.path(), "the folder", error.error()))?;
+    // How many parts of a path come before the first that is a pattern.
+    let fixed = Path::new(&whole).iter().take_while(|part| !is_special(part)).count();
+    let dotted = pattern.starts_with('.') || pattern.contains("/.");
+    let hidden = |file: &PathBuf| {
+        file.iter().skip(fixed).any(|part| part.as_encoded_bytes().starts_with(b"."))
+    };
+    files.retain(|file| !file.is_dir() && (dotted || !hidden(file)));
+    let folder: PathBuf = Path::new(&whole).iter().take(fixed).collect();
+    let folders = files.iter().filter_map(|file| file.parent()).chain([&*folder]);
+    for folder in folders.map(Path::to_path_buf).collect::<BTreeSet<_>>() {
+        if has_name_that_is_no_text(&folder) {
+            let why = format!(
+                "a file of {} has a name that is no text, which a pattern may mean and cannot match; rename it, or name \
+                 the files",
+                folder.display()
+            );
+            return Err(refused(why));
+        }
+    }
+    sorted(files, given)
+}
+
+fn is_special(part: &OsStr) -> bool {
+    part.to_str().is_some_and(|part| part.contains(['*', '?', '[']))
+}
+
+/// Whether a folder has a file whose name a pattern passes over.
+fn has_name_that_is_no_text(folder: &Path) -> bool {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name()).any(|name| name.to_str().is_none())
 }
 
 fn sorted(mut files: Vec<PathBuf>, given: &Path) -> Result<Vec<PathBuf>, Error> {
@@ -95,6 +129,19 @@ fn sorted(mut files: Vec<PathBuf>, given: &Path) -> Result<Vec<PathBuf>, Error> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The library for patterns panicked.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_name_that_is_no_text_is_refused_beside_a_pattern() {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.csv"), "x\n1\n").unwrap();
+        let odd = folder.path().join(OsStr::from_bytes(b"b\xff.csv"));
+        std::fs::write(odd, "x\n1\n").unwrap();
+        let said = named_files(folder.path(), Path::new("*.csv")).unwrap_err().to_string();
+        assert!(said.contains("no text"), "{said}");
+    }
 
     fn names(base: &Path, given: &str) -> Vec<String> {
         let files = named_files(base, Path::new(given)).unwrap();

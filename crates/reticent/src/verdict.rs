@@ -66,6 +66,16 @@ const BUT_FOR_RANGE: &str =
     "but for a probability below 1e-40 that noise leaves the range of its arithmetic";
 const NO_CHANCE: &str = "with no chance of failure";
 
+/// Who is replaced, where persons are protected, and where they are persons within parties.
+const PERSON: &str = "person, with all their records,";
+const PERSON_WITHIN: &str = "person within a party, with all their records there,";
+
+/// What is said of persons, of persons within parties: who has rows with others too is not covered by
+/// the same number.
+pub(crate) fn of_one_party(meaning: &str) -> String {
+    meaning.replace(PERSON, PERSON_WITHIN)
+}
+
 /// What a certificate says, in the words of the version that wrote it.
 pub(crate) fn worded_as(meaning: String, stated: &str) -> String {
     if stated.contains(NO_CHANCE) {
@@ -187,7 +197,7 @@ impl Verdict {
     fn change(&self) -> String {
         let who = match self.scope.unit {
             Unit::Record => "record",
-            Unit::User => "person, with all their records,",
+            Unit::User => PERSON,
             Unit::Party => "party, with all that it holds,",
         };
         match self.scope.adjacency {

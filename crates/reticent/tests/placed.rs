@@ -124,6 +124,30 @@ fn a_person_at_two_parties_is_two_persons() {
     }
 }
 
+/// It said that all records of a person may be replaced at the price of ε, which is that of those with
+/// one party.
+#[test]
+fn the_sentence_of_persons_within_parties_is_about_one_party() {
+    let data = Placed::among(5);
+    for trust in TRUSTS {
+        for unit in [Unit::User, Unit::Party] {
+            let unseeded = guarantee(unit).with(|it| it.seed = None);
+            let run = ran(placed(trust, unseeded), &data.table());
+            let own = run.model.certificate();
+            let within =
+                own.meaning.contains("person within a party, with all their records there,");
+            assert_eq!((own.is_within_parties(), within), (unit == Unit::User, unit == Unit::User));
+            assert!(!own.meaning.contains("person, with all"), "{}", own.meaning);
+            assert!(own.verify(None).unwrap().holds(), "{trust} {unit}");
+            let party = run.parties.party(0).unwrap();
+            assert_eq!(party.is_within_parties(), within);
+            assert_eq!(party.meaning.contains("within a party"), within);
+        }
+    }
+    let person = pooled(guarantee(Unit::User), &data.table());
+    assert!(!person.certificate().is_within_parties());
+}
+
 /// The parties' own noise, and the same ε however the rows lie: parties of one record, one with all
 /// records of a class, one person's alone.
 #[test]

@@ -76,6 +76,11 @@ impl Dataset<'_> {
             table.users = Some(self.numbered(schema)?);
         }
         if let Some(beside) = &self.parties {
+            if let Some(column) = schema.parties_from() {
+                let why =
+                    format!("it says with which party each row is, and so does column `{column}`");
+                return Err(shape(why));
+            }
             parties = Some(self.parties_numbered(beside, schema)?);
         }
         Ok((table, parties))

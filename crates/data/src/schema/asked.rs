@@ -50,6 +50,8 @@ impl Schema {
         new.pairs.clear();
         let features = self.features_in_order().filter(|name| user != Some(*name));
         new.asked_of = Some(features.map(str::to_owned).collect());
+        let telling = self.columns.iter().filter(|column| !matches!(column.role, Role::Ignored));
+        new.telling = telling.map(|column| column.name.clone()).collect();
         new.with_roles(None, user)
     }
 

@@ -57,6 +57,9 @@ pub struct Schema {
     /// The features of the schema that this is a question under, see [`Schema::asking_about`]: a
     /// table may then be read with its owners and without a target.
     pub(crate) asked_of: Option<Vec<String>>,
+    /// The columns that say something of a record in that schema, whether or not the question reads them:
+    /// none of them is public, as who a party is has to be.
+    pub(crate) telling: Vec<String>,
     /// The column that says with which party a row is, see [`Schema::with_parties`]. Of a run, and in no
     /// file: a table without parties is read without it.
     pub(crate) parties_from: Option<String>,
@@ -86,6 +89,7 @@ impl Schema {
             pairs: Vec::new(),
             drafted: None,
             asked_of: None,
+            telling: Vec::new(),
             parties_from: None,
         }
     }
@@ -368,7 +372,8 @@ impl Schema {
             return Err(SchemaError::PartiesInLibsvm);
         }
         let chosen = new.find(name)?;
-        if !matches!(new.columns[chosen].role, Role::Ignored) {
+        let tells = self.telling.iter().any(|column| column == name);
+        if tells || !matches!(new.columns[chosen].role, Role::Ignored) {
             return Err(SchemaError::NoPartyColumn(name.into()));
         }
         new.parties_from = Some(name.into());

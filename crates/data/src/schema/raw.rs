@@ -373,6 +373,7 @@ impl RawSchema {
             pairs: raw.pairs.into_iter().map(pair).collect::<Result<_, _>>()?,
             drafted: raw.drafted,
             asked_of: None,
+            telling: Vec::new(),
             parties_from: None,
         })
     }

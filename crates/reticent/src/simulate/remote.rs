@@ -72,6 +72,11 @@ impl SimulationSpec {
                        \"record\"`, and protect records";
             return Err(Error::value("unit", Unit::User, why));
         }
+        if own.guarantee.unit == Some(Unit::Party) {
+            let why = "it is of runs in one process; on a network say `unit = \"record\"`, or `unit = \"user\"` where each party \
+                       is one person";
+            return Err(Error::value("unit", Unit::Party, why));
+        }
         let own = match own.guarantee.unit {
             // Each party is one person, with a table of its own.
             Some(Unit::User) if !is_held => Simulation { split: None, owners: true, ..own },
@@ -108,7 +113,6 @@ impl SimulationSpec {
         let dealt = [
             ("split", split.map(|split| split.to_string())),
             ("users_from", users_from.clone()),
-            ("parties_from", parties_from.clone()),
             ("parties_from", parties_from.clone()),
             ("skew", skew.clone()),
             // Of a graph that is drawn it is public, and everybody's.

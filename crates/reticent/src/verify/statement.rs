@@ -38,6 +38,7 @@ pub(super) fn checks(stated: &Certificate) -> (Vec<VerifyCheck>, Option<Certific
     let promised = epsilon.outcome == CheckOutcome::Holds && derived.certified;
     let mut derived = if promised { derived.promising(stated.epsilon) } else { derived };
     derived.meaning = worded_as(derived.meaning, &stated.meaning);
+    let derived = derived.about_its_persons();
     checks.push(epsilon);
     let differing = differing(stated, &derived);
     if differing.is_empty() {

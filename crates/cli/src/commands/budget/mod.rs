@@ -288,6 +288,7 @@ impl ImportArgs {
             });
         }
         one_ledger_for_all(&self.certificate, certificate)?;
+        one_unit_for_each(&self.certificate, certificate, self.beyond)?;
         let label = self.label.unwrap_or_else(|| self.certificate.display().to_string());
         let import = Import {
             label: &label,
@@ -304,10 +305,16 @@ impl ImportArgs {
         if verification.standing() == Standing::Unverifiable {
             answer.remarks.push(unverifiable(&self.certificate.display().to_string()));
         }
-        if certificate.unit == Unit::User {
-            let taken = "Assumed: the users of the release are those of the budget.";
-            answer.remarks.push(taken.to_owned());
-        }
+        let whose = match certificate.unit {
+            Unit::Record => None,
+            Unit::User => Some("users"),
+            Unit::Party => Some("parties"),
+        };
+        answer.remarks.extend(
+            whose.map(|whose| {
+                format!("Assumed: the {whose} of the release are those of the budget.")
+            }),
+        );
         Ok(answer)
     }
 }
@@ -330,6 +337,27 @@ fn one_ledger_for_all(path: &Path, certificate: &Certificate) -> Result<(), Comm
         }),
         _ => Ok(()),
     }
+}
+
+/// Refuses the certificate of a run in which one user of the budget may have been several units: the
+/// run itself pays from no budget of users either.
+fn one_unit_for_each(
+    path: &Path,
+    certificate: &Certificate,
+    beyond: bool,
+) -> Result<(), CommandFailure> {
+    if beyond || !certificate.is_within_parties() {
+        return Ok(());
+    }
+    Err(CommandFailure::Usage {
+        message: format!(
+            "{} is of a run in which a person with rows at k parties counts as k persons, and a budget of users would count \
+             them as one",
+            path.display()
+        ),
+        hint: "nothing was recorded; --beyond records it all the same: the budget then promises nothing any more"
+            .to_owned(),
+    })
 }
 
 /// A certificate, by itself or inside a model, as it is to be believed.
