@@ -244,3 +244,23 @@ fn a_lead_that_strikes_honest_parties_leaves_as_many_corrupt_as_there_were() {
     // Nobody's noise is certain where both may be corrupt.
     assert!(job.among(2).is_err());
 }
+
+/// Where numbers of records are private the public one is of all parties: those who are in have their share of
+/// it, as where somebody leaves, and answers are not divided by the records of those who were struck.
+#[test]
+fn the_public_number_of_records_is_that_of_those_who_are_in() {
+    let job = |n: u64| format!("{AUTO}adjacency = \"add-remove\"\npublic_n = {n}\n");
+    let jobs = |parties: u32, n: u64, trust: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        World::trusting(folder.path(), parties, &job(n), trust).run_file().job
+    };
+    for trust in ["local", "central"] {
+        let folder = tempfile::tempdir().unwrap();
+        let whole = World::trusting(folder.path(), 3, &job(1200), trust).run_file().job;
+        let part = whole.among(2).unwrap();
+        let plan = |job: &RemoteJob| job.plan(&[None, None]).unwrap();
+        assert_eq!(plan(&part), plan(&jobs(2, 800, trust)), "{trust}");
+        assert_ne!(plan(&part), plan(&jobs(2, 1200, trust)), "{trust}: or nothing is seen here");
+        assert_eq!(part.digest(), whole.digest());
+    }
+}
