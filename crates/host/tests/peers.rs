@@ -333,3 +333,14 @@ fn nobody_is_left_out_of_a_run_of_nodes() {
     let why = let_go(&mut journal, "party-1").unwrap_err().to_string();
     assert!(why.contains("nobody is left out"), "{why}");
 }
+
+/// A party that says that it has more records than there can be is refused, and stops nobody's program.
+#[test]
+fn a_number_of_records_that_cannot_be_is_refused_by_name() {
+    for job in [R_ADMM.replace("r-admm", "federated"), R_ADMM.to_owned()] {
+        let folder = tempfile::tempdir().unwrap();
+        let job = World::trusting(folder.path(), 2, &job, "local").run_file().job;
+        let why = job.plan_of(0, &[Some(60), Some(u64::MAX)]).unwrap_err().to_string();
+        assert!(why.contains("more records together"), "{why}");
+    }
+}
