@@ -365,6 +365,8 @@ impl Lines {
             loop {
                 match self.hear(party, link, until)? {
                     HostMessage::Received => return Ok(()),
+                    // A peer that came back begins its turn before it hears that the run is over.
+                    HostMessage::Post(_) => {}
                     HostMessage::Refused(why) => return Err(self.refused(party, why)),
                     _ => self.hall.reject(Rejection::Unexpected.name()),
                 }

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use reticent::simulate::RemoteJob;
+use reticent::accountant::View;
+use reticent::simulate::{RemoteJob, RemoteKind};
 
 use crate::error::HostError;
 use crate::roster::Roster;
@@ -17,6 +18,26 @@ pub(crate) struct Company<'a> {
     pub roster: Arc<Roster>,
     /// Their numbers in the roster that all have signed.
     pub seats: Vec<u32>,
+}
+
+/// Refuses to begin or go on without somebody where that is not proven.
+pub(crate) fn check_least(job: &RemoteJob, least: Option<u32>) -> Result<(), HostError> {
+    match least.filter(|_| job.kind() != RemoteKind::Sums) {
+        None => Ok(()),
+        Some(least) => {
+            let what = format!(
+                "least = {least}: only runs of sums begin or go on without some of their parties, and {} is none; leave \
+                 it out",
+                job.algorithm()
+            );
+            Err(HostError::disagreed("the options", what))
+        }
+    }
+}
+
+/// Whether a party can be left out of a run that is on.
+pub(crate) fn may_leave(job: &RemoteJob) -> bool {
+    job.kind() == RemoteKind::Sums && job.trust() != View::Central
 }
 
 impl<'a> Company<'a> {

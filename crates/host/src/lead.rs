@@ -12,7 +12,7 @@ use reticent_noise::{Digest, NoiseKey};
 use reticent_runtime::{STEPS, run_id};
 
 use crate::carrier::{Lines, NetworkCarrier, locked};
-use crate::company::Company;
+use crate::company::{Company, check_least, may_leave};
 use crate::error::HostError;
 use crate::hall::Hall;
 use crate::journal::RunJournal;
@@ -77,6 +77,7 @@ impl Lead<'_> {
             return Err(HostError::File { file, reason });
         }
         self.roster.signed_by_all(&me)?;
+        check_least(self.job, self.options.least)?;
         if let Some(why) = journal.get::<String>("ended")? {
             return Err(HostError::Ended(why));
         }
@@ -174,8 +175,7 @@ impl Lead<'_> {
     ) -> Result<Vec<Option<Vec<u8>>>, HostError> {
         let known: BTreeMap<u32, Vec<u8>> =
             locked(&lines.journal).greetings()?.into_iter().collect();
-        let sums = self.job.kind() == RemoteKind::Sums;
-        let may_leave = sums && self.options.least.is_some() && self.job.trust() != View::Central;
+        let may_leave = self.options.least.is_some() && may_leave(self.job);
         let one = |party: u32| match known.get(&party) {
             Some(greeting) => Ok(Some(greeting.clone())),
             None => match lines.greeting(party, &begun.signatures) {

@@ -14,6 +14,9 @@ pub(crate) const DROPPED: &str = "dropped";
 /// What it calls the names of the parties that are in.
 pub(crate) const PARTIES: &str = "parties";
 
+/// And that none of them can ever be left out.
+pub(crate) const ALL_STAY: &str = "all stay";
+
 impl Lines {
     /// What was decided of who goes on, in its order.
     pub fn stayings(&self) -> Vec<Staying> {

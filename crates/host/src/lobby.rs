@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::agreement::{PROGRAM, RunTerms, commitment, sign, unsigned};
-use crate::company::Company;
+use crate::company::{Company, may_leave};
 use crate::error::HostError;
 use crate::hall::{Hall, SLICE, Visitor};
 use crate::journal::RunJournal;
-use crate::leaving::PARTIES;
+use crate::leaving::{ALL_STAY, PARTIES};
 use crate::links::{Link, LinkError};
 use crate::message::{HostMessage, LONGEST_LOBBY, Rejection};
 use crate::options::{HostOptions, Notice};
@@ -262,6 +262,9 @@ impl Lobby<'_> {
         let kept = journal.commit(|change| {
             change.set("program", &PROGRAM)?;
             change.set(PARTIES, &names)?;
+            if !may_leave(self.job) {
+                change.set(ALL_STAY, &true)?;
+            }
             change.set("begun", &begun)
         });
         kept.map(|()| begun).map_err(Failed::For)

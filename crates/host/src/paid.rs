@@ -13,6 +13,7 @@ use reticent_budget::{JobStatus, Relation, Store};
 use reticent_payment::{Bill, Paid, PaymentError, pay};
 
 use crate::agreeing::Joining;
+use crate::company::check_least;
 use crate::error::HostError;
 use crate::journal::RunJournal;
 use crate::party::{Joined, RemoteParty, paths};
@@ -52,6 +53,7 @@ impl RemoteParty<'_> {
         budget: Option<JoinBudget<'_>>,
     ) -> Result<PaidRun, HostError> {
         self.number()?;
+        check_least(self.job, self.options.least)?;
         if let Some(joined) = self.finished(&journal)? {
             self.acknowledge(&mut journal)?;
             let open = settle(budget, &joined);

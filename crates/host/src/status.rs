@@ -6,7 +6,7 @@ use crate::agreeing::SignedRun;
 use crate::error::HostError;
 use crate::journal::RunJournal;
 use crate::lead::run_of;
-use crate::leaving::{DROPPED, PARTIES};
+use crate::leaving::{ALL_STAY, DROPPED, PARTIES};
 use crate::party::Kept;
 use crate::serving::JoinedRun;
 
@@ -92,12 +92,17 @@ pub fn forfeit(journal: &mut RunJournal) -> Result<RunStatus, HostError> {
 /// has the others go on without it, where the run file and the law of the noise allow that.
 ///
 /// # Errors
-/// If it is not the journal of a lead whose run is on, there is no such party, or it cannot be written.
+/// If it is not the journal of a lead whose run is on, nobody can be left out of that, there is no such
+/// party, or it cannot be written.
 pub fn let_go(journal: &mut RunJournal, name: &str) -> Result<RunStatus, HostError> {
     let before = RunStatus::of(journal)?;
     let parties = journal.get::<Vec<String>>(PARTIES)?.unwrap_or_default();
     if before.stage != RunStage::Begun || parties.is_empty() {
         let why = "it is not that of a lead whose run is on, and nobody else lets a party go";
+        return Err(HostError::journal(journal.path(), why));
+    }
+    if journal.has(ALL_STAY)? {
+        let why = "nobody is left out of its run: under `trust = central`, and among nodes, who is away is waited for";
         return Err(HostError::journal(journal.path(), why));
     }
     if !parties.iter().any(|party| party == name) {

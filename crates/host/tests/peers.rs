@@ -1,10 +1,16 @@
 //! Peers on a graph and the walk, through a lead that carries what it cannot read: the bits of one
 //! process, each peer's own certificate, and what a kill leaves.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use reticent::{Model, PublicKey, Unit, View};
 use reticent_budget::{Promise, Relation, Store};
 use reticent_host::links::Dial;
-use reticent_host::{HostOptions, JoinBudget, Led, PaidRun, RunFile, RunJournal};
+use reticent_host::{
+    HostOptions, JoinBudget, KnownGone, Led, Moment, PaidRun, RunFile, RunJournal, let_go,
+};
 
 use super::crash::Members;
 use super::world::{World, assert_alike, bits, options};
@@ -272,6 +278,8 @@ fn what_peers_cannot_do_on_a_network_is_refused_by_name() {
         (R_ADMM.replace("r-admm", "federated"), "secure-aggregation", "use auto for this trust"),
         (R_ADMM.replace("r-admm", "admm-network"), "local", "simulate"),
         (R_ADMM.to_owned(), "central", "local only"),
+        (R_ADMM.to_owned() + "unit = \"party\"\n", "local", "protected as one person"),
+        (super::world::AUTO.to_owned() + "unit = \"party\"\n", "local", "protect records there"),
         (WALK.replace("unit = \"user\"\n", ""), "network", "protect the user"),
         (WALK.to_owned() + "walk = \"stateful\"\nas_published = true\n", "network", "certificate"),
         (WALK.to_owned() + "walk = \"stateful\"\n", "network", "trust local"),
@@ -282,5 +290,57 @@ fn what_peers_cannot_do_on_a_network_is_refused_by_name() {
         wrong.write_run("run.toml", &job);
         let refused = RunFile::read(&world.at("run.toml")).unwrap_err().to_string();
         assert!(refused.contains(why), "{job} {trust}: {refused}");
+    }
+}
+
+/// Nobody is left out of a run of nodes: the number is refused at the library's doors too, before anybody
+/// is waited for, and the operator of the lead cannot let a party go that the run could never do without.
+#[test]
+fn nobody_is_left_out_of_a_run_of_nodes() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::trusting(folder.path(), 2, R_ADMM, "local");
+    let (_net, listener, dialers) = world.net();
+    let own = HostOptions { least: Some(1), ..options() };
+    let why = world.lead(own.clone(), listener).unwrap_err().to_string();
+    assert!(why.contains("only runs of sums") && why.contains("r-admm"), "{why}");
+    let why = world.join(0, own, &*dialers[0]).unwrap_err().to_string();
+    assert!(why.contains("only runs of sums"), "{why}");
+    // A run that is on, and whose second party never greets.
+    let (_net, listener, dialers) = world.net();
+    let (joined, fallen) = (AtomicBool::new(false), Arc::new(AtomicBool::new(false)));
+    let gone = Arc::clone(&fallen);
+    let falls = move |moment| match moment {
+        Moment::AfterCommit => joined.store(true, Ordering::Relaxed),
+        Moment::BeforeSend if joined.load(Ordering::Relaxed) => {
+            fallen.store(true, Ordering::Relaxed);
+            panic!("it falls here");
+        }
+        _ => {}
+    };
+    let known: KnownGone =
+        Arc::new(move |name: &str| name == "party-1" && gone.load(Ordering::Relaxed));
+    std::thread::scope(|scope| {
+        let lead = HostOptions { gone: Some(known), ..options() };
+        let led = scope.spawn(|| world.lead(lead, listener));
+        let own = HostOptions { witness: Some(Arc::new(falls)), ..options() };
+        let second = scope.spawn(|| world.join(1, own, &*dialers[1]));
+        let brief = HostOptions { patience: Duration::from_secs(2), ..options() };
+        let first = scope.spawn(|| world.join(0, brief, &*dialers[0]));
+        assert!(second.join().is_err());
+        assert!(first.join().unwrap().is_err() && led.join().unwrap().is_err());
+    });
+    let mut journal = RunJournal::open(&world.at("lead.journal")).unwrap();
+    let why = let_go(&mut journal, "party-1").unwrap_err().to_string();
+    assert!(why.contains("nobody is left out"), "{why}");
+}
+
+/// A party that says that it has more records than there can be is refused, and stops nobody's program.
+#[test]
+fn a_number_of_records_that_cannot_be_is_refused_by_name() {
+    for job in [R_ADMM.replace("r-admm", "federated"), R_ADMM.to_owned()] {
+        let folder = tempfile::tempdir().unwrap();
+        let job = World::trusting(folder.path(), 2, &job, "local").run_file().job;
+        let why = job.plan_of(0, &[Some(60), Some(u64::MAX)]).unwrap_err().to_string();
+        assert!(why.contains("more records together"), "{why}");
     }
 }

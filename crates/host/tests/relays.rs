@@ -184,6 +184,27 @@ fn a_peer_with_anothers_name_is_named_and_not_carried() {
     assert_same_bits(&world, joined, "another's name");
 }
 
+/// A party that keeps its steps back, and says that the run is over and all is heard: no unfinished model is
+/// signed as the run's, and who is awaited is named.
+#[test]
+fn a_party_that_says_that_the_run_is_over_does_not_end_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = R_ADMM.replace("r-admm", "dp-admm");
+    let world = World::trusting(folder.path(), 2, &job, "local");
+    let own = HostOptions { patience: Duration::from_secs(3), ..options() };
+    let go: Twist = Arc::new(|message| match message {
+        HostMessage::Post(mut post) => {
+            post.frames.retain(|frame| frame.number < 3);
+            (post.ended, post.settled) = (true, true);
+            HostMessage::Post(post)
+        }
+        other => other,
+    });
+    let (joined, names) = twisted(&world, &own, (as_it_is(), go));
+    assert!(names.iter().any(|name| name.contains("party-0 did not come")), "{names:?}");
+    assert!(joined.iter().all(Result::is_err));
+}
+
 /// Keys that their owners have not signed, too few of them, and a run that is said to be over: party 0
 /// ends by name, and nothing of it was said.
 #[test]

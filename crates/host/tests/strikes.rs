@@ -244,3 +244,20 @@ fn a_lead_that_strikes_honest_parties_leaves_as_many_corrupt_as_there_were() {
     // Nobody's noise is certain where both may be corrupt.
     assert!(job.among(2).is_err());
 }
+
+/// Where numbers of records are private the public one is of all parties: those who are in have their share of
+/// it, as where somebody leaves, and answers are not divided by the records of those who were struck.
+#[test]
+fn the_public_number_of_records_is_that_of_those_who_are_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = format!("{AUTO}adjacency = \"add-remove\"\npublic_n = 180\n");
+    let world = World::trusting(folder.path(), 3, &job, "local");
+    let lead = striking(2, &["party-1"]);
+    let own = HostOptions { least: Some(2), ..options() };
+    let (led, joined) = come(&world, &[0, 2], &lead, &own);
+    let model = Model::from_json(&led.unwrap().model).unwrap();
+    assert_eq!(model.certificate().population, 120);
+    for own in joined {
+        assert_eq!(own.unwrap().joined.model.certificate().population, 120);
+    }
+}

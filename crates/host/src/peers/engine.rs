@@ -150,10 +150,13 @@ impl PeerEngine {
             match self.receive(frame) {
                 Ok(()) => {}
                 Err(Unheard::Rejected(name)) => options.tell(Notice::Rejected(name.to_owned())),
-                Err(Unheard::SetBack(_)) => {
-                    let why = "a peer has heard words of this member that its journal does not know: it was set back, and \
-                               nothing is said again";
-                    return Err(HostError::Ended(why.to_owned()));
+                Err(Unheard::SetBack(from)) => {
+                    // A peer that lies looks the same from here.
+                    let why = format!(
+                        "member {from} (from 0, the lead last) says that it has heard words of this one that its journal does not \
+                         know: the journal was set back, or that member lies; nothing is said again"
+                    );
+                    return Err(HostError::Ended(why));
                 }
             }
         }

@@ -11,7 +11,7 @@ use reticent_runtime::{SERVER, key_of, run_id, wire};
 use super::engine::{Deadlines, PeerEngine};
 use super::frame::{PeerMail, PeerPost, SignedRelayKey};
 use super::mailbox::Mailbox;
-use super::relay::{HOLD, PeerStand, Relay};
+use super::relay::{HOLD, PeerStand, Relay, RunEnd};
 use super::seal::RelaySeals;
 use super::seat::checked;
 use crate::carrier::{Lines, locked};
@@ -124,7 +124,12 @@ impl Lead<'_> {
         let mut own = self.own_engine(lines, (begun, seals))?;
         let parties = self.roster.parties();
         let members = parties + u32::from(own.is_some());
-        let relay = Relay::new(members, self.job.kind() == RemoteKind::Graph);
+        let end = match self.job.kind() {
+            RemoteKind::Graph => RunEnd::Each,
+            RemoteKind::Star => RunEnd::Of(parties),
+            _ => RunEnd::Any,
+        };
+        let relay = Relay::new(members, end);
         let failure: Mutex<Option<HostError>> = Mutex::new(None);
         let fail = |why: HostError| {
             locked(&failure).get_or_insert(why);
@@ -173,8 +178,19 @@ impl Lead<'_> {
             let PeerPost { frames, ended, settled, more, .. } = engine.post(&came)?;
             // What is not for a member of the run is nowhere to be put.
             let _ = relay.put(me, frames, PeerStand { ended, settled });
+            self.awaited(engine, lines)?;
             came = relay.take(me, if more { Duration::ZERO } else { HOLD });
         }
         Ok(())
+    }
+
+    /// Ends by name if a party that is here says nothing of what is awaited for too long.
+    fn awaited(&self, engine: &PeerEngine, lines: &Lines) -> Result<(), HostError> {
+        let (who, since) = engine.awaits();
+        if who.is_empty() || since < lines.patience() {
+            return Ok(());
+        }
+        let who: Vec<String> = who.into_iter().map(|party| self.roster.name(party)).collect();
+        Err(lines.absent(who.join(", ")))
     }
 }

@@ -25,6 +25,17 @@ pub(crate) struct PeerStand {
     pub settled: bool,
 }
 
+/// Who knows that a run has come to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunEnd {
+    /// Every member, of itself.
+    Each,
+    /// Whoever has the last token.
+    Any,
+    /// This member, who asks the others; nobody else's word ends the run.
+    Of(u32),
+}
+
 #[derive(Debug)]
 struct RelayDesk {
     /// For each member, by sender and number.
@@ -40,17 +51,16 @@ struct RelayDesk {
 pub(crate) struct Relay {
     waiting: Mutex<RelayDesk>,
     came: Vec<Condvar>,
-    /// Whether every member ends by itself, or all when one has.
-    each: bool,
+    end: RunEnd,
 }
 
 impl Relay {
-    pub fn new(members: u32, each: bool) -> Self {
+    pub fn new(members: u32, end: RunEnd) -> Self {
         let frames = (0..members).map(|_| BTreeMap::new()).collect();
         let stands = vec![PeerStand::default(); members as usize];
         let came = (0..members).map(|_| Condvar::new()).collect();
         let told = vec![false; members as usize];
-        Relay { waiting: Mutex::new(RelayDesk { frames, stands, told, over: false }), came, each }
+        Relay { waiting: Mutex::new(RelayDesk { frames, stands, told, over: false }), came, end }
     }
 
     /// Takes what a member has handed over, and where it stands. Both at once: who has told another
@@ -89,16 +99,21 @@ impl Relay {
         lost
     }
 
+    /// Whether who knows it says that the run has come to its end.
+    fn has_ended(&self, stands: &[PeerStand]) -> bool {
+        match self.end {
+            RunEnd::Each => stands.iter().all(|stand| stand.ended),
+            RunEnd::Any => stands.iter().any(|stand| stand.ended),
+            RunEnd::Of(member) => stands.get(member as usize).is_some_and(|stand| stand.ended),
+        }
+    }
+
     fn are_done(&self, stands: &[PeerStand]) -> bool {
-        let ended = match self.each {
-            true => stands.iter().all(|stand| stand.ended),
-            false => stands.iter().any(|stand| stand.ended),
-        };
-        ended && stands.iter().all(|stand| stand.settled)
+        self.has_ended(stands) && stands.iter().all(|stand| stand.settled)
     }
 
     fn is_closing(&self, stands: &[PeerStand]) -> bool {
-        !self.each && stands.iter().any(|stand| stand.ended)
+        self.end != RunEnd::Each && self.has_ended(stands)
     }
 
     /// What waits for a member, when there is something or the time is up.
@@ -147,7 +162,7 @@ mod tests {
 
     #[test]
     fn frames_wait_for_their_receiver_once_and_memory_is_bounded() {
-        let relay = Relay::new(3, true);
+        let relay = Relay::new(3, RunEnd::Each);
         let stand = PeerStand::default();
         for _ in 0..2 {
             relay.put(0, (1..=40).map(|number| frame(0, 1, number)).collect(), stand).unwrap();
@@ -167,8 +182,8 @@ mod tests {
     #[test]
     fn a_run_is_over_when_all_is_heard_and_not_before() {
         let stand = |ended, settled| PeerStand { ended, settled };
-        for (each, ended) in [(true, 2), (false, 1)] {
-            let relay = Relay::new(2, each);
+        for (end, ended) in [(RunEnd::Each, 2), (RunEnd::Any, 1), (RunEnd::Of(0), 1)] {
+            let relay = Relay::new(2, end);
             relay.put(0, Vec::new(), stand(true, true)).unwrap();
             assert!(!relay.is_over());
             relay.put(1, Vec::new(), stand(ended == 2, false)).unwrap();
@@ -176,5 +191,17 @@ mod tests {
             relay.put(1, Vec::new(), stand(ended == 2, true)).unwrap();
             assert!(relay.is_over());
         }
+    }
+
+    /// Where a server asks, a party that says that the run is over does not end it.
+    #[test]
+    fn a_run_with_a_server_ends_by_the_servers_word_alone() {
+        let stand = |ended, settled| PeerStand { ended, settled };
+        let relay = Relay::new(2, RunEnd::Of(1));
+        relay.put(1, Vec::new(), stand(false, true)).unwrap();
+        relay.put(0, Vec::new(), stand(true, true)).unwrap();
+        assert!(!relay.is_over() && !relay.take(1, Duration::ZERO).closing);
+        relay.put(1, Vec::new(), stand(true, true)).unwrap();
+        assert!(relay.is_over());
     }
 }

@@ -12,7 +12,7 @@ use crate::links::{Link, LinkError};
 use crate::message::{HostMessage, Rejection};
 use crate::node::PartyNode;
 use crate::options::{Moment, Notice};
-use crate::party::{Joined, Kept};
+use crate::party::{Joined, Kept, TOLD};
 use crate::seat::IDLE;
 use crate::serving::Serving;
 
@@ -170,7 +170,10 @@ impl Serving<'_> {
         self.seat.options().at(Moment::AfterCommit);
         self.seat.journal.wipe();
         // Who does not hear it says again that the run is over, to a journal that has the model.
-        let _ = self.seat.say(link, &HostMessage::Received);
+        if self.seat.say(link, &HostMessage::Received).is_ok() {
+            // The model is kept: who forgets this says it once more.
+            let _ = self.seat.journal.commit(|change| change.set(TOLD, &true));
+        }
         self.seat.options().tell(Notice::Delivered(party.roster.name(number)));
         Ok(Joined { model, run: hex(&run), reservation })
     }

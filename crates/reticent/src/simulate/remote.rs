@@ -73,8 +73,8 @@ impl SimulationSpec {
             return Err(Error::value("unit", Unit::User, why));
         }
         if own.guarantee.unit == Some(Unit::Party) {
-            let why = "it is of runs in one process; on a network say `unit = \"record\"`, or `unit = \"user\"` where each party \
-                       is one person";
+            let why = "on a network a whole party is protected as one person: say `unit = \"user\"`, with walk, federated, dp-admm or \
+                       an algorithm of peers; the algorithms of one table protect records there";
             return Err(Error::value("unit", Unit::Party, why));
         }
         let own = match own.guarantee.unit {
@@ -182,19 +182,27 @@ impl RemoteJob {
             let why = "only a run of sums begins without some of its parties; leave `least` out";
             return Err(Error::value("algorithm", self.algorithm(), why));
         }
-        let mut job = self.spec.remote(parties)?;
+        if self.spec.resolved()? != self.digest {
+            let why = "a file that the job names has changed since it was read; leave it as it is";
+            return Err(Error::value("schema", "changed", why));
+        }
+        let mut spec = self.spec.clone();
+        // The number is of all parties. Where their own are private each counts for the same share of it.
+        let share = |all: u64| {
+            let own = u128::from(all) * u128::from(parties) / u128::from(self.parties.max(1));
+            u64::try_from(own).unwrap_or(all).max(1)
+        };
+        spec.job.guarantee.public_n = match self.tells_units() {
+            true => spec.job.guarantee.public_n,
+            false => self.job.opening.public_n.map(share),
+        };
+        let mut job = spec.remote(parties)?;
+        (job.digest, job.spec) = (self.digest, self.spec.clone());
         if let Some(noisy) = &mut job.job.noisy {
             noisy.whole = Some(self.parties);
             noisy.law_of(parties)?;
         }
-        match job.digest == self.digest {
-            true => Ok(job),
-            false => {
-                let why =
-                    "a file that the job names has changed since it was read; leave it as it is";
-                Err(Error::value("schema", "changed", why))
-            }
-        }
+        Ok(job)
     }
 
     /// What each party may spend.

@@ -148,6 +148,11 @@ impl RemoteJob {
             Some((of, agreement)) if of == units => act(agreement),
             kept => {
                 let records: Vec<u64> = units.iter().map(|own| own.unwrap_or(1)).collect();
+                // Each says its own number, and one that lies must not stop the others' arithmetic.
+                if records.iter().try_fold(0, |sum: u64, own| sum.checked_add(*own)).is_none() {
+                    let why = "the parties have more records together than can be counted: one of them does not say the truth";
+                    return Err(Error::value("records", "2^64 or more", why));
+                }
                 // The run is said when a node is made; nothing that is calibrated depends on it.
                 let made = self.job.with_setup(&records, &self.job.budgets, |setup| {
                     let job = setup.job;
