@@ -257,16 +257,25 @@ impl Lobby<'_> {
         if let Some(party) = company.seats.iter().find(|party| self.hall.is_newer(**party)) {
             return Err(Failed::Left(*party));
         }
+        self.keep(&begun, &company, journal).map(|()| begun).map_err(Failed::For)
+    }
+
+    /// Puts a run that all have signed on the disk.
+    fn keep(
+        &self,
+        begun: &Begun,
+        company: &Company<'_>,
+        journal: &mut RunJournal,
+    ) -> Result<(), HostError> {
         let names: Vec<&String> =
             company.roster.members().skip(1).map(|party| &party.name).collect();
-        let kept = journal.commit(|change| {
+        journal.commit(|change| {
             change.set("program", &PROGRAM)?;
             change.set(PARTIES, &names)?;
             if !may_leave(self.job) {
                 change.set(ALL_STAY, &true)?;
             }
-            change.set("begun", &begun)
-        });
-        kept.map(|()| begun).map_err(Failed::For)
+            change.set("begun", begun)
+        })
     }
 }
