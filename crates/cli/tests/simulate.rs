@@ -203,6 +203,9 @@ fn parties_of_a_column_have_persons_of_their_own() {
     let taken = folder.reticent("budget import all p-central/certificate.json").ok();
     assert!(taken.err.contains("the parties of the release"), "{}", taken.err);
     let asked = "mean h.csv --schema h.toml --column age --epsilon 1 --delta 1e-6 --adjacency replace-one --trust central";
+    let said = folder.reticent(&format!("{asked} --parties-from hospital")).ok().out;
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("A user counts once at each party"), "{said}");
     let said = folder.reticent(&format!("{asked} --parties-from hospital --json")).ok().json();
     assert_eq!(said["unit"], "user", "{said}");
     for (flags, word) in [

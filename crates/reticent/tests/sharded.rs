@@ -128,7 +128,7 @@ fn every_algorithm_of_sums_has_the_bits_of_the_fit_in_memory() {
             }
         }
     }
-    for name in ["auto", "dp-sgd", "ssadmm", "mpadmm", "sadmm", "vradmm", "dp-cd"] {
+    for name in ["auto", "dp-sgd", "ssadmm", "mpadmm", "sadmm", "vradmm", "dp-cd", "dp-fw"] {
         assert!(ran.contains(&(name, "records")), "{name} is not among {ran:?}");
     }
     assert!(ran.contains(&("auto", "users")), "{ran:?}");

@@ -69,7 +69,7 @@ fn said(histograms: &Histograms) -> AskedAnswer {
     let notes = vec![format!(
         "The noise of a bin has a standard deviation of {}.{all} {}{absent}",
         noise.join(", "),
-        about(unit, *confidence)
+        about(certificate, *confidence)
     )];
     AskedAnswer { table: layout::columns(&rows, 2, 1), notes, object: json!(histograms) }
 }

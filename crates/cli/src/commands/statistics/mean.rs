@@ -50,6 +50,6 @@ fn said(means: &ColumnMeans) -> AskedAnswer {
         }
     };
     let absent = missing(columns.iter().map(|column| (&*column.column, &column.missing)));
-    let notes = vec![format!("{over} {} {absent}", about(unit, *confidence))];
+    let notes = vec![format!("{over} {} {absent}", about(certificate, *confidence))];
     AskedAnswer { table: layout::columns(&rows, 2, 1), notes, object: json!(means) }
 }

@@ -80,10 +80,13 @@ fn of_a_statistic(flag: clap::Arg) -> clap::Arg {
 }
 
 /// What holds for every answer about columns.
-fn about(unit: Unit, confidence: f64) -> String {
-    let users = match unit {
+fn about(certificate: &Certificate, confidence: f64) -> String {
+    let users = match certificate.unit {
         Unit::Record => "",
         Unit::Party => " A party counts once, by the mean of its records.",
+        Unit::User if certificate.is_within_parties() => {
+            " A user counts once at each party that has records of them, by the mean of those records."
+        }
         Unit::User => " A user counts once, by the mean of their records.",
     };
     format!(

@@ -68,7 +68,7 @@ fn said(quantiles: &Quantiles) -> AskedAnswer {
         "Of {n} {unit}s, a public number. The value is a quantile of this table at a fraction in the last column, all of \
          a column together at the confidence below; possible answers are {} apart. {} {absent}",
         apart.join(", "),
-        about(unit, *confidence)
+        about(certificate, *confidence)
     )];
     AskedAnswer { table: layout::columns(&rows, 2, 1), notes, object: json!(quantiles) }
 }
