@@ -312,7 +312,7 @@ impl Counts {
         let all = n * self.cells.blocks() as f64;
         let sum = |of: &dyn Fn(&(f64, f64, f64)) -> f64| gaps.iter().map(of).sum::<f64>() / all;
         let value = sum(&|(gap, noise, _)| (gap * gap - noise * noise).max(0.0).sqrt());
-        let seen = sum(&|(gap, ..)| gap.abs());
+        let seen = sum(&|(gap, ..)| gap.abs()).min(1.0);
         let hidden = sum(&|(.., hidden)| *hidden);
         // Sizes of normal noise have the mean √(2/π) and the variance 1 − 2/π; their sum leans to
         // the right, which the second term of Cornish and Fisher is for.

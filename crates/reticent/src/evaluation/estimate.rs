@@ -36,16 +36,20 @@ impl Estimate {
         sampling: Option<f64>,
         (confidence, range): (f64, Range),
     ) -> Self {
+        if !(value.is_finite() && noise.is_finite() && discretisation.is_finite()) {
+            return Self::unknown(range);
+        }
         let z = normal_quantile(0.5 + 0.5 * confidence);
+        // Clamped before the interval is laid around it: noise that leaves the range would
+        // otherwise shrink the interval to one end of it, as if nothing were in doubt. What is
+        // in the range is never farther from the clamped value than from the noisy one.
+        let value = value.clamp(range[0], range[1]);
         let around = |deviation: f64| {
             let off = z * deviation + discretisation;
             [value - off, value + off].map(|end| end.clamp(range[0], range[1]))
         };
-        if !(value.is_finite() && noise.is_finite() && discretisation.is_finite()) {
-            return Self::unknown(range);
-        }
         Estimate {
-            value: Some(value.clamp(range[0], range[1])),
+            value: Some(value),
             interval: around(noise),
             noise,
             discretisation,
@@ -100,6 +104,17 @@ pub(super) fn spread(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Noise took an accuracy of 1 above it once, and the interval was [1, 1].
+    #[test]
+    fn noise_beyond_the_range_leaves_an_interval() {
+        for (value, end) in [(1.2, 1.0), (-0.3, 0.0)] {
+            let found = Estimate::new(value, 0.02, 0.0, Some(0.01), (0.95, SHARE));
+            let [low, high] = found.interval;
+            assert!(low <= end && end <= high && high - low > 0.039, "{found:?}");
+            assert_eq!(found.value, Some(end));
+        }
+    }
 
     #[test]
     fn noise_adds_up_in_squares_and_intervals_stay_in_range() {

@@ -199,7 +199,9 @@ impl Binning {
         let most = n.map_or(f64::INFINITY, |n| n as f64);
         let bin = |((category, range), count): (&Label, &f64)| {
             let count = count + lacking;
-            let interval = [count - reach, count + reach].map(|end| end.clamp(0.0, most));
+            // Around a count that can be: noise below 0 would leave [0, 0], which doubts nothing.
+            let near = count.clamp(0.0, most);
+            let interval = [near - reach, near + reach].map(|end| end.clamp(0.0, most));
             BinCount { category: category.clone(), range: range.clone(), count, interval }
         };
         ColumnHistogram {

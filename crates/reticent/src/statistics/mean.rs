@@ -140,6 +140,9 @@ impl Denominator {
             return [-1.0, 1.0];
         }
         let Denominator { n, noise: (of_sum, of_n), reach } = *self;
+        // No θ of a mean is farther from the clamped sum, and without it noise beyond the bounds
+        // would leave one end of them alone.
+        let sum = sum.clamp(-n, n);
         let (a, b) = (n * n - (reach * of_n).powi(2), sum * n);
         let root = (b * b - a * (sum * sum - (reach * of_sum).powi(2))).max(0.0).sqrt();
         let off = 1e-9 * (root + b.abs());
@@ -174,6 +177,15 @@ impl Question for Averaging {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn noise_beyond_the_bounds_leaves_an_interval() {
+        for noise in [(2.0, 0.0), (2.0, 3.0)] {
+            let over = Denominator { n: 100.0, noise, reach: 1.96 };
+            let ([low, high], [under, above]) = (over.interval(140.0), over.interval(-140.0));
+            assert!(low < 0.97 && high >= 1.0 && under <= -1.0 && above > -0.97, "{low} {above}");
+        }
+    }
 
     /// Where the divisor is known, the interval is the normal one; where it is not, it holds for
     /// ratios at both ends, and says nothing where the count may be 0.
