@@ -18,7 +18,7 @@ use reticent_problem::losses::Loss;
 
 use crate::error::RunError;
 use crate::failures::{Failures, RawMessage, When};
-use crate::inbox::{Inbox, server_only};
+use crate::inbox::Inbox;
 use crate::message::{Envelope, MessageKind, PartyId, RunId, SERVER};
 use crate::prepare::key_of;
 use crate::rejected::Rejected;
@@ -180,17 +180,11 @@ impl EntrustedParty {
     /// # Errors
     /// If the message is none that it answers; nothing has then changed.
     pub fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        let admitted = self.inbox.check(envelope, server_only)?;
-        if envelope.kind != MessageKind::Ask {
-            return Err(Rejected::Unexpected);
-        }
-        if admitted.again {
-            return Ok(self.inbox.repeat(envelope));
-        }
-        let said = self.table.answer(envelope.round, &envelope.payload);
-        let said = said.map_err(|refusal| Rejected::Gate(refusal.to_string()))?;
-        let reply = envelope.reply(MessageKind::Answer, said);
-        Ok(self.inbox.take(envelope, &admitted, vec![reply]))
+        self.inbox.answer_once(envelope, |asked| {
+            let said = self.table.answer(asked.round, &asked.payload);
+            let said = said.map_err(|refusal| Rejected::Gate(refusal.to_string()))?;
+            Ok(asked.reply(MessageKind::Answer, said))
+        })
     }
 }
 
