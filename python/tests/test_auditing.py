@@ -52,6 +52,6 @@ def test_it_can_be_stopped():
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as run:
         assert run.stdout.readline() == "begun\n"
-        time.sleep(1.0)
+        time.sleep(3.0)
         run.send_signal(signal.SIGINT)
         assert run.stdout.read().strip() == "FitStopped"

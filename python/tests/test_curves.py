@@ -44,8 +44,10 @@ def test_a_band_is_paid_for_and_a_line_has_no_curve():
     draw = np.random.default_rng(5)
     x = draw.uniform(0, 10, (6000, 2))
     y = np.abs(x[:, 0] - 5) - 0.4 * x[:, 1] + draw.normal(size=6000)
+    # Noise can leave no standard errors. In 150 runs at epsilon = 8 the least precision was a sixth of the usual; at 40 its
+    # deviation is a tenth, and 0 is ten of them away.
     ridge = PrivateRidge(
-        0.0, epsilon=8.0, delta=1e-6, bounds=(0, 10), target_bounds=(-12, 12), curves=1, standard_errors=0.5
+        0.0, epsilon=40.0, delta=1e-6, bounds=(0, 10), target_bounds=(-12, 12), curves=1, standard_errors=0.5
     ).fit(x, y)
     lower, upper = (np.asarray(ridge.curves_[end]) for end in ("lower", "upper"))
     assert (lower < upper).all()

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::common::{Folder, SCHEMA, csv};
+use crate::common::{Folder, SCHEMA, csv, wait_until};
 
 const PRICE: &str = "--schema s.toml --epsilon 1 --delta 1e-6";
 
@@ -171,12 +171,7 @@ fn a_federation_that_is_killed_is_counted_by_all_or_by_nobody_who_was_not_asked(
         !shown["jobs"].as_array().unwrap().is_empty()
     };
     // The last reserves before anybody is asked.
-    for _ in 0..600 {
-        if reserved(2) {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    wait_until(|| reserved(2));
     child.kill().unwrap();
     child.wait().unwrap();
     assert!((0..3).all(reserved));

@@ -11,11 +11,6 @@ fn examples() -> String {
     root.join("examples/hospitals-network").display().to_string()
 }
 
-/// A port that was free a moment ago.
-fn port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 fn prepared() -> Folder {
     trusting("central")
 }
@@ -23,7 +18,11 @@ fn prepared() -> Folder {
 /// The same with a lead that is trusted with this, and may be said an algorithm.
 fn trusting(words: &str) -> Folder {
     let folder = Folder::new();
-    let said = folder.shell(&format!("sh {}/prepare.sh h {} {words}", examples(), port()));
+    let said = folder.shell(&format!(
+        "sh {}/prepare.sh h {} {words}",
+        examples(),
+        reticent_testkit::free_port()
+    ));
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);
     folder
 }
@@ -184,7 +183,7 @@ fn hospitals_begin_without_one_that_does_not_come() {
     assert_eq!(said.code, 2, "{}{}", said.out, said.err);
     assert!(said.out.contains("least = 4") && said.out.contains("from 1 to 3"), "{}", said.out);
     folder.shell("sed -i 's/^least.*/least = 2/' h/run.toml");
-    patience(10);
+    patience(20);
     let said = folder.shell(&format!(
         "for member in north east; do reticent --quiet join h/run.toml --party h/$member/party.toml & done; {lead}; \
          code=$?; wait; exit $code"

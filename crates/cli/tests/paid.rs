@@ -2,7 +2,7 @@
 //! written is kept beside its budget until the same job asks again.
 #![allow(clippy::unwrap_used)]
 
-use crate::common::{Folder, SCHEMA, csv};
+use crate::common::{Folder, SCHEMA, csv, wait_until};
 use serde_json::Value;
 
 const FIT: &str =
@@ -230,7 +230,7 @@ fn a_table_from_a_pipe_is_refused_before_it_is_read() {
     assert_eq!(folder.shell("mkfifo pipe.csv").code, 0);
     for line in [COUNT, FIT] {
         let line = line.replace("t.csv", "pipe.csv");
-        let said = folder.shell(&format!("timeout 60 reticent {line}"));
+        let said = folder.shell(&format!("timeout 300 reticent {line}"));
         assert!(said.code == 2 && said.err.contains("a pipe or a device"), "{}", said.err);
     }
     assert_eq!(jobs(&folder), 0);
@@ -253,12 +253,7 @@ fn a_kill_between_settling_and_delivery_neither_loses_nor_doubles() {
         let shown = folder.reticent("budget show b.budget --json").ok().json();
         shown["jobs"][0]["state"].as_str().unwrap_or_default().to_owned()
     };
-    for _ in 0..600 {
-        if state() == "settled" {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    wait_until(|| state() == "settled");
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!((state().as_str(), kept(&folder).len()), ("settled", 1));

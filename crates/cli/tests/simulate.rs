@@ -4,7 +4,7 @@
 
 use crate::common;
 
-use common::{Folder, SCHEMA, csv};
+use common::{Folder, SCHEMA, csv, wait_until};
 use serde_json::Value;
 
 const JOB: &str = "data = 't.csv'\nschema = 's.toml'\nepsilon = 4.0\ndelta = 1e-5\niterations = 10\npenalty = 'l2:1e-2'\n";
@@ -297,12 +297,7 @@ fn a_run_that_is_killed_goes_on_to_the_same_model() {
         .spawn()
         .unwrap();
     // Until a round has been saved; then without warning.
-    for _ in 0..600 {
-        if folder.path().join("run").exists() {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    wait_until(|| folder.path().join("run").exists());
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(folder.path().join("run").exists());
@@ -344,12 +339,7 @@ fn a_run_on_sums_that_is_killed_goes_on_to_the_same_model() {
             .stderr(std::process::Stdio::null())
             .spawn()
             .unwrap();
-        for _ in 0..600 {
-            if folder.path().join(format!("{name}.run")).exists() {
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
+        wait_until(|| folder.path().join(format!("{name}.run")).exists());
         child.kill().unwrap();
         child.wait().unwrap();
         let again = format!("simulate job.toml {flags} {kept} --resume --force --json");
@@ -433,9 +423,10 @@ fn a_table_in_other_units_gives_the_same_model() {
     assert!(small.iter().any(|p| (p - 0.5).abs() > 0.05), "{small:?}");
 }
 
-/// Every job file of `examples/` runs, in less than the twenty seconds that it is meant to take.
+/// Every job file of `examples/` runs. Each is meant to take less than twenty seconds, which a benchmark may say and a
+/// busy machine not.
 #[test]
-fn every_example_runs_in_time() {
+fn every_example_runs() {
     let folder = Folder::new();
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
     let mut names = Vec::new();
@@ -444,10 +435,8 @@ fn every_example_runs_in_time() {
         if path.extension().is_none_or(|extension| extension != "toml") {
             continue;
         }
-        let start = std::time::Instant::now();
         let said =
             folder.reticent(&format!("simulate {} --out m --json", path.display())).ok().json();
-        assert!(start.elapsed().as_secs() < 20, "{}: {:?}", path.display(), start.elapsed());
         let name = said["algorithm"].as_str().unwrap().to_owned();
         assert_eq!(said["certified"], name != "admm-network", "{}", path.display());
         names.push(name);

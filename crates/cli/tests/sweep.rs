@@ -3,9 +3,8 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
-use crate::common::{Folder, SCHEMA};
+use crate::common::{Folder, SCHEMA, wait_until};
 
 /// A table of `n` people, of whom the older are more often ill.
 fn folder(n: usize, sweep: &str) -> Folder {
@@ -313,12 +312,9 @@ fn kill_after_two_runs(folder: &Folder, on: &str) {
         .spawn()
         .unwrap();
     let journal = folder.path().join("out/journal.jsonl");
-    let begun = Instant::now();
-    let done =
-        || std::fs::read_to_string(&journal).is_ok_and(|text| text.matches("done").count() >= 2);
-    while !done() && begun.elapsed() < Duration::from_secs(60) {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_until(|| {
+        std::fs::read_to_string(&journal).is_ok_and(|text| text.matches("done").count() >= 2)
+    });
     child.kill().unwrap();
     child.wait().unwrap();
 }

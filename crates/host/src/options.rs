@@ -54,7 +54,7 @@ pub enum Moment {
 /// Who hears of what happens.
 pub type Notify = Arc<dyn Fn(&Notice) + Send + Sync>;
 
-/// Says of a party whether it is known to be gone for good.
+/// Says of a member whether it is known to be gone for good.
 #[doc(hidden)]
 pub type KnownGone = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 

@@ -97,7 +97,10 @@ impl<'a> Seat<'a> {
             match link {
                 Ok(link) => return Ok(link),
                 Err(why @ LinkError::Untrusted(_)) => return Err(why.into()),
-                Err(_) if Instant::now() + pause >= until => {
+                Err(_)
+                    if Instant::now() + pause >= until
+                        || self.options().is_gone(roster.lead_name()) =>
+                {
                     let (who, seconds) = (roster.lead_name().to_owned(), patience.as_secs());
                     return Err(HostError::Absent { who, seconds });
                 }

@@ -3,6 +3,7 @@
 
 use std::io::Write;
 use std::net::TcpStream;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -16,14 +17,14 @@ use reticent_host::{
     RunTerms, commitment, sign,
 };
 
-use super::world::{AUTO, World, assert_same, options};
+use super::world::{AUTO, World, assert_same, options, until_raised};
 
 fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(20)
+    Instant::now() + Duration::from_secs(60)
 }
 
-/// A lead that waits for a while, and all that it has rejected.
-fn noted(patience: u64) -> (HostOptions, Arc<Mutex<Vec<String>>>) {
+/// A lead, and all that it has rejected.
+fn noted() -> (HostOptions, Arc<Mutex<Vec<String>>>) {
     let said: Arc<Mutex<Vec<String>>> = Arc::default();
     let own = Arc::clone(&said);
     let notify = Arc::new(move |notice: &Notice| {
@@ -31,7 +32,7 @@ fn noted(patience: u64) -> (HostOptions, Arc<Mutex<Vec<String>>>) {
             own.lock().unwrap().push(name.clone());
         }
     });
-    (HostOptions { patience: Duration::from_secs(patience), notify, ..options() }, said)
+    (HostOptions { patience: Duration::from_secs(120), notify, ..options() }, said)
 }
 
 pub fn hello(world: &World, party: u32) -> Hello {
@@ -75,7 +76,7 @@ fn who_may_not_is_rejected_by_name_and_the_run_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let world = World::new(folder.path(), 2, AUTO);
     let listener = world.tls_listener().unwrap();
-    let (lead_options, rejected) = noted(90);
+    let (lead_options, rejected) = noted();
     let address = world.run_file().roster.lead_address().to_owned();
     std::thread::scope(|scope| {
         let led = scope.spawn(|| world.lead(lead_options, listener));
@@ -167,7 +168,7 @@ fn a_key_that_is_not_good_any_more_and_a_false_lead_are_refused_by_name() {
         dialer.dial(soon()).map(drop)
     };
     std::thread::scope(|scope| {
-        let (mine, _) = noted(3);
+        let (dialled_all, mine) = until_raised(&options());
         let led = scope.spawn(|| world.lead(mine, listener));
         let why = |lead: RosterMember| match dialled(lead) {
             Err(LinkError::Untrusted(why)) => why,
@@ -176,6 +177,7 @@ fn a_key_that_is_not_good_any_more_and_a_false_lead_are_refused_by_name() {
         assert!(why(lead("another", None)).contains("nobody's in the roster"));
         assert!(why(lead("lead", Some("2020-01-01"))).contains("good until 2020-01-01"));
         dialled(lead("lead", None)).unwrap();
+        dialled_all.store(true, Ordering::Relaxed);
         // Nobody has come: a named end.
         assert!(matches!(led.join().unwrap(), Err(HostError::Absent { .. })));
     });
@@ -402,7 +404,7 @@ fn a_run_that_a_party_has_forgotten_in_the_lobby_does_not_begin() {
     let notify = Arc::new(move |notice: &Notice| {
         *own.lock().unwrap() += usize::from(matches!(notice, Notice::Arrived(_)));
     });
-    let options = HostOptions { patience: Duration::from_secs(2), notify, ..options() };
+    let (left, options) = until_raised(&HostOptions { notify, ..options() });
     std::thread::scope(|scope| {
         let led = scope.spawn(|| world.lead(options, listener));
         let mut links = [0, 1].map(|party: u32| {
@@ -437,6 +439,7 @@ fn a_run_that_a_party_has_forgotten_in_the_lobby_does_not_begin() {
         signed(&mut **second, 1);
         assert_eq!(hear(&mut **second), Ok(HostMessage::Again));
         drop((links, anew));
+        left.store(true, Ordering::Relaxed);
         assert!(led.join().unwrap().unwrap_err().may_go_on());
     });
     assert!(!RunJournal::open(&world.at("lead.journal")).unwrap().has("begun").unwrap());
@@ -469,13 +472,14 @@ fn a_run_that_began_without_a_budget_does_not_go_on_with_one() {
     let folder = tempfile::tempdir().unwrap();
     let world = World::new(folder.path(), 2, AUTO);
     let (_net, listener, dialers) = world.net();
-    let brief = HostOptions { patience: Duration::from_secs(1), ..options() };
+    let (gone, own) = until_raised(&options());
     std::thread::scope(|scope| {
-        let joined = scope.spawn(|| world.join(0, brief, &*dialers[0]));
+        let joined = scope.spawn(|| world.join(0, own, &*dialers[0]));
         let mut lead = FalseLead::new(&world, &*listener);
         lead.lobby(lead.hello.job, false);
         assert!(matches!(hear(&mut *lead.link), Ok(HostMessage::Envelope(_))));
         drop((lead, listener));
+        gone.store(true, Ordering::Relaxed);
         assert!(joined.join().unwrap().unwrap_err().may_go_on());
     });
     let file = world.at("budget");
@@ -493,17 +497,18 @@ fn a_run_is_not_joined_twice_by_a_journal_that_was_set_back() {
     let world = World::trusting(folder.path(), 1, AUTO, "local");
     let file = world.at("budget");
     Store::create(&file, Promise::new("clinic", 9.0, 1e-5).unwrap()).unwrap();
-    let brief = || HostOptions { patience: Duration::from_secs(1), ..options() };
     // A lead that is heard, and gone: how it ends for the party.
     let met = |meet: &dyn Fn(&mut FalseLead<'_>)| {
         let (_net, listener, dialers) = world.net();
         let budget = JoinBudget { file: &file, relation: Relation::Same };
+        let (gone, own) = until_raised(&options());
         std::thread::scope(|scope| {
             let (world, dialer) = (&world, &*dialers[0]);
-            let joined = scope.spawn(move || world.join_paid(0, brief(), dialer, Some(budget)));
+            let joined = scope.spawn(move || world.join_paid(0, own, dialer, Some(budget)));
             let mut lead = FalseLead::new(world, &*listener);
             meet(&mut lead);
             drop((lead, listener));
+            gone.store(true, Ordering::Relaxed);
             joined.join().unwrap().unwrap_err()
         })
     };

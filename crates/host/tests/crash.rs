@@ -11,7 +11,7 @@ use reticent::Model;
 use reticent_budget::{Promise, Relation, Store};
 use reticent_host::{HostError, HostOptions, JoinBudget, Moment, RunJournal};
 
-use super::world::{AUTO, Tapped, World, assert_alike, assert_same, options};
+use super::world::{AUTO, Tapped, World, assert_alike, assert_same, options, until_raised};
 
 const PARTIES: u32 = 2;
 
@@ -289,8 +289,8 @@ fn what_cannot_be_kept_is_not_sent() {
     let world = World::new(folder.path(), 1, AUTO);
     let (_net, listener, dialers) = world.net();
     let led = std::thread::scope(|scope| {
-        let short = HostOptions { patience: Duration::from_secs(3), ..options() };
-        let led = scope.spawn(|| world.lead(short, listener));
+        let (left, own) = until_raised(&options());
+        let led = scope.spawn(|| world.lead(own, listener));
         let sent = Arc::new(AtomicU32::new(0));
         let own = Arc::clone(&sent);
         let witness: Arc<dyn Fn(Moment) + Send + Sync> = Arc::new(move |moment| {
@@ -308,6 +308,7 @@ fn what_cannot_be_kept_is_not_sent() {
         assert!(matches!(&why, Err(HostError::Journal { .. })), "{why:?}");
         // The nonce, which binds to nothing; no signature.
         assert_eq!(sent.load(Ordering::Relaxed), 1);
+        left.store(true, Ordering::Relaxed);
         led.join().unwrap()
     });
     assert!(matches!(led, Err(HostError::Absent { .. })), "{led:?}");

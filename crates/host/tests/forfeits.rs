@@ -1,9 +1,9 @@
 //! Parties that leave for good when a run is on: the others go on where all of them sign it and their
 //! noise suffices, and the one that left is told so and answers nothing again.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use reticent::Model;
 use reticent::internal::runtime::{SlotRequest, wire};
@@ -12,7 +12,7 @@ use reticent_host::message::HostMessage;
 use reticent_host::{HostError, HostOptions, Led, Notice, PaidRun, RunJournal, RunStatus, let_go};
 
 use super::noisy::{Lie, Lying};
-use super::world::{AUTO, World, bits, options};
+use super::world::{AUTO, World, bits, options, until_raised};
 
 /// A line that is cut for good when its party has said so many messages of the run.
 #[derive(Debug)]
@@ -84,8 +84,16 @@ impl Cuts {
         HostOptions { gone: Some(gone), ..own.clone() }
     }
 
-    fn has(&self, party: u32) -> bool {
-        self.0.iter().any(|(own, _)| *own == party)
+    /// A party that knows when it is cut off itself, and does not wait for the lead from then on, or when the lead
+    /// has `ended`.
+    fn aware(&self, party: u32, own: &HostOptions, ended: &Arc<AtomicBool>) -> HostOptions {
+        let left = self.0.iter().find(|(own, _)| *own == party).map(|(_, left)| Arc::clone(left));
+        let ended = Arc::clone(ended);
+        let gone = Arc::new(move |_: &str| {
+            let cut = left.as_ref().is_some_and(|left| left.load(Ordering::Relaxed) == 0);
+            cut || ended.load(Ordering::Relaxed)
+        });
+        HostOptions { gone: Some(gone), ..own.clone() }
     }
 
     fn over(&self, dialers: Vec<Box<dyn Dial>>) -> Vec<Box<dyn Dial>> {
@@ -97,11 +105,6 @@ impl Cuts {
         };
         (0..).zip(dialers).map(cut).collect()
     }
-}
-
-/// Who is cut off, and whoever waits for a lead that has ended, ends soon.
-fn brief(own: &HostOptions) -> HostOptions {
-    HostOptions { patience: Duration::from_secs(3), ..own.clone() }
 }
 
 /// A run in which some parties are cut off; `lie` is what the lead says to party 0.
@@ -120,7 +123,7 @@ fn cut(world: &World, dying: &[(u32, u32)], least: Option<u32>, lie: Option<Lie>
         let joined: Vec<_> = (0..)
             .zip(&dialers)
             .map(|(party, dialer)| {
-                let own = if cuts.has(party) { brief(&own) } else { own.clone() };
+                let own = cuts.aware(party, &own, &Arc::default());
                 scope.spawn(move || world.join(party, own, &**dialer))
             })
             .collect();
@@ -180,10 +183,11 @@ fn told_when_it_comes_back(world: &World) {
     forget_receipts(world);
     let (_net, listener, dialers) = world.net();
     let own = HostOptions { least: Some(4), ..options() };
-    let brief = brief(&own);
+    let (told, lead) = until_raised(&own);
     let why = std::thread::scope(|scope| {
-        let lead = scope.spawn(|| world.lead(brief, listener));
+        let lead = scope.spawn(|| world.lead(lead, listener));
         let why = world.join(4, own.clone(), &*dialers[4]).unwrap_err();
+        told.store(true, Ordering::Relaxed);
         lead.join().unwrap().unwrap();
         why
     });
@@ -235,14 +239,17 @@ fn a_run_that_too_few_would_go_on_with_ends_by_name() {
 fn cut_short(world: &World, dying: &[(u32, u32)], least: Option<u32>) -> Result<Led, HostError> {
     let (_net, listener, dialers) = world.net();
     let (cuts, own) = (Cuts::new(dying), HostOptions { least, ..options() });
+    let ended: Arc<AtomicBool> = Arc::default();
     std::thread::scope(|scope| {
         let lead = cuts.known(&own);
         let led = scope.spawn(|| world.lead(lead, listener));
         for (party, dialer) in (0..).zip(cuts.over(dialers)) {
-            let own = brief(&own);
+            let own = cuts.aware(party, &own, &ended);
             scope.spawn(move || world.join(party, own, &*dialer));
         }
-        led.join().unwrap()
+        let led = led.join().unwrap();
+        ended.store(true, Ordering::Relaxed);
+        led
     })
 }
 
@@ -383,9 +390,8 @@ fn a_lead_that_falls_in_a_decision_goes_on_with_it() {
         let lead = HostOptions { notify: falls, ..cuts.known(&own) };
         let led = scope.spawn(|| world.lead(lead, listener));
         for (party, dialer) in (0..).zip(cuts.over(dialers)) {
-            let patient = if party == 4 { brief(&own) } else { own.clone() };
-            let world = &world;
-            scope.spawn(move || world.join(party, patient, &*dialer));
+            let (world, own) = (&world, cuts.aware(party, &own, &Arc::default()));
+            scope.spawn(move || world.join(party, own, &*dialer));
         }
         assert!(led.join().is_err(), "it did not fall");
         let listener = net.listen(world.identity("lead").public().bytes());

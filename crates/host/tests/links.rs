@@ -15,7 +15,7 @@ use super::ways::{WAYS, Way};
 use super::world::{AUTO, World, assert_same, options};
 
 fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(20)
+    Instant::now() + Duration::from_secs(60)
 }
 
 /// One end of a connection, or why there is none.

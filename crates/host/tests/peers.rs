@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use reticent::{Model, PublicKey, Unit, View};
 use reticent_budget::{Promise, Relation, Store};
@@ -13,7 +12,7 @@ use reticent_host::{
 };
 
 use super::crash::Members;
-use super::world::{World, assert_alike, bits, options};
+use super::world::{World, assert_alike, bits, options, until_raised};
 
 /// A token among persons, seen by one of them or by the observer.
 pub const WALK: &str = "algorithm = \"walk\"\nunit = \"user\"\nepsilon = 8.0\ndelta = 1e-5\niterations = 60\n\
@@ -324,10 +323,12 @@ fn nobody_is_left_out_of_a_run_of_nodes() {
         let led = scope.spawn(|| world.lead(lead, listener));
         let own = HostOptions { witness: Some(Arc::new(falls)), ..options() };
         let second = scope.spawn(|| world.join(1, own, &*dialers[1]));
-        let brief = HostOptions { patience: Duration::from_secs(2), ..options() };
-        let first = scope.spawn(|| world.join(0, brief, &*dialers[0]));
+        let (ended, own) = until_raised(&options());
+        let first = scope.spawn(|| world.join(0, own, &*dialers[0]));
         assert!(second.join().is_err());
-        assert!(first.join().unwrap().is_err() && led.join().unwrap().is_err());
+        assert!(led.join().unwrap().is_err());
+        ended.store(true, Ordering::Relaxed);
+        assert!(first.join().unwrap().is_err());
     });
     let mut journal = RunJournal::open(&world.at("lead.journal")).unwrap();
     let why = let_go(&mut journal, "party-1").unwrap_err().to_string();

@@ -13,6 +13,10 @@ use reticent_host::{HostError, HostOptions, RunJournal};
 use super::peers::R_ADMM;
 use super::world::{World, bits, options};
 
+/// How long a member that says nothing is waited for: what these tests wait for, and more than a busy machine takes between
+/// two words.
+const SILENCE: Duration = Duration::from_secs(10);
+
 /// What becomes of a message on its way to or from one party.
 type Twist = Arc<dyn Fn(HostMessage) -> HostMessage + Send + Sync>;
 
@@ -191,7 +195,7 @@ fn a_party_that_says_that_the_run_is_over_does_not_end_it() {
     let folder = tempfile::tempdir().unwrap();
     let job = R_ADMM.replace("r-admm", "dp-admm");
     let world = World::trusting(folder.path(), 2, &job, "local");
-    let own = HostOptions { patience: Duration::from_secs(3), ..options() };
+    let own = HostOptions { patience: SILENCE, ..options() };
     let go: Twist = Arc::new(|message| match message {
         HostMessage::Post(mut post) => {
             post.frames.retain(|frame| frame.number < 3);
@@ -238,10 +242,10 @@ fn a_lead_that_lies_about_keys_or_the_end_is_named() {
             }),
         ),
     ];
-    for (why, what, come) in lies {
+    let met = |why: &str, what: &str, come: Twist| {
         let folder = tempfile::tempdir().unwrap();
         let world = World::trusting(folder.path(), 2, R_ADMM, "local");
-        let own = HostOptions { patience: Duration::from_secs(3), ..options() };
+        let own = HostOptions { patience: SILENCE, ..options() };
         let (mut joined, _) = twisted(&world, &own, (come, as_it_is()));
         let said = joined.remove(0).unwrap_err().to_string();
         assert!(said.contains(why), "{what}: {said}");
@@ -250,5 +254,11 @@ fn a_lead_that_lies_about_keys_or_the_end_is_named() {
         assert!(matches!(other, HostError::Absent { .. }), "{what}: {other}");
         let journal = RunJournal::open(&world.at("party-0.journal")).unwrap();
         assert!(!journal.has("mail").unwrap(), "{what}");
-    }
+    };
+    // Side by side: each waits for the other party.
+    std::thread::scope(|scope| {
+        for (why, what, come) in lies {
+            scope.spawn(move || met(why, what, come));
+        }
+    });
 }

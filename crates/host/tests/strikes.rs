@@ -13,10 +13,10 @@ use reticent_host::{HostError, HostOptions, KnownGone, Led, Notice, PROGRAM, Pai
 
 use reticent_oracle::SumLaw;
 
-use super::world::{AUTO, World, assert_alike, assert_same, options};
+use super::world::{AUTO, World, assert_alike, assert_same, options, until_raised};
 
 fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(30)
+    Instant::now() + Duration::from_secs(60)
 }
 
 /// A lead that knows who does not come, and who it has begun without; when it is over for all parties
@@ -43,7 +43,7 @@ fn striking(least: u32, away: &'static [&str]) -> Striking {
     Striking { lead, struck, over }
 }
 
-/// A run to which only these parties come.
+/// A run to which only these parties come, who do not wait for a lead that has ended.
 fn come(
     world: &World,
     parties: &[u32],
@@ -51,9 +51,14 @@ fn come(
     own: &HostOptions,
 ) -> (Result<Led, HostError>, Vec<Result<PaidRun, HostError>>) {
     let (_net, listener, dialers) = world.net();
+    let (ended, own) = until_raised(own);
     std::thread::scope(|scope| {
         let lead = lead.clone();
-        let led = scope.spawn(|| world.lead(lead, listener));
+        let led = scope.spawn(|| {
+            let led = world.lead(lead, listener);
+            ended.store(true, Ordering::Relaxed);
+            led
+        });
         let joined: Vec<_> = parties
             .iter()
             .map(|&party| {
@@ -95,13 +100,14 @@ fn a_run_without_a_party_is_the_run_of_the_others() {
         // Who comes now is told so by name, and has spent nothing.
         let (_net, listener, dialers) = world.net();
         let own = HostOptions { least: Some(2), ..options() };
+        let (told, lead) = until_raised(&own);
         let why = std::thread::scope(|scope| {
             let lead = scope.spawn(|| {
-                let short = HostOptions { patience: Duration::from_secs(2), ..own.clone() };
                 forget_receipts(&world);
-                world.lead(short, listener)
+                world.lead(lead, listener)
             });
             let why = world.join(1, own.clone(), &*dialers[1]).unwrap_err();
+            told.store(true, Ordering::Relaxed);
             lead.join().unwrap().unwrap();
             why
         });
@@ -125,7 +131,7 @@ fn a_run_of_too_few_does_not_begin() {
     let world = World::trusting(folder.path(), 3, AUTO, "local");
     // The lead's own number.
     let lead = striking(3, &["party-1", "party-2"]);
-    let own = HostOptions { patience: Duration::from_secs(4), least: Some(1), ..options() };
+    let own = HostOptions { least: Some(1), ..options() };
     let (led, joined) = come(&world, &[0], &lead, &own);
     assert!(
         matches!(&led, Err(HostError::Absent { who, .. }) if who == "party-1, party-2"),
@@ -135,7 +141,7 @@ fn a_run_of_too_few_does_not_begin() {
     // A party whose run file leaves nobody out, and one that wants three.
     for least in [None, Some(3)] {
         let lead = striking(1, &["party-1"]);
-        let own = HostOptions { patience: Duration::from_secs(3), least, ..options() };
+        let own = HostOptions { least, ..options() };
         let (led, joined) = come(&world, &[0, 2], &lead, &own);
         assert!(led.is_err());
         let why = joined.into_iter().map(|own| own.unwrap_err().to_string());

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use reticent::internal::runtime::wire;
@@ -14,8 +15,8 @@ use reticent_host::links::tls::{TlsDialer, TlsListener};
 use reticent_host::links::{Dial, Link, LinkError, Listen};
 use reticent_host::message::HostMessage;
 use reticent_host::{
-    HostError, HostOptions, JoinBudget, Lead, Led, PaidRun, RemoteParty, Roster, RosterMember,
-    RunFile, RunJournal,
+    HostError, HostOptions, JoinBudget, KnownGone, Lead, Led, PaidRun, RemoteParty, Roster,
+    RosterMember, RunFile, RunJournal,
 };
 
 pub const SEED: u64 = 7;
@@ -50,9 +51,8 @@ impl World {
             pooled += &rows;
         }
         std::fs::write(world.at("pooled.csv"), pooled).unwrap();
-        // A port that was free a moment ago.
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let lead = RosterMember { address: Some(port.to_string()), ..world.member("lead") };
+        let address = format!("127.0.0.1:{}", reticent_testkit::free_port());
+        let lead = RosterMember { address: Some(address), ..world.member("lead") };
         let mut roster = Roster::new(&world.at("roster.toml"), "a study", lead).unwrap();
         for party in 0..parties {
             roster = roster.with(world.member(&format!("party-{party}"))).unwrap();
@@ -307,6 +307,15 @@ impl Link for TappedLink {
 }
 
 /// For tests: nobody waits for long, and bits can be compared.
+/// The same of a member for whom all others are gone once the flag is raised: it waits for nobody from then on, and
+/// as long as ever before, however busy the machine is.
+pub fn until_raised(own: &HostOptions) -> (Arc<AtomicBool>, HostOptions) {
+    let raised: Arc<AtomicBool> = Arc::default();
+    let own_flag = Arc::clone(&raised);
+    let gone: KnownGone = Arc::new(move |_: &str| own_flag.load(Ordering::Relaxed));
+    (raised, HostOptions { gone: Some(gone), ..own.clone() })
+}
+
 pub fn options() -> HostOptions {
     HostOptions { patience: Duration::from_secs(60), seed: Some(SEED), ..HostOptions::default() }
 }

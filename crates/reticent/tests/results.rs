@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reticent::internal::{check_folder, write_results};
 use reticent::penalties::L2;
@@ -73,16 +73,30 @@ fn four_writers_at_once_leave_one_pair() {
     assert_eq!(names(place.path()).len(), 2, "{:?}", names(place.path()));
 }
 
+/// How long it takes until a writer has made its folder, on this machine as busy as it is.
+fn until_there(out: &Path) -> Duration {
+    let began = Instant::now();
+    let mut writer = start(out, 1_000_000);
+    while !out.exists() && began.elapsed() < Duration::from_secs(300) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let took = began.elapsed();
+    writer.kill().unwrap();
+    writer.wait().unwrap();
+    took
+}
+
 /// Wherever it is killed, there is no file yet or files of one run; and the next run takes away what
 /// was left half-written.
 #[test]
 fn a_killed_writer_leaves_files_of_one_run() {
     let place = tempfile::tempdir().unwrap();
+    let usual = until_there(&place.path().join("first"));
     let (mut whole_pairs, mut alone) = (0, 0);
     for round in 0..60_u64 {
         let out = place.path().join(format!("out{}", round / 4));
         let mut writer = start(&out, 1_000_000);
-        std::thread::sleep(Duration::from_millis(15 + (round * 37) % 61));
+        std::thread::sleep(usual.mul_f64(0.3 + (round * 37 % 61) as f64 / 25.0));
         writer.kill().unwrap();
         writer.wait().unwrap();
         if !out.exists() {

@@ -18,7 +18,7 @@ use reticent_problem::losses::Loss;
 
 use crate::error::RunError;
 use crate::failures::{Failures, RawMessage, When};
-use crate::inbox::{Inbox, server_only};
+use crate::inbox::Inbox;
 use crate::message::{Envelope, MessageKind, PartyId, RunId, SERVER};
 use crate::prepare::key_of;
 use crate::rejected::Rejected;
@@ -180,28 +180,22 @@ impl EntrustedParty {
     /// # Errors
     /// If the message is none that it answers; nothing has then changed.
     pub fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        let admitted = self.inbox.check(envelope, server_only)?;
-        if envelope.kind != MessageKind::Ask {
-            return Err(Rejected::Unexpected);
-        }
-        if admitted.again {
-            return Ok(self.inbox.repeat(envelope));
-        }
-        let said = self.table.answer(envelope.round, &envelope.payload);
-        let said = said.map_err(|refusal| Rejected::Gate(refusal.to_string()))?;
-        let reply = envelope.reply(MessageKind::Answer, said);
-        Ok(self.inbox.take(envelope, &admitted, vec![reply]))
+        self.inbox.answer_once(envelope, |asked| {
+            let said = self.table.answer(asked.round, &asked.payload);
+            let said = said.map_err(|refusal| Rejected::Gate(refusal.to_string()))?;
+            Ok(asked.reply(MessageKind::Answer, said))
+        })
     }
 }
 
 /// A party at its place, and what the server has heard of it.
 #[derive(Debug)]
-struct Place {
+struct EntrustedPlace {
     party: EntrustedParty,
     server: Inbox,
 }
 
-impl Place {
+impl EntrustedPlace {
     fn exchange(
         &mut self,
         (post, party): (&Post, PartyId),
@@ -221,12 +215,12 @@ impl Place {
 
 /// All parties of a run, and the lines between them and the server.
 #[derive(Debug)]
-struct Places {
-    places: Vec<Mutex<Place>>,
+struct EntrustedPlaces {
+    places: Vec<Mutex<EntrustedPlace>>,
     post: Arc<Post>,
 }
 
-impl Carrier for Places {
+impl Carrier for EntrustedPlaces {
     fn exchange(&self, party: u32, round: u32, request: Vec<u8>) -> Result<Vec<u8>, Refusal> {
         let lost = |why: String| Refusal::BadQuery(format!("party {party} did not answer: {why}"));
         let place = self.places.get(party as usize).ok_or_else(|| lost("unknown".to_owned()))?;
@@ -262,9 +256,9 @@ pub fn entrust(
             EntrustedTable::new(table, Arc::clone(loss), opening, (&own, number), &to)?;
         let (party, said) = EntrustedParty::new(run, party, table, greeting);
         greetings.push(post.moved(&said)?.payload);
-        places.push(Mutex::new(Place { party, server: Inbox::new(id, SERVER) }));
+        places.push(Mutex::new(EntrustedPlace { party, server: Inbox::new(id, SERVER) }));
     }
-    let carrier = Box::new(Places { places, post: Arc::clone(&post) });
+    let carrier = Box::new(EntrustedPlaces { places, post: Arc::clone(&post) });
     let rows = aggregator.admit(&greetings, (features, opening.intercept != 0.0), carrier)?;
     Ok((rows, post))
 }

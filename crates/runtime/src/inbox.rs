@@ -123,6 +123,24 @@ impl Inbox {
         replies
     }
 
+    /// What is said to a request of the server: `answer` once, and the same bytes to the same request again. Where there
+    /// is no answer nothing is remembered.
+    pub(crate) fn answer_once(
+        &mut self,
+        request: &Envelope,
+        answer: impl FnOnce(&Envelope) -> Result<Envelope, Rejected>,
+    ) -> Result<Vec<Envelope>, Rejected> {
+        let admitted = self.check(request, server_only)?;
+        if request.kind != MessageKind::Ask {
+            return Err(Rejected::Unexpected);
+        }
+        if admitted.again {
+            return Ok(self.repeat(request));
+        }
+        let reply = answer(request)?;
+        Ok(self.take(request, &admitted, vec![reply]))
+    }
+
     /// Whether this very attempt, or a later one, was taken.
     pub(crate) fn attempted(&self, envelope: &Envelope) -> bool {
         let last = self.last.get(&(envelope.from, envelope.kind));

@@ -7,7 +7,7 @@ use reticent_oracle::{Refusal, SumParty, SumPartyReport, SumProgress, SumReach};
 
 use crate::endpoint::AsText;
 use crate::error::RunError;
-use crate::inbox::{Inbox, server_only};
+use crate::inbox::Inbox;
 use crate::message::{Envelope, MessageKind, PartyId, RunId, SERVER};
 use crate::party::{PartyReport, refused};
 use crate::rejected::Rejected;
@@ -57,24 +57,20 @@ impl NoisyParty {
     /// # Errors
     /// If the message is none that it answers; nothing was then said, and nothing entered.
     pub fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        let admitted = self.inbox.check(envelope, server_only)?;
-        if envelope.kind != MessageKind::Ask {
-            return Err(Rejected::Unexpected);
-        }
-        if admitted.again {
-            return Ok(self.inbox.repeat(envelope));
-        }
-        let said = self.party.answer(envelope.round, &envelope.payload).map_err(refused)?;
-        // Eight bytes each, whatever is said.
-        let bytes = said.iter().flat_map(|step| step.to_le_bytes()).collect();
-        let reply = envelope.reply(MessageKind::Answer, bytes);
-        Ok(self.inbox.take(envelope, &admitted, vec![reply]))
+        self.inbox.answer_once(envelope, |asked| seen_answer(&mut self.party, asked))
     }
 
     /// What its certificate counts.
     pub fn report(&self) -> PartyReport {
         reported(self.inbox.me(), self.party.report())
     }
+}
+
+/// An answer that is seen by itself: eight bytes for each number, whatever is said.
+pub(crate) fn seen_answer(party: &mut SumParty, asked: &Envelope) -> Result<Envelope, Rejected> {
+    let said = party.answer(asked.round, &asked.payload).map_err(refused)?;
+    let bytes = said.iter().flat_map(|step| step.to_le_bytes()).collect();
+    Ok(asked.reply(MessageKind::Answer, bytes))
 }
 
 pub(crate) fn reported(id: PartyId, own: SumPartyReport) -> PartyReport {

@@ -1,6 +1,9 @@
-//! Generators, statistics and reference solvers for the tests of Reticent. Never a normal
+//! Generators, statistics, reference solvers and free ports for the tests of Reticent. Never a normal
 //! dependency.
 
 pub mod generators;
+mod ports;
 pub mod reference;
 pub mod statistics;
+
+pub use ports::free_port;

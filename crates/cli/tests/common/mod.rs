@@ -3,6 +3,7 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -34,6 +35,14 @@ pub fn as_format_1(file: &mut Value) {
     }
     file["version"] = 1.into();
     file.as_object_mut().unwrap().retain(|name, _| name != "model" && name != "digest");
+}
+
+/// Waits until something has happened, as long as a busy machine may take; what is asserted afterwards says that it has.
+pub fn wait_until(happened: impl Fn() -> bool) {
+    let until = Instant::now() + Duration::from_secs(300);
+    while !happened() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// What a run left behind.

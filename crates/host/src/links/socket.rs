@@ -126,13 +126,13 @@ impl Drop for SocketDialer {
 
 /// The channels of a lead.
 #[derive(Debug)]
-struct Channels {
+struct SocketChannels {
     known: Mutex<BTreeMap<[u8; 16], Arc<Channel>>>,
     config: Arc<ServerConfig>,
     arrivals: SyncSender<Result<Box<dyn Link>, LinkError>>,
 }
 
-impl Channels {
+impl SocketChannels {
     /// One visit of a courier.
     fn exchange(self: &Arc<Self>, brought: Option<&Parcel>, until: Instant) -> Option<Parcel> {
         let parcel = brought?;
@@ -188,7 +188,7 @@ impl Channels {
 #[derive(Debug)]
 pub struct SocketListener {
     came: Receiver<Result<Box<dyn Link>, LinkError>>,
-    channels: Arc<Channels>,
+    channels: Arc<SocketChannels>,
     _socket: CourierSocket,
 }
 
@@ -204,7 +204,7 @@ impl SocketListener {
     ) -> Result<Self, LinkError> {
         let config = Arc::new(lead_config(identity, roster)?);
         let (arrivals, came) = sync_channel(MOST_CHANNELS);
-        let channels = Arc::new(Channels { known: Mutex::default(), config, arrivals });
+        let channels = Arc::new(SocketChannels { known: Mutex::default(), config, arrivals });
         let own = Arc::clone(&channels);
         let exchange = move |brought: Option<Parcel>, until| own.exchange(brought.as_ref(), until);
         let socket = CourierSocket::new(path, Arc::new(exchange))?;

@@ -12,6 +12,7 @@
 //! units alone. What carries the messages sees closed bytes. Proof: proofs/holders.md.
 
 mod entrusted;
+mod held_units;
 mod request;
 
 use rayon::prelude::*;
@@ -26,10 +27,11 @@ use crate::holder::Holder;
 use crate::queries::{RecordSum, wrong};
 use crate::refusal::Refusal;
 use crate::sums::TableError;
-use crate::sums::grid::{BITS, MAX_RECORDS};
+use crate::sums::grid::MAX_RECORDS;
 pub use entrusted::{EntrustedProgress, EntrustedTable};
+pub(crate) use held_units::HeldUnits;
 use request::{Direction, HolderGreeting, HolderRequest, bound_to, greeting};
-pub(crate) use request::{agreed, marked, read_steps, set_bits, write_steps};
+pub(crate) use request::{agreed, marked, read_steps, write_steps};
 
 /// What carries closed requests to the parties and brings their closed answers back. It may lose
 /// them, and the run then ends; it can neither read nor change them.
@@ -100,7 +102,8 @@ impl SumAggregator {
                 ));
             }
             let own = usize::try_from(hello.units).unwrap_or(usize::MAX);
-            seats.push(HeldParty { line: Line::new(&hello.key), first: units, units: own });
+            let (line, held) = (Line::new(&hello.key), HeldUnits { first: units, count: own });
+            seats.push(HeldParty { line, held });
             units = units.saturating_add(own);
             (drafted, seeded) = (drafted | hello.drafted, seeded | hello.seeded);
             if *agreed.get_or_insert(hello.agreed) != hello.agreed {
@@ -138,9 +141,7 @@ impl SumAggregator {
 #[derive(Debug)]
 struct HeldParty {
     line: Line,
-    /// The number of its first unit.
-    first: usize,
-    units: usize,
+    held: HeldUnits,
 }
 
 /// The rows of parties who trust this process with their exact sums; for
@@ -175,7 +176,7 @@ impl HeldRows {
     /// # Errors
     /// If a party has none, or several.
     pub fn one_unit_each(mut self) -> Result<Self, Refusal> {
-        if self.seats.iter().any(|seat| seat.units != 1) {
+        if self.seats.iter().any(|seat| seat.held.count != 1) {
             return Err(wrong("a party is not one unit, as was said of all of them"));
         }
         self.one_each = true;
@@ -223,13 +224,13 @@ impl HeldRows {
     ) -> Result<Vec<i64>, Refusal> {
         self.round = self.round.checked_add(1).ok_or_else(|| wrong("there are too many rounds"))?;
         let said = request.pack()?;
-        let drawn = chosen.map(|chosen| self.drawn(chosen));
         let HeldRows { seats, run, round, carrier, .. } = &*self;
+        let held: Vec<HeldUnits> = seats.iter().map(|seat| seat.held).collect();
+        let drawn = chosen.map(|chosen| HeldUnits::drawn(&held, chosen));
         let one = |party: usize| -> Result<Vec<i64>, Refusal> {
             let (seat, number) = (&seats[party], party as u32);
             let forged = Refusal::ForgedBlock { party: number };
             let mut bytes = said.clone();
-            // A bit for each of its units, drawn or not: as many bytes whoever is.
             drawn.iter().for_each(|drawn| bytes.extend_from_slice(&drawn[party]));
             let context = bound_to(run, number, *round, Direction::Asked);
             let closed = seat.line.close(&context, &bytes);
@@ -237,16 +238,8 @@ impl HeldRows {
             let answer = carrier.exchange(number, *round, closed)?;
             let context = bound_to(run, number, *round, Direction::Answered);
             let Some(answer) = seat.line.open(&context, &answer) else { return Err(forged) };
-            // No unit adds more than a clip: what is longer is none that this program says.
-            let most = (seat.units as u64) << BITS;
-            match read_steps(&answer) {
-                Some(steps)
-                    if steps.len() == len && steps.iter().all(|s| s.unsigned_abs() <= most) =>
-                {
-                    Ok(steps)
-                }
-                _ => Err(forged),
-            }
+            // Anything else is none that this program says.
+            read_steps(&answer).filter(|steps| seat.held.can_say(steps, len)).ok_or(forged)
         };
         let add = |mut sum: Vec<i64>, steps: Vec<i64>| {
             sum.iter_mut().zip(&steps).for_each(|(sum, step)| *sum += step);
@@ -256,19 +249,6 @@ impl HeldRows {
             .into_par_iter()
             .try_fold(|| vec![0; len], |sum, party| Ok(add(sum, one(party)?)))
             .try_reduce(|| vec![0; len], |a, b| Ok(add(a, b)))
-    }
-
-    /// For each party a bit for each of its units.
-    fn drawn(&self, chosen: &[u32]) -> Vec<Vec<u8>> {
-        let mut bits: Vec<Vec<u8>> =
-            self.seats.iter().map(|seat| vec![0; seat.units.div_ceil(8)]).collect();
-        for unit in chosen.iter().map(|&unit| unit as usize) {
-            let party = self.seats.partition_point(|seat| seat.first + seat.units <= unit);
-            if let Some(seat) = self.seats.get(party) {
-                set_bits(&mut bits[party], unit - seat.first);
-            }
-        }
-        bits
     }
 }
 

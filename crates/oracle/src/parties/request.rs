@@ -89,11 +89,6 @@ pub(crate) fn read_steps(bytes: &[u8]) -> Option<Vec<i64>> {
     rest.is_empty().then(|| words.iter().map(|word| i64::from_le_bytes(*word)).collect())
 }
 
-/// Marks a unit.
-pub(crate) fn set_bits(bits: &mut [u8], unit: usize) {
-    bits[unit / 8] |= 1 << (unit % 8);
-}
-
 /// The units that are marked, in ascending order; `None` where there are not as many bits as units.
 pub(crate) fn marked(bits: &[u8], units: usize) -> Option<Vec<u32>> {
     let is = |unit: usize| bits[unit / 8] >> (unit % 8) & 1 == 1;

@@ -24,11 +24,10 @@ use reticent_problem::losses::Loss;
 
 use crate::gate::PrivacyModel;
 use crate::holder::Holder;
-use crate::parties::{agreed, set_bits};
+use crate::parties::{HeldUnits, agreed};
 use crate::queries::RecordSum;
 use crate::refusal::Refusal;
 use crate::sums::RecordStatistic;
-use crate::sums::grid::BITS;
 pub use enrolment::count_persons;
 use enrolment::{check_files, check_sizes, greeted};
 use message::{ShardReply, ShardRequest, basis_digest, read_answer};
@@ -58,9 +57,7 @@ pub trait Shards: std::fmt::Debug + Send + Sync {
 struct EnrolledShard {
     /// Stands for all that its integers follow from.
     identity: Digest,
-    /// The number of its first unit.
-    first: usize,
-    units: usize,
+    held: HeldUnits,
 }
 
 /// The rows of all shards, for [`Gate::open_sharded`](crate::Gate::open_sharded).
@@ -108,9 +105,10 @@ impl ShardedRows {
         for (k, answer) in answers.iter().enumerate() {
             let (identity, hello) = greeted(k, &asked, answer)?;
             hello.check((k, answers.len()), build, &agreed, features)?;
-            let units = usize::try_from(hello.units).unwrap_or(usize::MAX);
-            shards.push(EnrolledShard { identity, first, units });
-            first = first.saturating_add(units);
+            let held =
+                HeldUnits { first, count: usize::try_from(hello.units).unwrap_or(usize::MAX) };
+            shards.push(EnrolledShard { identity, held });
+            first = first.saturating_add(held.count);
             hellos.push(hello);
         }
         check_sizes(&hellos)?;
@@ -164,7 +162,7 @@ impl ShardedRows {
         let sums = self.ask_each(&what, None, 1)?;
         let sums = sums.iter().zip(&self.shards).enumerate();
         for (k, (sum, shard)) in sums {
-            if sum != &[one * shard.units as i64] {
+            if sum != &[one * shard.held.count as i64] {
                 return Err(refused(k, "counts another number of units than it has enrolled with"));
             }
         }
@@ -195,9 +193,10 @@ impl ShardedRows {
         let basis = basis_digest(self.basis.as_deref());
         let request = ShardRequest::Sum { what: what.clone(), sampled: chosen.is_some(), basis };
         let said = request.pack()?;
-        // A bit for each unit of the shard, drawn or not: as many bytes whoever is.
+        let held: Vec<HeldUnits> = self.shards.iter().map(|shard| shard.held).collect();
         let own: Option<Vec<Vec<u8>>> = chosen.map(|chosen| {
-            self.drawn(chosen).into_iter().map(|bits| [&*said, &*bits].concat()).collect()
+            let drawn = HeldUnits::drawn(&held, chosen).into_iter();
+            drawn.map(|bits| [&*said, &*bits].concat()).collect()
         });
         let body = |k: usize| own.as_ref().map_or(&*said, |own| &*own[k]);
         let mut sums = vec![Vec::new(); self.shards.len()];
@@ -257,26 +256,12 @@ impl ShardedRows {
         }
     }
 
-    /// Sums that so many units can have: no unit adds more than a clip.
+    /// Sums that its units can have.
     fn within(&self, shard: usize, steps: Vec<i64>, len: usize) -> Result<Vec<i64>, Refusal> {
-        let most = (self.shards[shard].units as u64) << BITS;
-        match steps.len() == len && steps.iter().all(|step| step.unsigned_abs() <= most) {
+        match self.shards[shard].held.can_say(&steps, len) {
             true => Ok(steps),
             false => Err(refused(shard, OTHER_ANSWER)),
         }
-    }
-
-    /// For each shard a bit for each of its units.
-    fn drawn(&self, chosen: &[u32]) -> Vec<Vec<u8>> {
-        let mut bits: Vec<Vec<u8>> =
-            self.shards.iter().map(|shard| vec![0; shard.units.div_ceil(8)]).collect();
-        for unit in chosen.iter().map(|&unit| unit as usize) {
-            let at = self.shards.partition_point(|shard| shard.first + shard.units <= unit);
-            if let Some(shard) = self.shards.get(at) {
-                set_bits(&mut bits[at], unit - shard.first);
-            }
-        }
-        bits
     }
 }
 

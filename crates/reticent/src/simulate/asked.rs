@@ -10,7 +10,7 @@ use reticent_oracle::tables::Schema;
 
 use super::dealing::{Dealing, PERSONS_UNCOUNTED, PERSONS_UNPAID, keeps_persons_whole};
 use super::held::{HeldRun, KeptNoise, check_roster};
-use super::run::{NEEDS_ALL, NO_NUMBERS};
+use super::ready::{NEEDS_ALL, NO_NUMBERS};
 use super::spec::Parties;
 use crate::error::Error;
 use crate::job::Job;

@@ -22,7 +22,8 @@ use reticent_runtime::{
 
 use super::check::{SimulationJob, no_needless_graph};
 use super::dealing::Dealing;
-use super::run::{CheckpointOptions, Simulated};
+use super::kept::CheckpointOptions;
+use super::simulated::Simulated;
 use super::simulation::Simulation;
 use super::{NodeModels, PartyBooks};
 use crate::certificate::Certificate;

@@ -23,7 +23,9 @@ use reticent_runtime::{
 use super::check::{SimulationJob, no_needless_graph};
 use super::dealing::{dealt, placed_persons};
 use super::held::{asks_for_more, check_public_sizes, not_sums};
-use super::run::{BETWEEN_PARTIES, CheckpointOptions, Simulated};
+use super::kept::CheckpointOptions;
+use super::run::BETWEEN_PARTIES;
+use super::simulated::Simulated;
 use super::simulation::Simulation;
 use super::{NodeModels, PartyBooks};
 use crate::certificate::Certificate;

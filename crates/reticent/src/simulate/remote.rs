@@ -19,7 +19,7 @@ use super::dealing::dealt;
 use super::held::{held_by, is_held};
 use super::noisy::CalibratedSums;
 use super::remote_peers::{RemoteKind, kind_of};
-use super::run::Simulated;
+use super::simulated::Simulated;
 use super::simulation::Simulation;
 use super::spec::{Parties, SimulationSpec, text};
 use super::usual::BEST;

@@ -14,10 +14,11 @@ use reticent_oracle::{
 };
 use reticent_runtime::{PartyId, PartyReport, Traffic};
 
+use super::kept::CheckpointOptions;
 use super::noisy::{CalibratedSums, NoisyJob, plan_is_sampled};
 use super::remote::RemoteJob;
 use super::remote_peers::RemoteKind;
-use super::run::{CheckpointOptions, Simulated};
+use super::simulated::Simulated;
 use super::{NodeModels, PartyBooks};
 use crate::certificate::Certificate;
 use crate::error::Error;

@@ -5,6 +5,7 @@ use reticent_oracle::{SumLaw, SumParty};
 
 use crate::inbox::{Inbox, server_only};
 use crate::message::{Envelope, MessageKind};
+use crate::noisy_party::seen_answer;
 use crate::party::refused;
 use crate::rejected::Rejected;
 
@@ -50,25 +51,14 @@ impl Place {
     }
 
     fn on_request(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
-        let admitted = self.inbox.check(envelope, server_only)?;
-        if admitted.again {
-            return Ok(self.inbox.repeat(envelope));
-        }
-        let Envelope { round, payload, .. } = envelope;
-        let reply = match self.party.law() {
-            SumLaw::Local { .. } => {
-                let said = self.party.answer(*round, payload).map_err(refused)?;
-                // Eight bytes each, whatever is said.
-                let bytes = said.iter().flat_map(|step| step.to_le_bytes()).collect();
-                envelope.reply(MessageKind::Answer, bytes)
-            }
+        self.inbox.answer_once(envelope, |asked| match self.party.law() {
+            SumLaw::Local { .. } => seen_answer(&mut self.party, asked),
             SumLaw::Masked(_) => {
-                let member = self.party.member(*round, payload).map_err(refused)?;
+                let member = self.party.member(asked.round, &asked.payload).map_err(refused)?;
                 let first = member.start().bytes;
-                self.member = Some((*round, MaskMember(member)));
-                envelope.reply(MessageKind::Masks, first)
+                self.member = Some((asked.round, MaskMember(member)));
+                Ok(asked.reply(MessageKind::Masks, first))
             }
-        };
-        Ok(self.inbox.take(envelope, &admitted, vec![reply]))
+        })
     }
 }

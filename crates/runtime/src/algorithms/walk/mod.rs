@@ -46,7 +46,7 @@ use reticent_oracle::queries::ResidualTerms;
 use reticent_oracle::{Terms, WalkTerms};
 use reticent_problem::{Regulariser, penalties};
 
-use self::walker::{Seat, Walker};
+use self::walker::{WalkSeat, Walker};
 use super::{Protocol, ProtocolEntry, ProtocolRecipe, Start, rehearsed};
 use crate::adversary::{FaultInjection, Transcribed, Witness};
 use crate::endpoint::Endpoint;
@@ -221,7 +221,7 @@ impl Protocol for WalkProtocol {
         let endpoint = Endpoint::new(RunId::from(start.run), party);
         Ok(Box::new(Walker::new(
             self.clone(),
-            Seat::User(Box::new(endpoint)),
+            WalkSeat::User(Box::new(endpoint)),
             start.key,
             start.noise,
         )))
@@ -238,7 +238,7 @@ impl Protocol for WalkProtocol {
             return Ok(None);
         }
         let inbox = Inbox::new(RunId::from(run), PartyId(self.parties));
-        Ok(Some(Box::new(Walker::new(self.clone(), Seat::Observer(inbox), key, 0.0))))
+        Ok(Some(Box::new(Walker::new(self.clone(), WalkSeat::Observer(inbox), key, 0.0))))
     }
 
     /// Against one peer nothing is counted but what that peer sees, so the model is what the

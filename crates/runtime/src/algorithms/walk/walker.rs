@@ -23,7 +23,7 @@ use crate::wire;
 
 pub(super) struct Walker {
     config: Arc<WalkProtocol>,
-    seat: Seat,
+    seat: WalkSeat,
     /// What it draws the next seat with.
     key: NoiseKey,
     noise: f64,
@@ -31,25 +31,25 @@ pub(super) struct Walker {
 }
 
 /// Who sits there.
-pub(super) enum Seat {
+pub(super) enum WalkSeat {
     /// A user, with its gate.
     User(Box<Endpoint>),
     /// Who has no data, and passes the token on as it is.
     Observer(Inbox),
 }
 
-impl Seat {
+impl WalkSeat {
     fn inbox(&self) -> &Inbox {
         match self {
-            Seat::User(endpoint) => &endpoint.inbox,
-            Seat::Observer(inbox) => inbox,
+            WalkSeat::User(endpoint) => &endpoint.inbox,
+            WalkSeat::Observer(inbox) => inbox,
         }
     }
 
     fn inbox_mut(&mut self) -> &mut Inbox {
         match self {
-            Seat::User(endpoint) => &mut endpoint.inbox,
-            Seat::Observer(inbox) => inbox,
+            WalkSeat::User(endpoint) => &mut endpoint.inbox,
+            WalkSeat::Observer(inbox) => inbox,
         }
     }
 }
@@ -78,7 +78,7 @@ struct Out {
 }
 
 impl Walker {
-    pub fn new(config: WalkProtocol, seat: Seat, key: NoiseKey, noise: f64) -> Self {
+    pub fn new(config: WalkProtocol, seat: WalkSeat, key: NoiseKey, noise: f64) -> Self {
         let u =
             if config.memory == Memory::Stateful { vec![0.0; config.len()] } else { Vec::new() };
         let visits = Visits { last: 0, seen: None, u, out: None };
@@ -107,7 +107,7 @@ impl Walker {
 
     /// What is added to the token; `None` where it stays as it is.
     fn message(&mut self, token: &[f64], label: &Digest) -> Result<Option<Vec<f64>>, Rejected> {
-        let Seat::User(endpoint) = &mut self.seat else { return Ok(None) };
+        let WalkSeat::User(endpoint) = &mut self.seat else { return Ok(None) };
         let party = &mut endpoint.party;
         let z = self.config.consensus(token);
         let v = self.config.point(&z, &self.visits.u);
@@ -222,19 +222,19 @@ impl Node for Walker {
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
         Ok(match &self.seat {
-            Seat::User(endpoint) => wire::pack(&(endpoint.save(), &self.visits))?,
-            Seat::Observer(inbox) => wire::pack(&(inbox, &self.visits))?,
+            WalkSeat::User(endpoint) => wire::pack(&(endpoint.save(), &self.visits))?,
+            WalkSeat::Observer(inbox) => wire::pack(&(inbox, &self.visits))?,
         })
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
         let mut visits = match &mut self.seat {
-            Seat::User(endpoint) => {
+            WalkSeat::User(endpoint) => {
                 let (kept, visits): (EndpointState, Visits) = wire::unpack(snapshot)?;
                 endpoint.load(kept)?;
                 visits
             }
-            Seat::Observer(inbox) => {
+            WalkSeat::Observer(inbox) => {
                 let (kept, visits): (Inbox, Visits) = wire::unpack(snapshot)?;
                 inbox.recall(kept)?;
                 visits
@@ -261,8 +261,8 @@ impl Node for Walker {
 
     fn party(&self) -> Option<&Party> {
         match &self.seat {
-            Seat::User(endpoint) => Some(&endpoint.party),
-            Seat::Observer(_) => None,
+            WalkSeat::User(endpoint) => Some(&endpoint.party),
+            WalkSeat::Observer(_) => None,
         }
     }
 }
