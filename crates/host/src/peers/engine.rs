@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use reticent::simulate::MOST_TOGETHER;
-use reticent_runtime::{Envelope, Node, PartyId, RunError, SERVER, wire};
+use reticent_runtime::{Envelope, Node, PartyId, Rejected, RunError, SERVER, wire};
 
 use super::frame::{PeerMail, PeerPost, RelayedFrame};
 use super::mailbox::{Mailbox, Unheard};
@@ -105,7 +105,15 @@ impl PeerEngine {
     fn receive(&mut self, frame: &RelayedFrame) -> Result<(), Unheard> {
         let Some(bytes) = self.mailbox.open(frame)? else { return Ok(()) };
         (self.heard, self.unkept) = (Instant::now(), self.unkept.or(Some(Instant::now())));
-        let rejected = |why: reticent_runtime::Rejected| Unheard::Rejected(why.name());
+        // Who asks two things in one round, or says what nobody says who follows the protocol.
+        let asks = self.deadlines == Deadlines::Never;
+        let rejected = |why: Rejected| match why {
+            Rejected::Forged(_) | Rejected::Blamed(_) => Unheard::Ends(why.to_string()),
+            Rejected::Conflicting if asks => {
+                Unheard::Ends("the lead has asked two things in one round".to_owned())
+            }
+            why => Unheard::Rejected(why.name()),
+        };
         let envelope = wire::decode(&bytes, self.limit).map_err(rejected)?;
         if self.member(envelope.from) != frame.from {
             return Err(Unheard::Rejected("another's name"));
@@ -150,6 +158,7 @@ impl PeerEngine {
             match self.receive(frame) {
                 Ok(()) => {}
                 Err(Unheard::Rejected(name)) => options.tell(Notice::Rejected(name.to_owned())),
+                Err(Unheard::Ends(why)) => return Err(HostError::Ended(why)),
                 Err(Unheard::SetBack(from)) => {
                     // A peer that lies looks the same from here.
                     let why = format!(
