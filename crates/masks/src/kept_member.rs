@@ -79,11 +79,20 @@ mod unit {
         let make = |id: u32, key: &[u8; 32]| {
             Member::new(terms.clone(), id, key, vec![u64::from(id), 9]).unwrap().of_all()
         };
-        assert!(KeptMember::new(&Member::new(terms.clone(), 0, &[1; 32], vec![0, 0]).unwrap(), &[1; 32]).is_none());
+        assert!(
+            KeptMember::new(
+                &Member::new(terms.clone(), 0, &[1; 32], vec![0, 0]).unwrap(),
+                &[1; 32]
+            )
+            .is_none()
+        );
         let keys = [[1; 32], [2; 32], [3; 32]];
         let mut members: Vec<Member> = (0..3).map(|id| make(id, &keys[id as usize])).collect();
-        let mut kept: Vec<KeptMember> =
-            members.iter().zip(&keys).map(|(own, key)| KeptMember::new(own, key).unwrap()).collect();
+        let mut kept: Vec<KeptMember> = members
+            .iter()
+            .zip(&keys)
+            .map(|(own, key)| KeptMember::new(own, key).unwrap())
+            .collect();
         let mut collector = Collector::new(terms.clone());
         let mut said: Vec<_> = members.iter().map(|own| (own.id(), own.start().bytes)).collect();
         while collector.outcome().is_none() {

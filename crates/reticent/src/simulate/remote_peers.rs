@@ -161,7 +161,8 @@ impl RemoteJob {
     /// # Errors
     /// If the budget does not allow the run.
     pub fn takes_step_key(&self, public: &[u8], units: &[Option<u64>]) -> Result<bool, Error> {
-        let own = self.agreed(units, |agreement| Ok(agreement.aggregator_key(&NoiseKey::seeded(0))))?;
+        let own =
+            self.agreed(units, |agreement| Ok(agreement.aggregator_key(&NoiseKey::seeded(0))))?;
         let Some(own) = own else { return Ok(public.is_empty()) };
         Ok(wire::unpack::<AggregatorKey>(public).is_ok_and(|public| public.has_terms_of(&own)))
     }

@@ -57,12 +57,7 @@ pub(super) struct MemberDraw {
 
 impl MemberDraw {
     /// Of so many users in so many rounds, sums of at least `fewest`.
-    pub fn new(
-        run: &Digest,
-        (sampling, users): (Sampling, u32),
-        rounds: u32,
-        fewest: u32,
-    ) -> Self {
+    pub fn new(run: &Digest, (sampling, users): (Sampling, u32), rounds: u32, fewest: u32) -> Self {
         let (most, times) = (cap(sampling, users, rounds), vec![0; users as usize]);
         MemberDraw { run: *run, sampling, most, fewest, times, next: 1 }
     }

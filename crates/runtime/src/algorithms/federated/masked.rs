@@ -170,7 +170,9 @@ impl Protocol for Masked {
             opened: None,
         };
         Ok(Some(match self.signed {
-            true => Coordinator::node(RunId::from(run), SignedSums::new(exchange, self.signers()?)?),
+            true => {
+                Coordinator::node(RunId::from(run), SignedSums::new(exchange, self.signers()?)?)
+            }
             false => Coordinator::node(RunId::from(run), exchange),
         }))
     }

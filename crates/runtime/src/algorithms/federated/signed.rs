@@ -62,7 +62,12 @@ pub(super) struct SignedMasking {
 }
 
 impl SignedMasking {
-    pub fn new(config: Masked, noise: f64, (run, me): (&Digest, u32), signers: Signers) -> Result<Self, RunError> {
+    pub fn new(
+        config: Masked,
+        noise: f64,
+        (run, me): (&Digest, u32),
+        signers: Signers,
+    ) -> Result<Self, RunError> {
         let draw = config.draw(run)?;
         Ok(SignedMasking { config, noise, run: *run, me, signers, draw, now: None })
     }
@@ -90,7 +95,9 @@ impl SignedMember {
             let user = self.members.chosen.get(*place as usize).copied().unwrap_or(u32::MAX);
             let said = key_statement(run, (self.round, &of), user, public);
             if !given.next().is_some_and(|signature| signers.0.has_signed(user, &said, signature)) {
-                return forged(format!("keys of party {user} that it has not signed for this round"));
+                return forged(format!(
+                    "keys of party {user} that it has not signed for this round"
+                ));
             }
         }
         Ok(message)
@@ -116,7 +123,8 @@ impl HandOver for SignedMasking {
         let SumTerms { terms, code, share } = self.terms(round)?;
         let no_key = |error: reticent_noise::EntropyError| Rejected::Gate(error.to_string());
         let key = NoiseKey::secure().map_err(no_key)?.expose().0;
-        let masked = party.mask(&label(round, place), &code, &share, &terms, (place, Some(&key)))?;
+        let masked =
+            party.mask(&label(round, place), &code, &share, &terms, (place, Some(&key)))?;
         let Some(member) = masked else { return Ok(None) };
         let member = member.among(&members.places);
         let message = member.start().bytes;
