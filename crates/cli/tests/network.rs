@@ -238,7 +238,10 @@ fn three_hospitals_run_federated_under_both_kinds_of_sums() {
             let own = model(member);
             assert_eq!(own["coefficients"], lead["coefficients"], "{trust}: {member}");
             let certificate = &own["certificate"];
-            assert_eq!((&certificate["certified"], &certificate["view"]), (&true.into(), &trust.into()));
+            assert_eq!(
+                (&certificate["certified"], &certificate["view"]),
+                (&true.into(), &trust.into())
+            );
             assert_eq!(certificate["ledger"], lead["certificate"]["ledger"]);
             let verify =
                 format!("reticent verify h/{member}/model/model.json --key h/{member}/key.pub");
@@ -336,8 +339,8 @@ impl Falling {
     }
 }
 
-/// One hospital has left for good in the middle of a run: its operator is let go, the others come to a model,
-/// and when it comes back it is told so, and has paid.
+/// One hospital has left for good in the middle of a run: it is let go, the others come to a model, and when it
+/// comes back it is told so, and has paid.
 #[cfg(unix)]
 #[test]
 fn hospitals_go_on_without_one_that_is_forfeited_in_the_middle() {
@@ -360,9 +363,10 @@ fn hospitals_go_on_without_one_that_is_forfeited_in_the_middle() {
     assert!(all.said("lead").contains("\"forfeited\""), "{}", all.said("lead"));
     assert_eq!(all.code("south"), 2, "{}", all.said("south"));
     assert!(all.said("south").contains("gone on without south"), "{}", all.said("south"));
-    for (member, paid) in [("north", "\"settled\""), ("south", "\"open\"")] {
+    // Whoever was left out has answered, and so has paid.
+    for member in ["north", "east", "south"] {
         let said = all.folder.shell(&format!("reticent --json budget show h/{member}/budget"));
-        assert!(said.out.contains(paid), "{member}: {}", said.out);
+        assert_eq!(said.out.matches("\"settled\"").count(), 1, "{member}: {}", said.out);
     }
     let said = all.folder.shell("reticent verify h/east/model/model.json --key h/east/key.pub");
     assert_eq!(said.code, 0, "{}{}", said.out, said.err);

@@ -100,7 +100,8 @@ impl Lead<'_> {
             _ => Deadlines::Once,
         };
         let limit = self.job.longest_between();
-        let mut engine = PeerEngine::new(node, (me, mailbox), deadlines, limit);
+        let engine = PeerEngine::new(node, (me, mailbox), deadlines, limit);
+        let mut engine = engine.among(self.roster);
         if let Some(snapshot) = journal.get::<Vec<u8>>("node")? {
             engine.restore(&snapshot)?;
         }

@@ -58,8 +58,8 @@ pub(crate) enum Unheard {
     Rejected(&'static str),
     /// A peer has heard what this journal does not know to have been said.
     SetBack(u32),
-    /// Its sender does not follow the protocol, and the run ends by it.
-    Ends(String),
+    /// This member does not follow the protocol, and the run ends by it.
+    Ends(u32, String),
 }
 
 /// A member's words to all others and theirs to it.

@@ -148,6 +148,7 @@ impl PeerSeat {
         let seals = RelaySeals::new(&self.secret, of.run, self.me, keys).ok_or_else(none)?;
         let mailbox = Mailbox::new(seals, self.me, journal)?;
         let engine = PeerEngine::new(node, (self.me, mailbox), deadlines(of.kind), of.limit);
+        let engine = engine.among(of.roster);
         self.state = SeatState::Seated(Box::new(engine));
         Ok(())
     }

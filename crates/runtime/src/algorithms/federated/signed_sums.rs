@@ -30,8 +30,9 @@ pub(super) struct SignedSums {
     heard: Heard,
 }
 
-fn blamed<T>(user: u32, why: impl std::fmt::Display) -> Result<T, Rejected> {
-    Err(Rejected::Blamed(format!("party {user}: {why}")))
+/// Who has sent it is to blame.
+fn blamed<T>(why: impl std::fmt::Display) -> Result<T, Rejected> {
+    Err(Rejected::Blamed(why.to_string()))
 }
 
 impl SignedSums {
@@ -57,8 +58,8 @@ impl SignedSums {
     /// Keys that their owner has signed for this round and its members.
     fn signed(&mut self, user: u32, place: u32, said: &[u8]) -> Result<Vec<u8>, Rejected> {
         let SignedKeys { message, signatures } = wire::unpack(said)?;
-        let terms = self.sums.sum_terms(self.round).or_else(|why| blamed(user, why))?.terms;
-        let read = Message::decode(&terms, place, &message).or_else(|why| blamed(user, why))?;
+        let terms = self.sums.sum_terms(self.round).or_else(blamed)?.terms;
+        let read = Message::decode(&terms, place, &message).or_else(blamed)?;
         let signature = signatures.into_iter().next().unwrap_or_default();
         let has_signed = match read.body {
             Body::Advertise(keys) => {
@@ -69,7 +70,7 @@ impl SignedSums {
             _ => false,
         };
         if !has_signed {
-            return blamed(user, "its keys of a masked sum are not signed by it");
+            return blamed("its keys of a masked sum are not signed by it");
         }
         self.signatures.insert(place, signature);
         Ok(message)
@@ -97,7 +98,7 @@ impl SignedSums {
             }
             _ => None,
         };
-        let who = who.map_or(String::new(), |user| format!("party {user}: "));
+        let who = who.map_or(String::new(), |user| format!("party {user} (from 0): "));
         RunError::Unopened { round: self.round, why: format!("{who}{why}") }
     }
 }
@@ -170,7 +171,7 @@ impl Exchange for SignedSums {
             false => said.to_vec(),
         };
         let Some(collector) = &mut self.sums.collector else { return Err(Rejected::Unexpected) };
-        let told = collector.on_message(place, &message).or_else(|why| blamed(user, why))?;
+        let told = collector.on_message(place, &message).or_else(blamed)?;
         self.sums.trajectory.up_to_date(user);
         self.heard.push((user, place, said.to_vec()));
         let told = self.sums.carry(told);
