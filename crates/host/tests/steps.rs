@@ -5,7 +5,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use reticent::{Model, PublicKey, View};
+use reticent::simulate::SimulationSpec;
+use reticent::{JobFile, Model, PublicKey, View};
 use reticent_budget::{Promise, Relation, Store};
 use reticent_host::message::HostMessage;
 use reticent_host::{HostError, HostOptions, JoinBudget, Led, RunFile, RunJournal};
@@ -240,4 +241,13 @@ fn what_federated_cannot_do_on_a_network_is_refused_by_name() {
         let refused = RunFile::read(&world.at("run.toml")).unwrap_err().to_string();
         assert!(refused.contains(why), "{more} {trust}: {refused}");
     }
+    // Sums of more members are on a sparse graph, which is not proven against a lead that lies.
+    let members = |sampling: &str| {
+        let text = format!("schema = \"schema.toml\"\n{STEPS}{sampling}[parties]\ntrust = \"secure-aggregation\"\n");
+        std::fs::write(world.at("masked.toml"), text).unwrap();
+        JobFile::<SimulationSpec>::read(&world.at("masked.toml")).unwrap().job.remote(300)
+    };
+    let why = members("").unwrap_err().to_string();
+    assert!(why.contains("at most 255 members"), "{why}");
+    assert!(members("sampling = \"wor:200\"\n").is_ok());
 }

@@ -18,8 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_accountant::{Adjacency, Ledger, Refused, Unit};
 use reticent_masks::{
-    AggregationTerms as MaskTerms, Collector, FixedPoint, LinkEnd as End, MOST_HOLDERS, Member,
-    NoiseShare, Outgoing, SumMembers,
+    Collector, FixedPoint, LinkEnd as End, MOST_HOLDERS, Member, Outgoing, SumMembers,
 };
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::{BlockTerms, Sampling, Terms};
@@ -28,6 +27,7 @@ use super::draw::{MemberDraw, chosen};
 use super::follower::{Follower, HandOver};
 use super::signed::{SignedMasking, Signers};
 use super::signed_sums::SignedSums;
+use super::sum_terms::SumTerms;
 use super::trajectory::{ALL, Trajectory, label, released};
 use super::{Federated, fewest_records};
 use crate::adversary::{FaultInjection, Transcribed, Witness};
@@ -54,14 +54,6 @@ pub(crate) struct Masked {
     pub signed: bool,
     /// By whom, where a node is made.
     pub signers: Option<Signers>,
-}
-
-/// What all members of a sum agree on.
-#[derive(Clone, Debug)]
-pub(super) struct SumTerms {
-    pub terms: MaskTerms,
-    pub code: FixedPoint,
-    pub share: NoiseShare,
 }
 
 fn refuse(error: &dyn std::fmt::Display) -> Refused {
@@ -337,10 +329,8 @@ impl Exchange for MaskedSums {
     }
 
     fn close(&mut self, round: u32, _: BTreeMap<u32, ()>) -> Result<(), RunError> {
-        let code = self.sum_terms(round)?.code;
-        let mean = self.opened.take().map(|(sum, stayed)| {
-            code.decode(&sum).into_iter().map(|value| value / f64::from(stayed)).collect()
-        });
+        let (terms, bound) = (self.sum_terms(round)?, self.config.block.bound());
+        let mean = self.opened.take().map(|(sum, stayed)| terms.mean(&sum, stayed, bound));
         self.trajectory.end(&self.config.block, mean);
         self.collector = None;
         Ok(())

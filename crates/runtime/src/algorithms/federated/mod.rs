@@ -25,6 +25,7 @@ mod local;
 mod masked;
 pub(crate) mod signed;
 mod signed_sums;
+mod sum_terms;
 mod trajectory;
 
 use std::sync::Arc;

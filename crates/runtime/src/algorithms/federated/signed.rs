@@ -19,7 +19,8 @@ use reticent_noise::{Digest, NoiseKey};
 
 use super::draw::{MemberDraw, RoundMembers};
 use super::follower::HandOver;
-use super::masked::{Masked, SumTerms};
+use super::masked::Masked;
+use super::sum_terms::SumTerms;
 use super::trajectory::label;
 use crate::error::RunError;
 use crate::masked_party::{MaskKeys, SignedKeys, key_statement};
