@@ -243,7 +243,9 @@ fn what_federated_cannot_do_on_a_network_is_refused_by_name() {
     }
     // Sums of more members are on a sparse graph, which is not proven against a lead that lies.
     let members = |sampling: &str| {
-        let text = format!("schema = \"schema.toml\"\n{STEPS}{sampling}[parties]\ntrust = \"secure-aggregation\"\n");
+        let text = format!(
+            "schema = \"schema.toml\"\n{STEPS}{sampling}[parties]\ntrust = \"secure-aggregation\"\n"
+        );
         std::fs::write(world.at("masked.toml"), text).unwrap();
         JobFile::<SimulationSpec>::read(&world.at("masked.toml")).unwrap().job.remote(300)
     };

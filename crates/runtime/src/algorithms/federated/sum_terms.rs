@@ -12,7 +12,6 @@ pub(super) struct SumTerms {
     pub share: NoiseShare,
 }
 
-
 /// Honest noise is longer than is allowed for with a chance of e⁻⁶⁴.
 const TAIL: f64 = 64.0;
 
