@@ -220,3 +220,178 @@ fn three_hospitals_are_peers_through_a_lead_that_reads_nothing() {
         assert!(said.out.contains("\"stage\":\"over\""), "{}", said.out);
     }
 }
+
+/// FP23's federated ADMM with a lead that is trusted with every step, and with one that is trusted with nothing.
+#[test]
+fn three_hospitals_run_federated_under_both_kinds_of_sums() {
+    for trust in ["central", "secure-aggregation"] {
+        let folder = trusting(&format!("{trust} federated"));
+        folder.shell("sed -i 's/^algorithm.*/&\niterations = 8/' h/run.toml");
+        let said = folder.shell(&format!("sh {}/start.sh h", examples()));
+        assert_eq!(said.code, 0, "{trust}: {}{}", said.out, said.err);
+        let model = |member: &str| -> serde_json::Value {
+            serde_json::from_str(&folder.read(&format!("h/{member}/model/model.json"))).unwrap()
+        };
+        let lead = model("lead");
+        for member in ["north", "east", "south"] {
+            let own = model(member);
+            assert_eq!(own["coefficients"], lead["coefficients"], "{trust}: {member}");
+            let certificate = &own["certificate"];
+            assert_eq!(
+                (&certificate["certified"], &certificate["view"]),
+                (&true.into(), &trust.into())
+            );
+            assert_eq!(certificate["ledger"], lead["certificate"]["ledger"]);
+            let verify =
+                format!("reticent verify h/{member}/model/model.json --key h/{member}/key.pub");
+            let said = folder.shell(&verify);
+            assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+            let said = folder.shell(&format!("reticent --json budget show h/{member}/budget"));
+            assert_eq!(said.out.matches("\"settled\"").count(), 1, "{}", said.out);
+        }
+    }
+}
+
+const LEAD: &str = "reticent --json lead h/run.toml --key h/lead/key --journal h/lead/journal --out h/lead/model --force";
+
+/// Three hospitals and a lead of a run that is long enough to fall in the middle of it.
+#[cfg(unix)]
+struct Falling {
+    folder: Folder,
+    members: Vec<(&'static str, std::process::Child)>,
+}
+
+#[cfg(unix)]
+impl Drop for Falling {
+    fn drop(&mut self) {
+        for (_, child) in &mut self.members {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+#[cfg(unix)]
+impl Falling {
+    fn new(words: &str, network: &str) -> Self {
+        let folder = trusting(words);
+        let long = format!(
+            "sed -i 's/^algorithm.*/&\niterations = 200/' h/run.toml; echo '{network}' >> h/run.toml"
+        );
+        assert_eq!(folder.shell(&long).code, 0);
+        let mut all = Falling { folder, members: Vec::new() };
+        all.join("north");
+        all.join("east");
+        all.join("south");
+        all.start("lead", LEAD);
+        all
+    }
+
+    /// A process of its own, which writes what it says into files.
+    fn start(&mut self, member: &'static str, command: &str) {
+        let file = |end: &str| {
+            std::fs::File::create(self.folder.path().join(format!("{member}.{end}"))).unwrap()
+        };
+        let program = assert_cmd::cargo::cargo_bin("reticent");
+        let child = std::process::Command::new(program)
+            .args(command.split(' ').skip(1))
+            .current_dir(self.folder.path())
+            .stdout(file("out"))
+            .stderr(file("err"))
+            .spawn();
+        self.members.push((member, child.unwrap()));
+    }
+
+    fn join(&mut self, member: &'static str) {
+        self.start(
+            member,
+            &format!("reticent join h/run.toml --party h/{member}/party.toml --force"),
+        );
+    }
+
+    fn said(&self, member: &str) -> String {
+        self.folder.read(&format!("{member}.out")) + &self.folder.read(&format!("{member}.err"))
+    }
+
+    /// Until the lead says that an iteration is over: then nobody is at the beginning or at the end.
+    fn wait_for_the_middle(&self) {
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(120);
+        while !self.folder.read("lead.err").contains("\"iteration\"") {
+            assert!(std::time::Instant::now() < until, "{}", self.said("lead"));
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+
+    /// kill −9.
+    fn kill(&mut self, member: &str) {
+        let place = self.members.iter().position(|(own, _)| *own == member).unwrap();
+        let (_, mut child) = self.members.remove(place);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    /// The exit code of a member.
+    fn code(&mut self, member: &str) -> i32 {
+        let place = self.members.iter().position(|(own, _)| *own == member).unwrap();
+        let (_, mut child) = self.members.remove(place);
+        child.wait().unwrap().code().unwrap_or(-1)
+    }
+}
+
+/// One hospital has left for good in the middle of a run: it is let go, the others come to a model, and when it
+/// comes back it is told so, and has paid.
+#[cfg(unix)]
+#[test]
+fn hospitals_go_on_without_one_that_is_forfeited_in_the_middle() {
+    let mut all = Falling::new("local", "least = 2");
+    all.wait_for_the_middle();
+    all.kill("south");
+    all.kill("lead");
+    let said = all.folder.shell("reticent --json run status h/lead/journal");
+    assert!(said.out.contains("\"stage\":\"begun\""), "{}", said.out);
+    let said = all.folder.shell("reticent run forfeit h/lead/journal --party west");
+    assert!(said.code == 2 && said.err.contains("no party west"), "{}", said.err);
+    let said = all.folder.shell("reticent --json run forfeit h/lead/journal --party south");
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    assert!(said.out.contains("\"let_go\":\"south\""), "{}", said.out);
+    all.join("south");
+    all.start("lead", LEAD);
+    for member in ["lead", "north", "east"] {
+        assert_eq!(all.code(member), 0, "{member}: {}", all.said(member));
+    }
+    assert!(all.said("lead").contains("\"forfeited\""), "{}", all.said("lead"));
+    assert_eq!(all.code("south"), 2, "{}", all.said("south"));
+    assert!(all.said("south").contains("gone on without south"), "{}", all.said("south"));
+    // Whoever was left out has answered, and so has paid.
+    for member in ["north", "east", "south"] {
+        let said = all.folder.shell(&format!("reticent --json budget show h/{member}/budget"));
+        assert_eq!(said.out.matches("\"settled\"").count(), 1, "{member}: {}", said.out);
+    }
+    let said = all.folder.shell("reticent verify h/east/model/model.json --key h/east/key.pub");
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+}
+
+/// Nobody is left out of a run of steps: the lead cannot let anybody go, and each member ends the run for itself.
+#[cfg(unix)]
+#[test]
+fn a_run_of_steps_that_cannot_go_on_is_forfeited_by_each() {
+    let mut all = Falling::new("secure-aggregation federated", "");
+    all.wait_for_the_middle();
+    ["south", "lead", "north"].into_iter().for_each(|member| all.kill(member));
+    let said = all.folder.shell("reticent run forfeit h/lead/journal --party south");
+    assert!(said.code == 2 && said.err.contains("nobody is left out"), "{}", said.err);
+    for member in ["lead", "north"] {
+        let said = all.folder.shell(&format!("reticent --json run forfeit h/{member}/journal"));
+        assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+        assert!(said.out.contains("\"stage\":\"ended\""), "{}", said.out);
+    }
+    let again = "reticent join h/run.toml --party h/north/party.toml --force";
+    for command in [LEAD, again] {
+        let said = all.folder.shell(command);
+        assert_eq!(said.code, 2, "{}{}", said.out, said.err);
+        let words = said.out + &said.err;
+        assert!(words.contains("its operator has forfeited it"), "{words}");
+    }
+    let said = all.folder.shell("reticent --json budget show h/north/budget");
+    assert!(said.out.contains("\"open\""), "what was answered stays counted: {}", said.out);
+}

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use reticent::accountant::{Ledger, View};
+use reticent::simulate::RemoteKind;
 use reticent_core::hex;
 use reticent_noise::Digest;
 use reticent_oracle::EntrustKey;
@@ -174,10 +175,12 @@ impl<'a> Seat<'a> {
             return wrong("another number of this party's records");
         }
         let run = terms.run(self.party.job.digest(), &self.party.roster.digest());
-        let fits = match self.party.job.trust() {
-            View::Central => {
+        let job = self.company.job();
+        let fits = match (job.trust(), job.kind()) {
+            (View::Central, RemoteKind::Sums) => {
                 postcard::from_bytes::<EntrustKey>(&aggregator).is_ok_and(|key| *key.run() == run)
             }
+            (View::Central, _) => job.takes_step_key(&aggregator, &terms.units)?,
             // Nothing is closed for a lead that is not trusted with it.
             _ => aggregator.is_empty(),
         };

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use reticent::Identity;
 use reticent::accountant::View;
-use reticent::simulate::RemoteJob;
+use reticent::simulate::{RemoteJob, RemoteKind};
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::SumAggregator;
+use reticent_runtime::{RunError, SERVER, key_of, run_id};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
@@ -72,9 +73,16 @@ impl Begun {
         RelaySecret::new(&self.key().child(RELAY).expose().0)
     }
 
-    /// The key of the lead's own node.
-    pub fn node_key(&self) -> NoiseKey {
-        self.key().child(NODE)
+    /// The key of the lead's own node, and the run that its noise is of: those of a run in one process
+    /// where there is a seed.
+    pub fn node_key(
+        &self,
+        job: &RemoteJob,
+        seed: Option<u64>,
+    ) -> Result<(NoiseKey, Digest), RunError> {
+        let Some(seed) = seed else { return Ok((self.key().child(NODE), self.run)) };
+        let whole = NoiseKey::seeded(seed);
+        Ok((key_of(SERVER, &whole), run_id(job.digest(), &whole)?))
     }
 
     /// What the noise of the run comes from: the same after a crash.
@@ -235,12 +243,7 @@ impl Lobby<'_> {
         let (job, roster) = (*self.job.digest(), self.hall.roster.digest());
         let run = terms.run(&job, &roster);
         let mut begun = Begun { run, job, roster, terms, signatures: Vec::new(), key };
-        let unsendable = |_| Failed::For(HostError::disagreed("the lead", "a key without a form"));
-        let public = match self.job.trust() {
-            View::Central => postcard::to_allocvec(&begun.aggregator().public_key()),
-            _ => Ok(Vec::new()),
-        };
-        let public = public.map_err(unsendable)?;
+        let public = self.public_key(&company, &begun).map_err(Failed::For)?;
         self.say(visitors, &HostMessage::Terms(begun.terms.clone(), public.clone()))?;
         begun.signatures.push(sign(self.identity, &run, &public));
         for visitor in &mut *visitors {
@@ -258,6 +261,22 @@ impl Lobby<'_> {
             return Err(Failed::Left(*party));
         }
         self.keep(&begun, &company, journal).map(|()| begun).map_err(Failed::For)
+    }
+
+    /// The key that parties close their sums or their steps for; none where the lead is not trusted with
+    /// them.
+    fn public_key(&self, company: &Company<'_>, begun: &Begun) -> Result<Vec<u8>, HostError> {
+        let unsendable = |_| HostError::disagreed("the lead", "a key without a form");
+        match (self.job.trust(), self.job.kind()) {
+            (View::Central, RemoteKind::Sums) => {
+                postcard::to_allocvec(&begun.aggregator().public_key()).map_err(unsendable)
+            }
+            (View::Central, _) => {
+                let (key, of) = begun.node_key(self.job, self.options.seed)?;
+                Ok(company.job().step_key(&key, (&of, &begun.terms.units))?)
+            }
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// Puts a run that all have signed on the disk.

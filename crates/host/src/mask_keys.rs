@@ -1,9 +1,11 @@
 //! Whose mask keys they are: each member signs its own of every round by its key of the roster, and
 //! nobody masks anything with keys that are not signed. So a lead cannot put keys of its own in between.
 
+use std::sync::Arc;
+
 use reticent::{Identity, PublicKey};
 use reticent_noise::Digest;
-use reticent_runtime::MaskKeys;
+use reticent_runtime::{MaskKeys, Signers};
 
 use crate::roster::Roster;
 
@@ -25,6 +27,27 @@ impl MaskKeys for RosterKeys<'_> {
     fn has_signed(&self, member: u32, said: &Digest, signature: &[u8]) -> bool {
         has_signed(self.roster, member, said, signature)
     }
+}
+
+/// The same for a node that outlives whoever made it.
+struct KeptKeys {
+    identity: Identity,
+    roster: Roster,
+}
+
+impl MaskKeys for KeptKeys {
+    fn sign(&self, said: &Digest) -> Vec<u8> {
+        RosterKeys { identity: &self.identity, roster: &self.roster }.sign(said)
+    }
+
+    fn has_signed(&self, member: u32, said: &Digest, signature: &[u8]) -> bool {
+        has_signed(&self.roster, member, said, signature)
+    }
+}
+
+/// What a node signs by, and knows the others' signatures by.
+pub(crate) fn signers(identity: &Identity, roster: &Roster) -> Signers {
+    Signers(Arc::new(KeptKeys { identity: identity.clone(), roster: roster.clone() }))
 }
 
 /// Whether a party of the roster has signed this.

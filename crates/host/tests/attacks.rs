@@ -333,7 +333,6 @@ fn what_is_not_run_on_a_network_is_refused_by_name() {
     };
     for (algorithm, said) in [
         ("admm-network", "`reticent simulate` runs this one"),
-        ("federated", "use auto for this trust"),
         ("dp-admm", "local only"),
         ("r-admm", "local only"),
         ("walk", "network, local only"),

@@ -224,12 +224,13 @@ fn a_lead_that_is_killed_goes_on_with_the_same_bits() {
 /// A journal that was put back from an old copy answers nothing again.
 #[test]
 fn a_journal_that_was_set_back_is_found_out() {
-    TRUSTS.into_iter().for_each(set_back);
+    TRUSTS.into_iter().for_each(|trust| set_back(AUTO, trust));
 }
 
-fn set_back(trust: &str) {
+/// Party 0 has forgotten three answers that others have.
+pub fn set_back(job: &str, trust: &str) {
     let folder = tempfile::tempdir().unwrap();
-    let world = World::trusting(folder.path(), PARTIES, AUTO, trust);
+    let world = World::trusting(folder.path(), PARTIES, job, trust);
     let mut members = Members { world: &world, children: Vec::new() };
     members.start("lead", None);
     members.start("party-1", None);

@@ -17,6 +17,7 @@ mod peers;
 mod relays;
 #[cfg(unix)]
 mod rough;
+mod steps;
 mod strikes;
 #[cfg(unix)]
 mod ways;

@@ -20,7 +20,7 @@ pub const WALK: &str = "algorithm = \"walk\"\nunit = \"user\"\nepsilon = 8.0\nde
 
 pub const R_ADMM: &str = "algorithm = \"r-admm\"\nepsilon = 4.0\ndelta = 1e-5\niterations = 6\n";
 
-fn ran(world: &World, own: &HostOptions) -> (Led, Vec<PaidRun>) {
+pub fn ran(world: &World, own: &HostOptions) -> (Led, Vec<PaidRun>) {
     let (_net, listener, dialers) = world.net();
     let (led, joined) = world.all(own, listener, &dialers);
     (led.unwrap(), joined.into_iter().map(Result::unwrap).collect())
@@ -51,7 +51,7 @@ fn check_walk(world: &World, led: &Led, joined: &[Model]) {
     }
 }
 
-fn models(joined: Vec<PaidRun>) -> Vec<Model> {
+pub fn models(joined: Vec<PaidRun>) -> Vec<Model> {
     joined.into_iter().map(|own| own.joined.model).collect()
 }
 
@@ -204,7 +204,7 @@ fn each_peer_certifies_its_own_words_and_pays_for_them_once() {
 }
 
 /// One run in which `role` ends at this moment, and is started again.
-fn cut((job, trust): (&str, &str), role: &str, ends: (usize, u32)) {
+pub fn cut((job, trust): (&str, &str), role: &str, ends: (usize, u32)) {
     let folder = tempfile::tempdir().unwrap();
     let world = World::trusting(folder.path(), 2, job, trust);
     let mut members = Members { world: &world, children: Vec::new() };
@@ -273,8 +273,8 @@ fn a_party_or_a_server_of_steps_that_is_killed_goes_on_with_the_same_bits() {
 #[test]
 fn what_peers_cannot_do_on_a_network_is_refused_by_name() {
     for (job, trust, why) in [
-        (R_ADMM.replace("r-admm", "federated"), "central", "use auto for this trust"),
-        (R_ADMM.replace("r-admm", "federated"), "secure-aggregation", "use auto for this trust"),
+        (R_ADMM.replace("r-admm", "dp-admm"), "central", "local only"),
+        (R_ADMM.replace("r-admm", "dp-admm-exact"), "secure-aggregation", "local only"),
         (R_ADMM.replace("r-admm", "admm-network"), "local", "simulate"),
         (R_ADMM.to_owned(), "central", "local only"),
         (R_ADMM.to_owned() + "unit = \"party\"\n", "local", "protected as one person"),

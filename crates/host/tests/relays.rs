@@ -18,7 +18,7 @@ use super::world::{World, bits, options};
 const SILENCE: Duration = Duration::from_secs(10);
 
 /// What becomes of a message on its way to or from one party.
-type Twist = Arc<dyn Fn(HostMessage) -> HostMessage + Send + Sync>;
+pub type Twist = Arc<dyn Fn(HostMessage) -> HostMessage + Send + Sync>;
 
 struct Twisted {
     dialer: Box<dyn Dial>,
@@ -67,12 +67,12 @@ impl Link for TwistedLink {
     }
 }
 
-fn as_it_is() -> Twist {
+pub fn as_it_is() -> Twist {
     Arc::new(|message| message)
 }
 
 /// Everybody, where what party 0 is told and says is twisted; what party 0, and the lead, say of it.
-fn twisted(
+pub fn twisted(
     world: &World,
     own: &HostOptions,
     (come, go): (Twist, Twist),

@@ -112,6 +112,16 @@ impl Member {
         self.id
     }
 
+    /// Its vector, for its owner's own journal.
+    pub(crate) fn input(&self) -> &[u64] {
+        &self.input
+    }
+
+    /// Those whose sum it takes part in, where that was agreed on.
+    pub(crate) fn company(&self) -> Option<&[MemberId]> {
+        self.company.as_deref()
+    }
+
     /// Whether it has said all that it will ever say.
     #[must_use]
     pub fn is_done(&self) -> bool {

@@ -32,6 +32,11 @@ impl AggregatorKey {
         &self.params
     }
 
+    /// Whether it is of an aggregator on the same terms as this one's.
+    pub fn has_terms_of(&self, other: &Self) -> bool {
+        self.params == other.params
+    }
+
     /// Whether the aggregator's key, from which the noise comes too, is known to others.
     pub(crate) fn is_seeded(&self) -> bool {
         self.seeded

@@ -443,7 +443,7 @@ fn nobody_is_a_member_of_one_masked_sum_twice() {
         let code = FixedPoint::new(BLOCK.bound(), 30, 5, share.whole()).unwrap();
         gate.follow(0, &zs(), &BLOCK).unwrap();
         gate.begin(&[label; 32]);
-        gate.mask(&code, &share, &masks, id)
+        gate.mask(&code, &share, &masks, (id, None))
     };
     let refused = |gate: &mut Gate<Keyed>, label, round, id| {
         let spent = gate.ledger().total_events();

@@ -21,6 +21,7 @@ use crate::error::Error;
 const PURPOSE: &str = "reticent certificate signature v1\n";
 
 /// A key that can sign. It is made once, and its file is for its owner alone.
+#[derive(Clone)]
 pub struct Identity(SigningKey);
 
 /// The public half of an [`Identity`]: what others check a signature with.

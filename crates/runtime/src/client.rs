@@ -3,7 +3,7 @@
 
 use reticent_noise::Digest;
 
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, EndpointState};
 use crate::error::RunError;
 use crate::inbox::server_only;
 use crate::message::{Envelope, MessageKind, PartyId, RunId};
@@ -29,6 +29,19 @@ pub(crate) trait Behaviour: Send + 'static {
     /// A message of the masked sum of a round.
     fn masked(&mut self, _round: u32, _said: &[u8]) -> Result<Vec<Vec<u8>>, Rejected> {
         Err(Rejected::Unexpected)
+    }
+
+    /// Whether something of a round that is on must survive a crash.
+    const KEEPS: bool = false;
+
+    /// What that is.
+    fn keep(&self) -> Result<Vec<u8>, RunError> {
+        Ok(Vec::new())
+    }
+
+    /// Goes on from it.
+    fn recall(&mut self, _kept: &[u8]) -> Result<(), RunError> {
+        Ok(())
     }
 
     /// [`Node::catch_up`] of its party.
@@ -103,11 +116,19 @@ impl<B: Behaviour> Node for Client<B> {
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
+        if B::KEEPS {
+            return Ok(wire::pack(&(self.endpoint.save(), self.behaviour.keep()?))?);
+        }
         Ok(wire::pack(&self.endpoint.save())?)
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
-        self.endpoint.load(wire::unpack(snapshot)?)
+        if !B::KEEPS {
+            return self.endpoint.load(wire::unpack(snapshot)?);
+        }
+        let (state, kept): (EndpointState, Vec<u8>) = wire::unpack(snapshot)?;
+        self.endpoint.load(state)?;
+        self.behaviour.recall(&kept)
     }
 
     fn catch_up(&mut self, zs: &[Vec<f64>]) -> Result<(), RunError> {

@@ -50,6 +50,14 @@ pub enum RunError {
         /// Those that all rounds are said to use.
         counted: u64,
     },
+    /// A masked sum that cannot be opened, whoever is waited for.
+    #[error("the masked sum of round {round} was not opened: {why}")]
+    Unopened {
+        /// Its round.
+        round: u32,
+        /// By whom, and why.
+        why: String,
+    },
     /// A snapshot that does not fit the nodes.
     #[error("the checkpoint does not fit this run: {0}; start anew, without `resume`")]
     Snapshot(&'static str),

@@ -33,6 +33,7 @@ mod standing;
 pub mod topology;
 pub mod wire;
 
+pub use algorithms::federated::signed::Signers;
 pub use algorithms::{CATALOGUE, Protocol, ProtocolEntry, ProtocolRecipe, Start, USUAL, find};
 pub use checkpoint::Checkpoint;
 pub use entrusted::{EntrustedParty, Post, entrust};

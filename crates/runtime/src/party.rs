@@ -130,17 +130,18 @@ impl Party {
         self.gate.cover(params).map_err(refused)
     }
 
-    /// Its block behind masks; `None` when its budget does not allow it.
+    /// Its block behind masks; `None` when its budget does not allow it. `fresh` is a key of the operating
+    /// system that the masks come from; without one they follow from the party's own key.
     pub fn mask(
         &mut self,
         label: &Digest,
         code: &FixedPoint,
         share: &NoiseShare,
         masks: &MaskTerms,
-        id: MemberId,
+        (id, fresh): (MemberId, Option<&[u8; 32]>),
     ) -> Result<Option<Member>, Rejected> {
         self.gate.begin(label);
-        unless_spent(self.gate.mask(code, share, masks, id)).map_err(refused)
+        unless_spent(self.gate.mask(code, share, masks, (id, fresh))).map_err(refused)
     }
 
     /// Its books, and how many z's its block has followed.

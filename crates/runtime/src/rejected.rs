@@ -59,6 +59,9 @@ pub enum Rejected {
     /// What no server says that follows the protocol of a masked sum: nothing is answered to it again.
     #[error("the server does not follow the protocol of the masked sum: {0}")]
     Forged(String),
+    /// What no party says that follows the protocol of a masked sum.
+    #[error("a party does not follow the protocol of the masked sum: {0}")]
+    Blamed(String),
     /// The gate did not answer, for a reason other than the budget.
     #[error("the gate did not answer: {0}")]
     Gate(String),
@@ -81,6 +84,7 @@ impl Rejected {
             Rejected::Duplicate => "duplicate",
             Rejected::Conflicting => "conflicting",
             Rejected::Forged(_) => "forged",
+            Rejected::Blamed(_) => "blamed",
             Rejected::Gate(_) => "refused by the gate",
         }
     }

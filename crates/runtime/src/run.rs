@@ -9,6 +9,7 @@ use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::{AggregatorKey, Gate, Oracle, PrivacyModel, PrivateTable, Terms};
 use reticent_problem::losses::Loss;
 
+use crate::algorithms::federated::signed::Signers;
 use crate::algorithms::{Protocol, ProtocolEntry, ProtocolRecipe, Start};
 use crate::error::RunError;
 use crate::message::PartyId;
@@ -168,6 +169,14 @@ impl Agreement {
     /// none.
     pub fn trust(&mut self, aggregator: Option<AggregatorKey>) {
         self.aggregator = aggregator;
+    }
+
+    /// From here on its nodes are on machines of their own ([`Protocol::on_a_network`]).
+    ///
+    /// # Errors
+    /// If the algorithm is not proven there.
+    pub fn on_a_network(&mut self, signers: Option<Signers>) -> Result<(), Refused> {
+        self.protocol.on_a_network(signers)
     }
 
     /// The node of one party: `key` is its own, and nobody else needs it.

@@ -12,6 +12,7 @@ mod network;
 mod network_failures;
 mod network_own;
 mod network_weight;
+mod signed;
 mod trust;
 mod views;
 mod walk;

@@ -3,13 +3,14 @@
 use std::time::{Duration, Instant};
 
 use reticent::simulate::MOST_TOGETHER;
-use reticent_runtime::{Envelope, Node, PartyId, RunError, SERVER, wire};
+use reticent_runtime::{Envelope, Node, PartyId, Rejected, RunError, SERVER, wire};
 
 use super::frame::{PeerMail, PeerPost, RelayedFrame};
 use super::mailbox::{Mailbox, Unheard};
 use crate::error::HostError;
 use crate::journal::RunJournal;
 use crate::options::{HostOptions, Moment, Notice};
+use crate::roster::Roster;
 
 /// What was heard and not answered is in the journal by then.
 const LAZY: Duration = Duration::from_millis(300);
@@ -37,6 +38,8 @@ pub(crate) struct PeerEngine {
     unkept: Option<Instant>,
     /// When something was heard last.
     heard: Instant,
+    /// The parties and the lead.
+    names: Vec<String>,
 }
 
 impl std::fmt::Debug for PeerEngine {
@@ -53,7 +56,8 @@ impl PeerEngine {
         limit: usize,
     ) -> Self {
         let heard = Instant::now();
-        PeerEngine { node, me, mailbox, deadlines, limit, unkept: None, heard }
+        let names = Vec::new();
+        PeerEngine { node, me, mailbox, deadlines, limit, unkept: None, heard, names }
     }
 
     pub fn node(&self) -> &dyn Node {
@@ -94,6 +98,17 @@ impl PeerEngine {
         if id == SERVER { self.mailbox.members() - 1 } else { id.0 }
     }
 
+    /// The same that knows its members by name.
+    #[must_use]
+    pub fn among(self, roster: &Roster) -> Self {
+        let parties = (0..roster.parties()).map(|party| roster.name(party));
+        PeerEngine { names: parties.chain([roster.lead_name().to_owned()]).collect(), ..self }
+    }
+
+    fn name(&self, member: u32) -> &str {
+        self.names.get(member as usize).map_or("a member", String::as_str)
+    }
+
     /// The link is another one.
     pub fn again(&mut self) {
         self.mailbox.again();
@@ -105,7 +120,15 @@ impl PeerEngine {
     fn receive(&mut self, frame: &RelayedFrame) -> Result<(), Unheard> {
         let Some(bytes) = self.mailbox.open(frame)? else { return Ok(()) };
         (self.heard, self.unkept) = (Instant::now(), self.unkept.or(Some(Instant::now())));
-        let rejected = |why: reticent_runtime::Rejected| Unheard::Rejected(why.name());
+        // Who asks two things in one round, or says what nobody says who follows the protocol.
+        let asks = self.deadlines == Deadlines::Never;
+        let rejected = |why: Rejected| match why {
+            Rejected::Forged(_) | Rejected::Blamed(_) => Unheard::Ends(frame.from, why.to_string()),
+            Rejected::Conflicting if asks => {
+                Unheard::Ends(frame.from, "two things were asked in one round".to_owned())
+            }
+            why => Unheard::Rejected(why.name()),
+        };
         let envelope = wire::decode(&bytes, self.limit).map_err(rejected)?;
         if self.member(envelope.from) != frame.from {
             return Err(Unheard::Rejected("another's name"));
@@ -150,11 +173,15 @@ impl PeerEngine {
             match self.receive(frame) {
                 Ok(()) => {}
                 Err(Unheard::Rejected(name)) => options.tell(Notice::Rejected(name.to_owned())),
+                Err(Unheard::Ends(from, why)) => {
+                    return Err(HostError::Ended(format!("{}: {why}", self.name(from))));
+                }
                 Err(Unheard::SetBack(from)) => {
                     // A peer that lies looks the same from here.
                     let why = format!(
-                        "member {from} (from 0, the lead last) says that it has heard words of this one that its journal does not \
-                         know: the journal was set back, or that member lies; nothing is said again"
+                        "{} says that it has heard words of this member that its journal does not know: the journal was set back, or \
+                         that member lies; nothing is said again",
+                        self.name(from)
                     );
                     return Err(HostError::Ended(why));
                 }

@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use reticent::simulate::RemoteKind;
-use reticent_noise::NoiseKey;
-use reticent_runtime::{SERVER, key_of, run_id, wire};
+use reticent_runtime::wire;
 
 use super::engine::{Deadlines, PeerEngine};
 use super::frame::{PeerMail, PeerPost, SignedRelayKey};
@@ -19,6 +18,7 @@ use crate::company::Company;
 use crate::error::HostError;
 use crate::lead::Lead;
 use crate::lobby::Begun;
+use crate::mask_keys::signers;
 use crate::message::{HostMessage, Rejection};
 
 impl Lines {
@@ -89,14 +89,9 @@ impl Lead<'_> {
         if !self.job.has_lead_node() {
             return Ok(None);
         }
-        let (key, of) = match self.options.seed {
-            None => (begun.node_key(), begun.run),
-            Some(seed) => {
-                let whole = NoiseKey::seeded(seed);
-                (key_of(SERVER, &whole), run_id(self.job.digest(), &whole)?)
-            }
-        };
-        let node = self.job.lead_node(key, (&of, &begun.terms.units))?;
+        let (key, of) = begun.node_key(self.job, self.options.seed)?;
+        let signers = signers(self.identity, self.roster);
+        let node = self.job.lead_node(key, (&of, &begun.terms.units), signers)?;
         let node = node.ok_or_else(|| HostError::disagreed("the job", "the lead has no node"))?;
         let (me, journal) = (self.roster.parties(), locked(&lines.journal));
         let mailbox = Mailbox::new(seals, me, &journal)?;
@@ -105,7 +100,8 @@ impl Lead<'_> {
             _ => Deadlines::Once,
         };
         let limit = self.job.longest_between();
-        let mut engine = PeerEngine::new(node, (me, mailbox), deadlines, limit);
+        let engine = PeerEngine::new(node, (me, mailbox), deadlines, limit);
+        let mut engine = engine.among(self.roster);
         if let Some(snapshot) = journal.get::<Vec<u8>>("node")? {
             engine.restore(&snapshot)?;
         }

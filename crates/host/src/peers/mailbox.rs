@@ -52,12 +52,14 @@ struct OutboxRow {
 }
 
 /// Why a frame is not listened to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unheard {
     /// It is none, or not from there, or not for here: its name.
     Rejected(&'static str),
     /// A peer has heard what this journal does not know to have been said.
     SetBack(u32),
+    /// This member does not follow the protocol, and the run ends by it.
+    Ends(u32, String),
 }
 
 /// A member's words to all others and theirs to it.

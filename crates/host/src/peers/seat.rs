@@ -1,6 +1,6 @@
 //! A party among peers, from its greeting on: first the keys of all, then its node.
 
-use reticent::simulate::RemoteKind;
+use reticent::simulate::{RemoteKind, SignedByAll};
 use reticent_core::hex;
 use reticent_noise::{Digest, NoiseKey};
 use reticent_runtime::{
@@ -13,6 +13,7 @@ use super::mailbox::Mailbox;
 use super::seal::{RelaySeals, RelaySecret, forged};
 use crate::error::HostError;
 use crate::journal::RunJournal;
+use crate::mask_keys::signers;
 use crate::roster::Roster;
 use crate::seat::Seat;
 use crate::serving::JoinedRun;
@@ -101,7 +102,9 @@ impl PeerSeat {
                 (key_of(PartyId(me), &whole), run_id(job.digest(), &whole)?)
             }
         };
-        let node = job.peer_node(table, (key, me), (&of, units))?;
+        let signers = signers(seat.party.identity, seat.party.roster);
+        let by = SignedByAll { aggregator: &joined.signed.aggregator, signers };
+        let node = job.peer_node(table, (key, me), (&of, units), by)?;
         let secret = RelaySecret::new(&own.child(RELAY).expose().0);
         let signed = secret.signed(seat.party.identity, run, me);
         let inbox = Inbox::new(RunId::from(run), PartyId(me));
@@ -145,6 +148,7 @@ impl PeerSeat {
         let seals = RelaySeals::new(&self.secret, of.run, self.me, keys).ok_or_else(none)?;
         let mailbox = Mailbox::new(seals, self.me, journal)?;
         let engine = PeerEngine::new(node, (self.me, mailbox), deadlines(of.kind), of.limit);
+        let engine = engine.among(of.roster);
         self.state = SeatState::Seated(Box::new(engine));
         Ok(())
     }

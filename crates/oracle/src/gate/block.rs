@@ -112,13 +112,14 @@ impl Gate<Keyed> {
     /// The block, clipped to its bound, with this party's share of the noise, as a member of a
     /// masked sum; entered in the books as what the sum costs. A member is good for one round of
     /// masks: who has been one is refused another in that round and in those before, because a
-    /// second one with the same keys would take the first one's mask off.
+    /// second one with the same keys would take the first one's mask off. Its masks come from `fresh`,
+    /// a key of the operating system, or follow from all that the vector follows from.
     pub fn mask(
         &mut self,
         code: &FixedPoint,
         share: &NoiseShare,
         masks: &MaskTerms,
-        id: MemberId,
+        (id, fresh): (MemberId, Option<&[u8; 32]>),
     ) -> Result<Member, Refusal> {
         let (terms, len) = (self.inside.terms, self.inside.shape().len());
         let Some(GateBlock { party, lineage }) = &self.block else { return Err(no_block()) };
@@ -149,7 +150,10 @@ impl Gate<Keyed> {
         let member = || {
             source.draw(context, |entropy| {
                 let values = share.perturb(entropy, &code.encode_clipped(party.offset(), bound))?;
-                let key = entropy.key()?;
+                let key = match fresh {
+                    Some(key) => zeroize::Zeroizing::new(*key),
+                    None => entropy.key()?,
+                };
                 Member::new(masks.clone(), id, &key, values).map_err(|error| masked(&error))
             })
         };

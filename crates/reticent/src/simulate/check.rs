@@ -392,6 +392,15 @@ impl SimulationJob {
         Ok(())
     }
 
+    /// The same on machines of their own.
+    pub(super) fn try_apart(&self, parties: u32) -> Result<(), Error> {
+        let records = vec![MANY; parties as usize];
+        let topology = self.topology(parties)?;
+        let public = self.objective.public(parties.into(), 0.0);
+        let mut protocol = (self.entry.build)(&self.recipe(&public, &records, &topology))?;
+        Ok(protocol.on_a_network(None)?)
+    }
+
     /// Refuses a run between nobody, or between too many.
     pub(super) fn has_parties(&self) -> Result<(), Error> {
         self.dealing().has_parties(&self.objective.schema)

@@ -30,7 +30,7 @@ pub use nodes::NodeModels;
 pub use noisy::CalibratedSums;
 pub use ready::ReadySimulation;
 pub use remote::{MOST_TOGETHER, RemoteJob, RemoteRun};
-pub use remote_peers::RemoteKind;
+pub use remote_peers::{RemoteKind, SignedByAll};
 pub use remote_sums::RemoteSums;
 pub use reticent_oracle::Skew;
 pub use reticent_runtime::{Failures, Traffic};

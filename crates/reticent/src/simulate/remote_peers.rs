@@ -2,15 +2,15 @@
 //! asks for steps. Each makes its own node from the description that all have, its own table and its
 //! own key, and ends with a model and a certificate of its own.
 //!
-//! In one process it is [`run`](super::run). Proof: proofs/network.md, "Peers".
+//! In one process it is [`run`](super::run). Proof: proofs/network.md, "Peers" and "A server of steps".
 
 use std::sync::PoisonError;
 
 use reticent_accountant::{Ledger, Taint, Unit, View};
 use reticent_noise::Digest;
-use reticent_oracle::{NoiseKey, PrivateTable};
+use reticent_oracle::{AggregatorKey, NoiseKey, PrivateTable};
 use reticent_runtime::{
-    Agreement, Node, NodeEstimate, PartyId, PartyReport, ProtocolEntry, prepare,
+    Agreement, Node, NodeEstimate, PartyId, PartyReport, ProtocolEntry, Signers, prepare, wire,
 };
 
 use super::PartyBooks;
@@ -34,8 +34,17 @@ pub enum RemoteKind {
     Graph,
     /// A token goes from one to the next.
     Walk,
-    /// The lead asks for steps, each with its party's noise.
+    /// The lead asks for steps: each with its party's noise, behind masks, or closed for the lead.
     Star,
+}
+
+/// What the node of a party takes from the run that all have signed, beside what is its own.
+#[derive(Debug)]
+pub struct SignedByAll<'a> {
+    /// The key of a lead that is trusted with steps; empty where it is trusted with nothing.
+    pub aggregator: &'a [u8],
+    /// The keys of the roster.
+    pub signers: Signers,
 }
 
 /// The algorithms of nodes that run on a network.
@@ -54,6 +63,10 @@ const RELAYED: &str = "the lead has the observer's seat and carries what users s
 /// The same for a user's own model.
 const FOR_ITSELF: &str = "the model of a user is the last token that came to it, and is for that user alone; whoever shows it to others shows \
      them more than is counted";
+
+/// The same where a server is trusted with steps.
+const TRUSTED: &str = "the lead keeps its key and its journal secret until the run is over, adds the noise that is counted, and deletes both \
+     with the model's arrival";
 
 /// Whose the records are where a party is protected as a whole.
 const ONE_PERSON: &str = "each party is one person with all of the person's records, at the place that the roster gives it, which follows from no \
@@ -76,13 +89,12 @@ pub(super) fn kind_of(entry: &ProtocolEntry) -> Option<RemoteKind> {
 impl SimulationJob {
     /// Refuses a run of nodes that no network runs, or that is not proven there.
     pub(super) fn check_nodes(&self, parties: u32) -> Result<(), Error> {
-        let view = self.opening.view;
-        if kind_of(self.entry) == Some(RemoteKind::Star) && view != View::Local {
-            let why = format!(
-                "on a network {} runs with `trust = local`, where every step has its party's noise; use auto for this trust",
-                self.entry.name
-            );
-            return Err(Error::value("trust", view, why));
+        if self.opening.view == View::SecureAggregation
+            && let Some(party) = self.budgets.keys().next()
+        {
+            let why = "behind masks on a network everybody who is drawn is in a sum: a smaller budget of one party is refused; \
+                       leave it out, or use `trust = local` or `central`";
+            return Err(Error::value("budgets", party, why));
         }
         if let Some(noise) = self.noise {
             let why = "on a network the noise follows from the budget; leave it out";
@@ -92,7 +104,7 @@ impl SimulationJob {
             let why = "what is published and does not hold has no certificate; `reticent simulate` runs it";
             return Err(Error::value("as_published", true, why));
         }
-        self.try_between(parties)
+        self.try_apart(parties)
     }
 }
 
@@ -115,7 +127,45 @@ impl RemoteJob {
     /// No message between two nodes is longer.
     pub fn longest_between(&self) -> usize {
         let width = self.job.objective.schema.width() + 1;
-        32 * width * self.job.objective.loss.outputs() + (1 << 12)
+        let numbers = 32 * width * self.job.objective.loss.outputs() + (1 << 12);
+        match self.is_closed() {
+            // A page of the course of a run; keys, signatures and shares of everybody.
+            true => numbers + (1 << 16) + 512 * self.parties() as usize,
+            false => numbers,
+        }
+    }
+
+    /// Whether steps are closed for the lead, or behind masks.
+    fn is_closed(&self) -> bool {
+        self.kind() == RemoteKind::Star && self.trust() != View::Local
+    }
+
+    /// The key by which parties close their steps for the lead that has this one; empty where it is
+    /// trusted with none.
+    ///
+    /// # Errors
+    /// If the budget does not allow the run.
+    pub fn step_key(
+        &self,
+        key: &NoiseKey,
+        (run, units): (&Digest, &[Option<u64>]),
+    ) -> Result<Vec<u8>, Error> {
+        self.agreed(units, |agreement| {
+            agreement.begin(*run);
+            let public = agreement.aggregator_key(key).map(|public| wire::pack(&public));
+            Ok(public.transpose().map_err(reticent_runtime::RunError::from)?.unwrap_or_default())
+        })
+    }
+
+    /// Whether a lead's key for steps is one of this run's, on the terms that this party works out itself.
+    ///
+    /// # Errors
+    /// If the budget does not allow the run.
+    pub fn takes_step_key(&self, public: &[u8], units: &[Option<u64>]) -> Result<bool, Error> {
+        let own =
+            self.agreed(units, |agreement| Ok(agreement.aggregator_key(&NoiseKey::seeded(0))))?;
+        let Some(own) = own else { return Ok(public.is_empty()) };
+        Ok(wire::unpack::<AggregatorKey>(public).is_ok_and(|public| public.has_terms_of(&own)))
     }
 
     /// What the books of one party will have, from the public numbers alone.
@@ -160,6 +210,7 @@ impl RemoteJob {
                     Agreement::new(setup, job)
                 })?;
                 let (_, agreement) = kept.insert((units.to_vec(), made));
+                agreement.on_a_network(None)?;
                 act(agreement)
             }
         }
@@ -174,10 +225,15 @@ impl RemoteJob {
         table: PrivateTable,
         (key, number): (NoiseKey, u32),
         (run, units): (&Digest, &[Option<u64>]),
+        by: SignedByAll<'_>,
     ) -> Result<Box<dyn Node>, Error> {
         let table = self.table(table)?;
+        let closed = (!by.aggregator.is_empty()).then(|| wire::unpack(by.aggregator)).transpose();
+        let closed = closed.map_err(reticent_runtime::RunError::from)?;
         self.agreed(units, |agreement| {
             agreement.begin(*run);
+            agreement.trust(closed);
+            agreement.on_a_network(Some(by.signers))?;
             Ok(agreement.node(PartyId(number), table, key)?)
         })
     }
@@ -190,9 +246,11 @@ impl RemoteJob {
         &self,
         key: NoiseKey,
         (run, units): (&Digest, &[Option<u64>]),
+        signers: Signers,
     ) -> Result<Option<Box<dyn Node>>, Error> {
         self.agreed(units, |agreement| {
             agreement.begin(*run);
+            agreement.on_a_network(Some(signers))?;
             Ok(agreement.server(key)?)
         })
     }
@@ -209,6 +267,9 @@ impl RemoteJob {
         assumed.extend(self.job.objective.assumptions(opening.unit));
         assumed.push(ON_A_NETWORK.to_owned());
         // Where whoever looks sees every message anyway, nothing rests on seals.
+        if self.kind() == RemoteKind::Star && self.trust() == View::Central {
+            assumed.extend([SEALED, TRUSTED].map(str::to_owned));
+        }
         if self.has_observer() {
             assumed.extend([SEALED, RELAYED].map(str::to_owned));
             assumed.extend(own.then(|| FOR_ITSELF.to_owned()));
@@ -243,6 +304,14 @@ impl RemoteJob {
         report: &PartyReport,
         units: &[Option<u64>],
     ) -> Result<Model, Error> {
+        // Whoever adds the noise says in its own certificate how much.
+        if self.trust() == View::Central
+            && self.job.budgets.is_empty()
+            && model.certificate().ledger.entries() != report.ledger.entries()
+        {
+            let why = "the lead's certificate counts something else than was agreed on";
+            return Err(Error::value("model", "other", why));
+        }
         let parameter = vec![0.0; self.job.objective.regulariser.shape().len()];
         let like = self.peer_model(NodeEstimate { steps: 0, parameter }, report, units)?;
         like.with_numbers_of(model)

@@ -10,6 +10,7 @@ use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::{AggregatorKey, Oracle, Refusal, Rehearsal, Terms};
 use reticent_problem::{Regulariser, Shape};
 
+use self::federated::signed::Signers;
 use crate::adversary::{FaultInjection, Transcribed};
 use crate::error::RunError;
 use crate::message::PartyId;
@@ -187,6 +188,16 @@ pub trait Protocol: FaultInjection + Transcribed + fmt::Debug + Send + Sync {
     /// they say something of a sample that is to be secret.
     fn traffic_is_public(&self) -> bool {
         true
+    }
+
+    /// From here on its nodes are on machines of their own: others watch who is asked, and a server that is
+    /// trusted with nothing may do as it likes. `signers` are the keys of those who are in it, for a node
+    /// that signs.
+    ///
+    /// # Errors
+    /// If it is not proven there.
+    fn on_a_network(&mut self, _signers: Option<Signers>) -> Result<(), Refused> {
+        Ok(())
     }
 
     /// What the guarantee relies on that no gate can see to, for the certificates.

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! server → the invited:  the z's they have not followed
-//! user → aggregator:     clip(u_i − p, B), encrypted
+//! user → aggregator:     clip(u_i − p, B), encrypted   (on a network from everybody, and those of the others are left out)
 //! released:              mean over the invited + N(0, (zB)² I)/(q·n)
 //! ```
 //!
@@ -27,7 +27,8 @@ use reticent_oracle::{
 };
 
 use super::follower::{Follower, HandOver};
-use super::trajectory::{Trajectory, label, released};
+use super::signed::Signers;
+use super::trajectory::{ALL, PAGE, Trajectory, label, released};
 use super::{Federated, fewest_records};
 use crate::adversary::{FaultInjection, Transcribed, Witness};
 use crate::algorithms::{Protocol, Start};
@@ -41,9 +42,18 @@ use crate::party::{Party, refused};
 use crate::rejected::Rejected;
 use crate::wire;
 
-/// The run, the terms of its blocks, and what is protected.
+/// Who is asked in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AskedUsers {
+    /// The invited.
+    Invited,
+    /// Everybody, with the same bytes: others watch the wire. What the others hand over is left out.
+    All,
+}
+
+/// The run, the terms of its blocks, what is protected, and who is asked.
 #[derive(Debug)]
-pub(crate) struct Central(pub Federated, pub BlockTerms, pub Unit);
+pub(crate) struct Central(pub Federated, pub BlockTerms, pub Unit, pub AskedUsers);
 
 impl Central {
     fn sum(&self, noise_multiplier: f64) -> ClippedMean {
@@ -108,13 +118,18 @@ impl Protocol for Central {
         let mut aggregator = self.aggregator(&key, run)?;
         aggregator.bind_within(&self.releases(params.noise_multiplier)?)?;
         let trajectory = Trajectory::new(self.0.len());
-        let exchange =
-            Means { config: self.0.clone(), block: self.1, params, aggregator, trajectory };
+        let (config, block, asked) = (self.0.clone(), self.1, self.3);
+        let exchange = Means { config, block, params, aggregator, trajectory, asked };
         Ok(Some(Coordinator::node(RunId::from(run), exchange)))
     }
 
     fn traffic_is_public(&self) -> bool {
-        self.0.sampling == Sampling::Full
+        self.0.sampling == Sampling::Full || self.3 == AskedUsers::All
+    }
+
+    fn on_a_network(&mut self, _: Option<Signers>) -> Result<(), Refused> {
+        self.3 = AskedUsers::All;
+        Ok(())
     }
 
     fn assumptions(&self) -> Vec<String> {
@@ -162,6 +177,7 @@ struct Means {
     params: ClippedMean,
     aggregator: TrustedAggregator,
     trajectory: Trajectory,
+    asked: AskedUsers,
 }
 
 impl Exchange for Means {
@@ -174,12 +190,16 @@ impl Exchange for Means {
     /// Who declines is invited all the same: the sample must not depend on it.
     fn open(&mut self, round: u32, _: &BTreeSet<u32>) -> Result<Vec<u32>, RunError> {
         self.trajectory.begin(&self.config);
-        Ok(self.aggregator.invite(round, &self.params)?)
+        match self.asked {
+            AskedUsers::Invited => Ok(self.aggregator.invite(round, &self.params)?),
+            AskedUsers::All => Ok((0..self.config.parties).collect()),
+        }
     }
 
     /// The same place for all: a number among the invited would tell how many of them come before.
     fn request(&self, _: u32, user: u32, _: u32) -> Result<Vec<u8>, RunError> {
-        self.trajectory.tell(user, 0)
+        let page = if self.asked == AskedUsers::All { PAGE } else { ALL };
+        self.trajectory.tell(user, 0, page)
     }
 
     fn take(&mut self, round: u32, user: u32, payload: &[u8]) -> Result<EncryptedBlock, Rejected> {
@@ -189,7 +209,15 @@ impl Exchange for Means {
         Ok(block)
     }
 
-    fn close(&mut self, round: u32, blocks: BTreeMap<u32, EncryptedBlock>) -> Result<(), RunError> {
+    fn close(
+        &mut self,
+        round: u32,
+        mut blocks: BTreeMap<u32, EncryptedBlock>,
+    ) -> Result<(), RunError> {
+        if self.asked == AskedUsers::All {
+            let invited = self.aggregator.invite(round, &self.params)?;
+            blocks.retain(|user, _| invited.binary_search(user).is_ok());
+        }
         let mean = match self.aggregator.release(round, &self.params, &blocks) {
             Ok(released) => Some(released.into_inner()),
             // A round that was begun again and came out otherwise has had its mean.

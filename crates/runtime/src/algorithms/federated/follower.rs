@@ -2,7 +2,7 @@
 //! and leaves it in one way or another when the server asks.
 //!
 //! ```text
-//! asked:  follow the z's; behind: say how many were followed; else hand the block over
+//! asked:  follow the z's; not up to the round's: say how many were followed; else hand the block over
 //! ```
 
 use reticent_noise::Digest;
@@ -34,6 +34,19 @@ pub(super) trait HandOver: Send + 'static {
     fn masked(&mut self, _round: u32, _said: &[u8]) -> Result<Vec<Vec<u8>>, Rejected> {
         Err(Rejected::Unexpected)
     }
+
+    /// Whether something of a round that is on must survive a crash.
+    const KEEPS: bool = false;
+
+    /// What that is.
+    fn keep(&self) -> Result<Vec<u8>, RunError> {
+        Ok(Vec::new())
+    }
+
+    /// Goes on from it.
+    fn recall(&mut self, _kept: &[u8]) -> Result<(), RunError> {
+        Ok(())
+    }
 }
 
 /// What such a user does.
@@ -54,7 +67,8 @@ impl<H: HandOver> Behaviour for Follower<H> {
     ) -> Result<Reply, Rejected> {
         let BlockRequest { first, zs, place } = wire::unpack(request)?;
         let followed = party.follow(first, &zs, &self.block)?;
-        if followed < first {
+        // Round k has the k-th z: who has not followed that far was told a part of them.
+        if followed < first.max(round) {
             return Ok(Reply::Behind(wire::pack(&followed)?));
         }
         Ok(Reply::or_declined(self.way.hand_over(party, round, place)?))
@@ -62,6 +76,16 @@ impl<H: HandOver> Behaviour for Follower<H> {
 
     fn masked(&mut self, round: u32, said: &[u8]) -> Result<Vec<Vec<u8>>, Rejected> {
         self.way.masked(round, said)
+    }
+
+    const KEEPS: bool = H::KEEPS;
+
+    fn keep(&self) -> Result<Vec<u8>, RunError> {
+        self.way.keep()
+    }
+
+    fn recall(&mut self, kept: &[u8]) -> Result<(), RunError> {
+        self.way.recall(kept)
     }
 
     fn catch_up(&self, party: &mut Party, zs: &[Vec<f64>]) -> Result<(), RunError> {

@@ -18,14 +18,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_accountant::{Adjacency, Ledger, Refused, Unit};
 use reticent_masks::{
-    AggregationTerms as MaskTerms, Collector, FixedPoint, LinkEnd as End, MOST_HOLDERS, Member,
-    NoiseShare, Outgoing, SumMembers,
+    Collector, FixedPoint, LinkEnd as End, MOST_HOLDERS, Member, Outgoing, SumMembers,
 };
-use reticent_noise::{Digest, Hasher, NoiseKey};
+use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::{BlockTerms, Sampling, Terms};
 
+use super::draw::{MemberDraw, chosen};
 use super::follower::{Follower, HandOver};
-use super::trajectory::{Trajectory, label, released};
+use super::signed::{SignedMasking, Signers};
+use super::signed_sums::SignedSums;
+use super::sum_terms::SumTerms;
+use super::trajectory::{ALL, Trajectory, label, released};
 use super::{Federated, fewest_records};
 use crate::adversary::{FaultInjection, Transcribed, Witness};
 use crate::algorithms::{Protocol, Start};
@@ -34,7 +37,7 @@ use crate::coordinator::{Coordinator, Exchange, ToPlaces};
 use crate::error::RunError;
 use crate::message::{MessageKind, PartyId, RunId};
 use crate::node::Node;
-use crate::participation::{cap, choose};
+use crate::participation::cap;
 use crate::party::Party;
 use crate::rejected::Rejected;
 use crate::wire;
@@ -47,14 +50,14 @@ pub(crate) struct Masked {
     pub honest: f64,
     /// What is protected.
     pub unit: Unit,
+    /// Whether members sign their keys, and trust the server with nothing.
+    pub signed: bool,
+    /// By whom, where a node is made.
+    pub signers: Option<Signers>,
 }
 
-/// What all members of a sum agree on.
-#[derive(Clone, Debug)]
-struct SumTerms {
-    terms: MaskTerms,
-    code: FixedPoint,
-    share: NoiseShare,
+fn refuse(error: &dyn std::fmt::Display) -> Refused {
+    Refused::new("trust", "secure-aggregation", error.to_string())
 }
 
 impl Masked {
@@ -71,14 +74,27 @@ impl Masked {
         self.sum_terms(&[0; 32], 1, 1.0).map(|_| ())
     }
 
+    /// How many of the members of a sum must stay, and how many may be corrupt.
+    fn law(&self) -> Result<SumMembers, Refused> {
+        let law = SumMembers::choose(self.members(), self.config.parties, self.honest);
+        law.map_err(|error| refuse(&error))
+    }
+
+    /// Who is in the sums of a run.
+    pub fn draw(&self, run: &Digest) -> Result<MemberDraw, RunError> {
+        let Federated { sampling, parties, rounds, .. } = self.config;
+        Ok(MemberDraw::new(run, (sampling, parties), rounds, self.law()?.threshold()))
+    }
+
+    fn signers(&self) -> Result<Signers, Refused> {
+        let why = "members of a masked sum on a network sign their keys: say by which keys";
+        self.signers.clone().ok_or_else(|| Refused::new("trust", "secure-aggregation", why))
+    }
+
     /// The terms of round `round`, a function of public numbers.
-    fn sum_terms(&self, run: &Digest, round: u32, noise: f64) -> Result<SumTerms, RunError> {
-        let refuse = |error: &dyn std::fmt::Display| {
-            Refused::new("trust", "secure-aggregation", error.to_string())
-        };
+    pub fn sum_terms(&self, run: &Digest, round: u32, noise: f64) -> Result<SumTerms, RunError> {
         let (members, len) = (self.members(), self.config.len() as u32);
-        let chosen = SumMembers::choose(members, self.config.parties, self.honest);
-        let chosen = chosen.map_err(|error| refuse(&error))?;
+        let chosen = self.law()?;
         let terms = chosen.terms(run, round.into(), len).map_err(|error| refuse(&error))?;
         let bound = self.block.bound();
         // About 2³² steps in the bound, as on the grid of the gate.
@@ -121,39 +137,78 @@ impl Protocol for Masked {
     }
 
     fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError> {
-        let way =
-            Masking { config: self.clone(), noise: start.noise, run: *start.run, member: None };
-        Ok(Client::node(RunId::from(start.run), party, Follower { block: self.block, way }))
+        let (config, noise, run, block) = (self.clone(), start.noise, *start.run, self.block);
+        if self.signed {
+            let of = (start.run, party.id().0);
+            let way = SignedMasking::new(config, noise, of, self.signers()?)?;
+            return Ok(Client::node(RunId::from(start.run), party, Follower { block, way }));
+        }
+        let way = Masking { config, noise, run, member: None };
+        Ok(Client::node(RunId::from(start.run), party, Follower { block, way }))
     }
 
     fn server(
         &self,
         run: &Digest,
-        key: NoiseKey,
+        _: NoiseKey,
         noise: &[f64],
     ) -> Result<Option<Box<dyn Node>>, RunError> {
         let exchange = MaskedSums {
             config: self.clone(),
             noise: noise.first().copied().unwrap_or(0.0),
             run: *run,
-            key,
             collector: None,
             trajectory: Trajectory::new(self.config.len()),
             opened: None,
         };
-        Ok(Some(Coordinator::node(RunId::from(run), exchange)))
+        Ok(Some(match self.signed {
+            true => {
+                Coordinator::node(RunId::from(run), SignedSums::new(exchange, self.signers()?)?)
+            }
+            false => Coordinator::node(RunId::from(run), exchange),
+        }))
+    }
+
+    /// Members sign their keys, and work out themselves who is in a sum.
+    fn on_a_network(&mut self, signers: Option<Signers>) -> Result<(), Refused> {
+        if !self.law()?.is_complete() {
+            let why = format!(
+                "masked sums of steps on a network are proven for at most {MOST_HOLDERS} members; draw fewer by `sampling = \
+                 wor:SIZE`, or use `trust = local` or `central`"
+            );
+            return Err(Refused::new("trust", "secure-aggregation", why));
+        }
+        self.signed = true;
+        self.signers = signers.or(self.signers.take());
+        Ok(())
     }
 
     fn assumptions(&self) -> Vec<String> {
-        let mut assumptions = vec![format!(
-            "the server follows the protocol of the masked sums and draws their members by chance, and of all parties a fraction \
-             of at least {} follows it too, adds its share of the noise and tells nobody; who does not was settled before",
-            self.honest
-        )];
-        assumptions.push(
-            "X25519, HKDF-SHA256, ChaCha20 and Poly1305 are as hard to break as they are believed to be"
-                .to_owned(),
-        );
+        let honest = self.honest;
+        let mut assumptions = match self.signed {
+            false => vec![
+                format!(
+                    "the server follows the protocol of the masked sums, their members are drawn by chance, and of all parties a \
+                     fraction of at least {honest} follows it too, adds its share of the noise and tells nobody; who does not was \
+                     settled before"
+                ),
+                "X25519, HKDF-SHA256, ChaCha20 and Poly1305 are as hard to break as they are believed to be".to_owned(),
+            ],
+            true => vec![
+                format!(
+                    "of all parties a fraction of at least {honest} follows the protocol of the masked sums, adds its share of the \
+                     noise and tells neither the server nor others; who does not was settled before; the server may do as it likes"
+                ),
+                "Ed25519, X25519, HKDF-SHA256, ChaCha20 and Poly1305 are as hard to break as they are believed to be".to_owned(),
+            ],
+        };
+        if self.signed && self.config.sampling != Sampling::Full {
+            assumptions.push(
+                "who is in a sum follows from the run's name, to which every party gives a random number; nobody has let attempts \
+                 at a run fail until a name came that suited"
+                    .to_owned(),
+            );
+        }
         if self.members() > MOST_HOLDERS {
             assumptions.push(
                 "who is corrupt and who leaves does not depend on who has masks in common with whom"
@@ -195,7 +250,7 @@ impl HandOver for Masking {
         let terms = self.config.sum_terms(&self.run, round, self.noise);
         let SumTerms { terms, code, share } =
             terms.map_err(|error| Rejected::Gate(error.to_string()))?;
-        let member = party.mask(&label(round, place), &code, &share, &terms, place)?;
+        let member = party.mask(&label(round, place), &code, &share, &terms, (place, None))?;
         let Some(member) = member else { return Ok(None) };
         let first = member.start().bytes;
         self.member = Some((round, member));
@@ -216,20 +271,28 @@ impl HandOver for Masking {
 }
 
 /// The server's side of the exchange: it sees sums.
-struct MaskedSums {
-    config: Masked,
-    noise: f64,
-    run: Digest,
-    key: NoiseKey,
-    collector: Option<Collector>,
-    trajectory: Trajectory,
+pub(super) struct MaskedSums {
+    pub config: Masked,
+    pub noise: f64,
+    pub run: Digest,
+    pub collector: Option<Collector>,
+    pub trajectory: Trajectory,
     /// The opened sum and how many are in it.
     opened: Option<(Vec<u64>, u32)>,
 }
 
 impl MaskedSums {
+    /// The next z.
+    pub fn begin(&mut self) {
+        self.trajectory.begin(&self.config.config);
+    }
+
+    pub fn sum_terms(&self, round: u32) -> Result<SumTerms, RunError> {
+        self.config.sum_terms(&self.run, round, self.noise)
+    }
+
     /// What the collector says, to whom it says it; and the sum, when there is one.
-    fn carry(&mut self, said: Vec<Outgoing>) -> ToPlaces {
+    pub fn carry(&mut self, said: Vec<Outgoing>) -> ToPlaces {
         if let Some(Some(Ok(sum))) = self.collector.as_ref().map(Collector::outcome) {
             self.opened = Some((sum.values.clone(), sum.members.len() as u32));
         }
@@ -252,16 +315,13 @@ impl Exchange for MaskedSums {
     /// Who declines is counted all the same: the number of members must be known beforehand.
     fn open(&mut self, round: u32, _: &BTreeSet<u32>) -> Result<Vec<u32>, RunError> {
         let Federated { sampling, parties, .. } = self.config.config;
-        self.trajectory.begin(&self.config.config);
-        self.collector =
-            Some(Collector::new(self.config.sum_terms(&self.run, round, self.noise)?.terms));
-        let before = u64::from(round) - 1;
-        let label = Hasher::new("reticent sample").field(&self.run).number(before).finish();
-        Ok(choose(sampling, parties, &mut self.key.entropy(&label))?)
+        self.begin();
+        self.collector = Some(Collector::new(self.sum_terms(round)?.terms));
+        Ok(chosen(&self.run, (sampling, parties), round)?)
     }
 
     fn request(&self, _: u32, user: u32, place: u32) -> Result<Vec<u8>, RunError> {
-        self.trajectory.tell(user, place)
+        self.trajectory.tell(user, place, ALL)
     }
 
     fn take(&mut self, _: u32, _: u32, _: &[u8]) -> Result<(), Rejected> {
@@ -269,10 +329,8 @@ impl Exchange for MaskedSums {
     }
 
     fn close(&mut self, round: u32, _: BTreeMap<u32, ()>) -> Result<(), RunError> {
-        let code = self.config.sum_terms(&self.run, round, self.noise)?.code;
-        let mean = self.opened.take().map(|(sum, stayed)| {
-            code.decode(&sum).into_iter().map(|value| value / f64::from(stayed)).collect()
-        });
+        let (terms, bound) = (self.sum_terms(round)?, self.config.block.bound());
+        let mean = self.opened.take().map(|(sum, stayed)| terms.mean(&sum, stayed, bound));
         self.trajectory.end(&self.config.block, mean);
         self.collector = None;
         Ok(())

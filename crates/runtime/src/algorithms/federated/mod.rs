@@ -19,9 +19,13 @@
 //! Reference: FP23, Algorithm 3; proofs/local-prox.md and proofs/trust.md.
 
 mod central;
+mod draw;
 mod follower;
 mod local;
 mod masked;
+pub(crate) mod signed;
+mod signed_sums;
+mod sum_terms;
 mod trajectory;
 
 use std::sync::Arc;
@@ -114,7 +118,12 @@ fn build(recipe: &ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     }
     let block = block_terms(recipe, &federated);
     if recipe.view == View::Central {
-        return Ok(Box::new(central::Central(federated, block, recipe.unit)));
+        return Ok(Box::new(central::Central(
+            federated,
+            block,
+            recipe.unit,
+            central::AskedUsers::Invited,
+        )));
     }
     if let Sampling::Poisson(_) = federated.sampling {
         let allowed =
@@ -122,7 +131,8 @@ fn build(recipe: &ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
         return Err(Refused::new("sampling", federated.sampling, allowed));
     }
     let honest = fraction("honest", recipe.settings.honest.unwrap_or(HONEST))?;
-    let masked = masked::Masked { config: federated, block, honest, unit: recipe.unit };
+    let (unit, config) = (recipe.unit, federated);
+    let masked = masked::Masked { config, block, honest, unit, signed: false, signers: None };
     masked.check().map_err(|error| Refused::new("trust", recipe.view, error.to_string()))?;
     Ok(Box::new(masked))
 }

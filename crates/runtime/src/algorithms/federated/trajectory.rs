@@ -20,6 +20,13 @@ use crate::error::RunError;
 use crate::rejected::Rejected;
 use crate::wire;
 
+/// So many bytes of z's are told at once on a network, or one z; a user that is further behind is told
+/// the rest when it has followed these.
+pub(super) const PAGE: usize = 1 << 15;
+
+/// All of them, in one process.
+pub(super) const ALL: usize = usize::MAX;
+
 /// What a user is told: the z's from number `first` on, and its own number among those who are
 /// asked in this round.
 #[derive(Serialize, Deserialize)]
@@ -72,10 +79,11 @@ impl Trajectory {
         self.mean = self.centre.iter().zip(&offset).map(|(p, c)| p + c).collect();
     }
 
-    /// What to tell a user.
-    pub fn tell(&self, user: u32, place: u32) -> Result<Vec<u8>, RunError> {
+    /// What to tell a user, in at most so many bytes where it is more than one z.
+    pub fn tell(&self, user: u32, place: u32, page: usize) -> Result<Vec<u8>, RunError> {
         let first = self.known.get(&user).copied().unwrap_or(0).min(self.zs.len() as u32);
-        let zs = self.zs[first as usize..].to_vec();
+        let most = (page / (8 * self.mean.len() + 10)).max(1);
+        let zs = self.zs.iter().skip(first as usize).take(most).cloned().collect();
         Ok(wire::pack(&BlockRequest { first, zs, place })?)
     }
 
