@@ -117,7 +117,7 @@ fn a_killed_process_loses_nothing_that_was_handed_out() {
                 first.recv_timeout(Duration::from_secs(300)).expect("it reserves");
                 usual = Some(began.elapsed());
             }
-            Some(usual) => std::thread::sleep(usual.mul_f64((round * 37 % 90) as f64 / 30.0)),
+            Some(usual) => std::thread::sleep(usual.mul_f64((round * 37 % 90) as f64 / 45.0)),
         }
         child.kill().unwrap();
         child.wait().unwrap();

@@ -8,6 +8,7 @@ use reticent_problem::losses;
 
 use super::message::{ShardHello, write_answer};
 use super::*;
+use crate::sums::grid::BITS;
 
 const OPENING: PrivacyModel = PrivacyModel {
     adjacency: Adjacency::ReplaceOne,

@@ -28,7 +28,7 @@ use crate::certificate::{Certificate, origin, origin_of, told_apart};
 use crate::error::Error;
 use crate::guarantee::{Guarantee, parts_of_guarantee};
 use crate::job::Job;
-use crate::map::{self, Drawn, MapCell, MapProcedure};
+use crate::map::{self, MapCell};
 use crate::model::Model;
 use crate::objective::{Objective, Problem, loss_for};
 use crate::source::Source;
@@ -275,15 +275,8 @@ impl Evaluating {
             }
             _ => {}
         }
-        map::offered(&MapCell {
-            algorithm: NAME,
-            form: if target == LossTarget::Real { "numbers" } else { "classes" },
-            procedure: MapProcedure::Alone,
-            view: opening.view,
-            unit: opening.unit,
-            adjacency: opening.adjacency,
-            drawn: Drawn::Full,
-        })?;
+        let form = if target == LossTarget::Real { "numbers" } else { "classes" };
+        map::offered(&MapCell::of_question(NAME, form, &opening))?;
         Ok(Job::new(self))
     }
 }

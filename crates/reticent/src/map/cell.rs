@@ -6,7 +6,7 @@ use std::fmt;
 
 use reticent_accountant::{Adjacency, Unit, View};
 use reticent_admm::{BlockSchedule, Settings};
-use reticent_oracle::Sampling;
+use reticent_oracle::{PrivacyModel, Sampling};
 
 /// How the units of an answer are chosen, whatever the rate or the size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,6 +195,17 @@ pub(crate) fn form(takes: &[&str], settings: &Settings) -> &'static str {
 }
 
 impl MapCell {
+    /// That of a question about a whole table, and nothing beside it, on these terms.
+    pub(crate) fn of_question(
+        algorithm: &'static str,
+        form: &'static str,
+        opening: &PrivacyModel,
+    ) -> Self {
+        let PrivacyModel { view, unit, adjacency, .. } = *opening;
+        let (procedure, drawn) = (MapProcedure::Alone, Drawn::Full);
+        MapCell { algorithm, form, procedure, view, unit, adjacency, drawn }
+    }
+
     /// The words of its axes, as a table has them: algorithm, version, course, view, unit,
     /// adjacency, sampling.
     pub fn words(&self) -> [&'static str; 7] {

@@ -56,7 +56,7 @@ pub use quantile::{ColumnQuantiles, QuantileJob, QuantileValue, Quantiles, Ranki
 use crate::certificate::{origin, told_apart};
 use crate::error::Error;
 use crate::guarantee::{Guarantee, Protection, parts_of_guarantee};
-use crate::map::{self, Drawn, MapCell, MapProcedure};
+use crate::map::{self, MapCell};
 use crate::procedure::Ground;
 
 /// The confidence of the intervals by default.
@@ -150,16 +150,7 @@ impl Statistics {
             let why = "it must lie between 0 and 1, for example 0.95";
             return Err(Error::value("confidence", self.confidence, why));
         }
-        let opening = protection.opening;
-        map::offered(&MapCell {
-            algorithm,
-            form: "",
-            procedure: MapProcedure::Alone,
-            view: opening.view,
-            unit: opening.unit,
-            adjacency: opening.adjacency,
-            drawn: Drawn::Full,
-        })?;
+        map::offered(&MapCell::of_question(algorithm, "", &protection.opening))?;
         let confidence = self.confidence;
         Ok(Columns { schema, loss: Arc::new(Squared), protection, confidence, given_n })
     }
