@@ -51,10 +51,15 @@ def bench(name):
     return next(m["executable"] for m in found if m.get("executable") and m["target"]["name"] == name)
 
 
-def spent(command, threads):
+def said(command, threads):
+    """What a program says that has so many threads."""
     variables = {**os.environ, "RAYON_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
-    said = subprocess.run(command, env=variables, check=True, capture_output=True, text=True).stdout
-    return {line["what"]: line for line in map(json.loads, said.splitlines())}
+    return subprocess.run(command, env=variables, check=True, capture_output=True, text=True).stdout
+
+
+def spent(command, threads):
+    """Its seconds, by what they were spent on."""
+    return {line["what"]: line for line in map(json.loads, said(command, threads).splitlines())}
 
 
 def main():
