@@ -4,9 +4,11 @@
 //!
 //! `wide RECORDS COLUMNS RUNS`; threads by `RAYON_NUM_THREADS`.
 
-use std::hint::black_box;
-use std::time::Instant;
+mod clock;
 
+use std::hint::black_box;
+
+use clock::best;
 use reticent_accountant::{Adjacency, Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::queries::SecondMoment;
@@ -16,27 +18,6 @@ use reticent_problem::losses;
 /// Numbers without pattern, in [−½, ½).
 fn weyl(i: usize) -> f64 {
     (i as f64 * 0.618_033_988_749_894_9).fract() - 0.5
-}
-
-/// Processor seconds of all threads so far, as the system counts them.
-fn processor_seconds() -> f64 {
-    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    let spent = tasks.filter_map(|task| {
-        let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
-        text.split(' ').next()?.parse::<f64>().ok()
-    });
-    spent.sum::<f64>() / 1e9
-}
-
-/// The least processor seconds and the least wall seconds of several runs: what else the machine does
-/// only ever adds.
-fn best(runs: usize, mut run: impl FnMut()) -> (f64, f64) {
-    (0..runs).fold((f64::INFINITY, f64::INFINITY), |(processor, wall), _| {
-        let (from, start) = (processor_seconds(), Instant::now());
-        run();
-        let spent = start.elapsed().as_secs_f64();
-        (processor.min(processor_seconds() - from), wall.min(spent))
-    })
 }
 
 fn table(records: usize, columns: usize) -> Table {
