@@ -236,6 +236,8 @@ dist: ## Build what users install: programs, wheel, sources, bills of materials,
 
 bench: build ## Measure what the project promises about speed and memory (data: RETICENT_DATA=DIR)
 	$(CARGO) bench --locked -p reticent-oracle -p reticent-noise --bench pass --bench noise
+	python3 benches/roofline.py
+	python3 benches/wide.py --venv "$${CARGO_TARGET_DIR:-target}/bench-venv"
 	python3 benches/accounting.py --venv "$${CARGO_TARGET_DIR:-target}/bench-venv"
 	$(CARGO) build --release --locked -p reticent-data --example measure
 	python3 benches/reading.py --measure "$${CARGO_TARGET_DIR:-target}/release/examples/measure" \

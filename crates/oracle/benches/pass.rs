@@ -3,10 +3,15 @@
 //!
 //! Dense: 200,000 × 100 against a plain sum over the same bytes. Sparse: the shape of a9a (32,561
 //! rows, 14 of 123 features each) against a plain walk that multiplies and adds the same non-zeros.
+//!
+//! What is measured is processor time of all threads. The last lines are for benches/roofline.py: what the
+//! machine can, and what the gradients reach of it.
+
+mod clock;
 
 use std::hint::black_box;
-use std::time::Instant;
 
+use clock::best;
 use rayon::prelude::*;
 use reticent_accountant::{Adjacency, Unit, View};
 use reticent_data::{Csr, Dense, Rows, Table};
@@ -14,14 +19,53 @@ use reticent_oracle::queries::{ClippedMean, Gradient};
 use reticent_oracle::{Entropy, Gate, Oracle, PrivacyModel, Sampling};
 use reticent_problem::losses;
 
-/// The best of several runs: noise on these machines only ever adds.
-fn best(mut run: impl FnMut()) -> f64 {
-    let once = |run: &mut dyn FnMut()| {
-        let start = Instant::now();
-        run();
-        start.elapsed().as_secs_f64()
-    };
-    (0..60).map(|_| once(&mut run)).fold(f64::INFINITY, f64::min)
+/// Measurements of each, of which the least counts.
+const RUNS: usize = 5;
+
+/// Operations on an entry: two for its score, and four to scale, round and add it.
+const PER_ENTRY: f64 = 6.0;
+
+/// Multiplications and additions that wait for nothing but each other.
+struct Peak;
+
+impl Peak {
+    const STEPS: usize = 1 << 20;
+    const AT_ONCE: usize = 16;
+
+    /// Operations of a run.
+    fn operations() -> f64 {
+        let lanes = pulp::Arch::new().dispatch(Lanes);
+        (2 * Peak::STEPS * Peak::AT_ONCE * lanes) as f64
+    }
+}
+
+impl pulp::WithSimd for Peak {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, simd: S) {
+        let (by, plus) = (simd.splat_f64s(black_box(0.5)), simd.splat_f64s(black_box(0.5)));
+        let mut sums: [S::f64s; Peak::AT_ONCE] = std::array::from_fn(|_| plus);
+        for _ in 0..Peak::STEPS {
+            for k in 0..Peak::AT_ONCE {
+                sums[k] = simd.add_f64s(simd.mul_f64s(sums[k], by), plus);
+            }
+        }
+        sums.iter().for_each(|sum| {
+            black_box(simd.reduce_sum_f64s(*sum));
+        });
+    }
+}
+
+/// How many doubles the widest vectors hold.
+struct Lanes;
+
+impl pulp::WithSimd for Lanes {
+    type Output = usize;
+
+    fn with_simd<S: pulp::Simd>(self, _: S) -> usize {
+        S::F64_LANES
+    }
 }
 
 /// Numbers without pattern, in [−½, ½).
@@ -49,11 +93,12 @@ fn gradient_seconds(table: &Table) -> f64 {
         .expect("an ordinary table");
     let at: Vec<f64> = (0..gate.shape().len()).map(weyl).collect();
     let params = ClippedMean { clip: 1.0, noise_multiplier: 1.0, sampling: Sampling::Full };
-    best(|| {
+    best(RUNS, || {
         black_box(
             gate.ask(&Gradient { at: black_box(&at), mean: params }).expect("an ordinary query"),
         );
     })
+    .0
 }
 
 fn sum(values: &[f64]) -> f64 {
@@ -66,6 +111,7 @@ fn sum(values: &[f64]) -> f64 {
 fn main() {
     let threads = rayon::current_num_threads();
 
+    let (peak, _) = best(RUNS, || pulp::Arch::new().dispatch(Peak));
     let (n, d) = (200_000, 100);
     let mut dense = Dense::empty(d);
     let columns: Vec<u32> = (0..d as u32).collect();
@@ -73,7 +119,7 @@ fn main() {
         let row: Vec<f64> = (0..d).map(|j| weyl(i * d + j)).collect();
         dense.push_sparse(&columns, &row);
     }
-    let plain = best(|| {
+    let (plain, _) = best(RUNS, || {
         black_box(dense.values.par_chunks(dense.values.len() / threads).map(sum).sum::<f64>());
     });
     let ours = gradient_seconds(&table(Rows::Dense(dense)));
@@ -83,6 +129,14 @@ fn main() {
         1e3 * plain,
         ours / plain
     );
+
+    // All threads together: each processor second is one of theirs.
+    let rate = |count: f64, seconds: f64| threads as f64 * count / seconds;
+    let (entries, bytes) = ((n * d) as f64, (8 * n * d) as f64);
+    println!("roof\toperations\t{:e}", rate(Peak::operations(), peak));
+    println!("roof\tbytes\t{:e}", rate(bytes, plain));
+    let reached = rate(PER_ENTRY * entries, ours);
+    println!("reached\tdense gradient\t{}\t{reached:e}", PER_ENTRY / 8.0);
 
     let (n, d, per_row) = (32_561, 123, 14);
     let mut csr = Csr::empty(d);
@@ -103,7 +157,7 @@ fn main() {
             .sum()
     };
     let share = n.div_ceil(threads);
-    let plain = best(|| {
+    let (plain, _) = best(RUNS, || {
         black_box(
             (0..threads)
                 .into_par_iter()
@@ -118,4 +172,6 @@ fn main() {
         1e3 * plain,
         ours / plain
     );
+    let reached = rate(PER_ENTRY * (n * per_row) as f64, ours);
+    println!("reached\tsparse gradient\t{}\t{reached:e}", PER_ENTRY / 12.0);
 }

@@ -5,6 +5,7 @@
 use rayon::prelude::*;
 use reticent_data::{Dense, Rows, spare_memory};
 
+use super::map_tiles::{BLOCK_ROWS, MapTiles, TileScratch};
 use super::pass::finite;
 use super::rows::{RowAccess, SeenRows, add_slice, dot_slices, with_rows};
 
@@ -16,12 +17,6 @@ const ALWAYS: usize = 512 << 20;
 pub fn most_bytes() -> usize {
     ALWAYS.max(spare_memory() / 2)
 }
-
-/// Rows that are mapped together: the map is read once for all of them.
-const BLOCK_ROWS: usize = 16;
-
-/// Coordinates of their images that are made together, which stay in the first-level cache.
-const TILE: usize = 64;
 
 /// What stands in for the rows.
 #[derive(Debug)]
@@ -76,10 +71,19 @@ impl<'a> Made<'a> {
     fn all(&self) -> Dense {
         let (rows, width) = (self.rows.len(), self.width);
         let mut values = vec![0.0; rows * width];
-        values
-            .par_chunks_mut(BLOCK_ROWS * width.max(1))
-            .enumerate()
-            .for_each(|(block, out)| self.write_block(block * BLOCK_ROWS, out));
+        let blocks = values.par_chunks_mut(BLOCK_ROWS * width.max(1)).enumerate();
+        match self.rows {
+            Rows::Dense(rows) => {
+                let tiles = MapTiles::new(self.map, width);
+                blocks.for_each_init(TileScratch::default, |scratch, (block, out)| {
+                    self.write_block((rows, &tiles), block * BLOCK_ROWS, out, scratch);
+                });
+            }
+            Rows::Sparse(_) => blocks.for_each(|(block, out)| {
+                let images = out.chunks_exact_mut(width.max(1));
+                (block * BLOCK_ROWS..).zip(images).for_each(|(i, out)| self.write(i, out));
+            }),
+        }
         Dense { rows, columns: width, values }
     }
 
@@ -102,54 +106,26 @@ impl<'a> Made<'a> {
         out.iter_mut().for_each(finite);
     }
 
-    /// The images of the rows from `first` on, over zeros: each is what [`Made::write`] makes, to the
-    /// bit, because its terms are added in the same order.
-    fn write_block(&self, first: usize, out: &mut [f64]) {
-        match self.rows {
-            Rows::Dense(rows) => {
-                let block = ImageBlock { made: self, rows, first, out };
-                pulp::Arch::new().dispatch(block);
-            }
-            Rows::Sparse(_) => {
-                let images = out.chunks_exact_mut(self.width.max(1));
-                (first..).zip(images).for_each(|(i, out)| self.write(i, out));
-            }
-        }
+    /// The images of the rows from `first` on: each is what [`Made::write`] makes, to the bit, because
+    /// its terms are added in the same order.
+    fn write_block(
+        &self,
+        (rows, tiles): (&Dense, &MapTiles),
+        first: usize,
+        out: &mut [f64],
+        scratch: &mut TileScratch,
+    ) {
+        let count = out.len() / self.width.max(1);
+        let rows: [&[f64]; BLOCK_ROWS] =
+            std::array::from_fn(|r| if r < count { rows.row(first + r) } else { &[] });
+        tiles.images(&rows[..count], self.intercept, out, scratch);
+        out.iter_mut().for_each(finite);
     }
 
     fn image(&self, i: usize) -> Vec<f64> {
         let mut image = vec![0.0; self.width];
         self.write(i, &mut image);
         image
-    }
-}
-
-/// Dense rows to be mapped: a type of its own because a closure would not be compiled for the vector
-/// instructions that it is dispatched to.
-struct ImageBlock<'a> {
-    made: &'a Made<'a>,
-    rows: &'a Dense,
-    first: usize,
-    out: &'a mut [f64],
-}
-
-impl pulp::WithSimd for ImageBlock<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) {
-        let ImageBlock { made: &Made { map, width, intercept, .. }, rows, first, out } = self;
-        for from in (0..width).step_by(TILE) {
-            let tile = from..(from + TILE).min(width);
-            for (k, image) in map.chunks_exact(width).enumerate() {
-                let image = &image[tile.clone()];
-                for (i, out) in (first..).zip(out.chunks_exact_mut(width)) {
-                    let a = rows.row(i).get(k).copied().unwrap_or(intercept);
-                    out[tile.clone()].iter_mut().zip(image).for_each(|(out, b)| *out += a * b);
-                }
-            }
-        }
-        out.iter_mut().for_each(finite);
     }
 }
 

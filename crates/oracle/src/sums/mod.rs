@@ -13,6 +13,7 @@ mod blocks;
 pub(crate) mod grid;
 mod images;
 mod lanes;
+mod map_tiles;
 mod party_block;
 mod pass;
 mod private;
