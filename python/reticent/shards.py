@@ -14,6 +14,7 @@ import abc
 import glob
 import multiprocessing
 import os
+import re
 import secrets
 from collections.abc import Sequence
 from typing import Any
@@ -266,7 +267,12 @@ def _found(data: Any) -> list[str]:
     # What is a file is no pattern, whatever its name has in it.
     if os.path.exists(path) or not any(mark in path for mark in "*?["):
         return [path]
-    found = sorted(glob.glob(path), key=os.fsencode)
+    found = sorted((file for file in glob.glob(path) if not _is_kept(file)), key=os.fsencode)
     if not found:
         raise FileNotFoundError(f"no file is called {path!r}")
     return found
+
+
+def _is_kept(file: str) -> bool:
+    """Whether a file is called as a cache that ``keep_cache`` keeps: it is no part of a table."""
+    return re.fullmatch(r"reticent-[0-9a-f]{32}\.cache", os.path.basename(file)) is not None

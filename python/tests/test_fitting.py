@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 import reticent
-from reticent import PrivateLogisticRegression
+from reticent import PrivateLogisticRegression, shards
 from test_shards import bits, by_command_line, files, model, needs_cli, write  # noqa: F401
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="a cache is kept on Linux alone")
@@ -48,6 +48,7 @@ def test_a_kept_cache_is_used_again_and_is_no_part_of_its_folder(files, tmp_path
         assert bits(fitted(model(files), folder, cache=folder, keep_cache=True)) == wanted
     kept = [path for path in folder.iterdir() if path.suffix == ".cache"]
     assert len(kept) == 1 and kept[0].stat().st_mode & 0o777 == 0o600
+    assert shards._found(str(folder / "*")) == [str(folder / "t.csv")]
     os.chmod(kept[0], 0o644)
     with pytest.raises(reticent.DataError, match="cannot be kept"):
         fitted(model(files), folder, cache=folder, keep_cache=True)
