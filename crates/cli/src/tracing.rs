@@ -76,7 +76,7 @@ impl TraceFlags {
             Some(path) => public.with_test(&Files {
                 paths: vec![path.clone()],
                 reading: data.reading,
-                cache: None,
+                ..Files::default()
             })?,
             None => public,
         };

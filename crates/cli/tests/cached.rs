@@ -263,6 +263,49 @@ fn persons_and_questions_have_kept_caches_too() {
     }
 }
 
+/// A cache that was kept in the folder of the table was read as a part of the table by the next run.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_kept_cache_in_the_folder_of_the_table_is_no_part_of_it() {
+    let folder = folder();
+    let fit = "--schema schema.toml --target ill --epsilon 1 --delta 1e-5 --seed 3";
+    for name in ["a", "b"] {
+        folder.write(&format!("cache/{name}.csv"), csv(150));
+    }
+    folder.reticent(&format!("fit cache/a.csv cache/b.csv {fit} --out plain")).ok();
+    for (run, data) in ["cache", "cache", "cache/*", "cache/*"].into_iter().enumerate() {
+        let said = format!("fit {data} {fit} --cache cache --keep-cache --out kept{run}");
+        folder.reticent(&said).ok();
+        let model = folder.read(&format!("kept{run}/model.json"));
+        assert_eq!(model, folder.read("plain/model.json"), "{said}");
+    }
+    assert_eq!(left_behind(&folder), 3, "two files of the table, and one cache");
+}
+
+/// It was lost where the folder was a flag, or refused where the file had no folder.
+#[test]
+#[cfg(target_os = "linux")]
+fn keep_cache_in_a_job_file_holds_for_a_folder_on_the_command_line() {
+    let folder = folder();
+    let job = |more: &str| {
+        let job = "data = 't.csv'\nschema = 'schema.toml'\ntarget = 'ill'\nepsilon = 1\ndelta = 1e-5\nseed = 3\n";
+        folder.write("job.toml", format!("{job}{more}"));
+    };
+    let fit =
+        |flags: &str| folder.reticent(&format!("fit --spec job.toml --out m --force {flags}"));
+    job("cache = 'none'\nkeep_cache = true\n");
+    fit("--cache cache").ok();
+    let first = inode(&folder);
+    job("keep_cache = true\n");
+    fit("--cache cache").ok();
+    job("cache = 'cache'\n");
+    fit("--keep-cache").ok();
+    assert_eq!(inode(&folder), first, "one file, used again");
+    job("keep_cache = true\n");
+    let alone = fit("");
+    assert!(alone.code != 0 && alone.err.contains("no folder to keep it in"), "{alone:?}");
+}
+
 /// A folder and a pattern are the files in byte order, on the command line and in a job file.
 #[test]
 fn a_folder_and_a_pattern_are_the_files_in_byte_order() {

@@ -50,6 +50,7 @@ mod text;
 
 pub use cache::{
     CacheBlock, CacheError, CacheFile, CacheWriter, CachedRows, KeptLabel, cache, cache_and_tell,
+    encoding_digest, is_kept_name, kept_name,
 };
 pub use counts::{ColumnCounts, ReadCounts};
 pub use dataset::{

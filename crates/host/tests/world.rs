@@ -98,8 +98,7 @@ impl World {
     pub fn in_one_process(&self) -> Simulated {
         let job = self.run_file().job;
         let load = |party: u32| {
-            let files =
-                Files { paths: vec![self.table(party)], reading: Default::default(), cache: None };
+            let files = Files { paths: vec![self.table(party)], ..Files::default() };
             job.load(&files, &mut Run::default()).unwrap()
         };
         let tables = (0..self.parties).map(load).collect();

@@ -11,8 +11,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use reticent_data::{
-    CacheError, CachedRows, ContentListener, DataError, KeptLabel, ReadOptions, Schema,
-    SharedListener, visit_bytes,
+    CacheError, CachedRows, ContentListener, DataError, Format, KeptLabel, ReadOptions, Schema,
+    SharedListener, kept_name, visit_bytes,
 };
 use reticent_noise::{Digest, Hasher};
 
@@ -72,7 +72,7 @@ impl CachedTable {
             return Err(CacheError::NotKept(why).into());
         }
         let encoding = encoding(paths, reading, &schema);
-        let name = file_name(&encoding);
+        let name = kept_name(&encoding);
         let found = CachedRows::kept(folder, &name, &encoding)?;
         let of = |rows: CachedRows, drafted_from| CachedTable {
             rows: Arc::new(rows),
@@ -100,16 +100,22 @@ impl CachedTable {
     }
 }
 
-/// Stands for all that decides how these files are encoded: another version or machine may do it
-/// otherwise.
+/// Stands for all that decides how these files are encoded: another version, build or machine may do
+/// it otherwise.
 fn encoding(paths: &[PathBuf], reading: ReadOptions, schema: &Schema) -> Digest {
-    let mut hasher = Hasher::new("reticent kept cache");
+    let mut hasher = Hasher::new("reticent kept cache 2");
     for word in [env!("CARGO_PKG_VERSION"), std::env::consts::ARCH, std::env::consts::OS] {
         hasher.field(word.as_bytes());
     }
-    // Not as a file has it, which leaves out what a question asks for.
-    hasher.field(format!("{schema:?}").as_bytes());
-    hasher.field(format!("{reading:?}").as_bytes());
+    hasher.field(&reticent_data::encoding_digest());
+    hasher.field(&schema.canonical_bytes());
+    let ReadOptions { format, max_line } = reading;
+    hasher.field(format.map_or("", Format::name).as_bytes());
+    hasher.field(&max_line.map_or([0; 9], |most| {
+        let mut bytes = [1; 9];
+        bytes[1..].copy_from_slice(&most.to_le_bytes());
+        bytes
+    }));
     for path in paths {
         // A link may say another format, or another delimiter, than the file that it leads to.
         hasher.field(path.file_name().unwrap_or_default().as_encoded_bytes());
@@ -117,10 +123,4 @@ fn encoding(paths: &[PathBuf], reading: ReadOptions, schema: &Schema) -> Digest 
         hasher.field(path.as_os_str().as_encoded_bytes());
     }
     hasher.finish()
-}
-
-/// The name of the file: of the encoding and no row.
-fn file_name(encoding: &Digest) -> String {
-    let hex: String = encoding.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    format!("reticent-{hex}.cache")
 }

@@ -7,5 +7,5 @@ pub use reticent_data::{
     DraftOptions, Drafted, Format, HAT, Hats, Head, IdForm, Indices, KeptCell, KeptKind, Labels,
     Numeric, Owner, Owners, PairPlace, ReadCounts, ReadOptions, RecordWeight, Role, Scale, Schema,
     SchemaDraft, SchemaError, SplitRule, TableCheck, Target, TargetKind, Targets, Thoroughness,
-    Unknown, check, day_text, draft_from_public, read_text, skeleton, split_file,
+    Unknown, check, day_text, draft_from_public, is_kept_name, read_text, skeleton, split_file,
 };

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::named_files::all_named_files;
 use crate::simulate::SimulationSpec;
-use crate::source::{CacheFolder, Files};
+use crate::source::Files;
 use crate::spec::{Spec, beside, keys, table};
 
 /// A job with its files: `J` is a [`Spec`] or a [`SimulationSpec`].
@@ -103,7 +103,12 @@ impl<J> JobFile<J> {
             max_line: above.reading.max_line.or(below.reading.max_line),
         };
         let paths = if above.paths.is_empty() { below.paths } else { above.paths };
-        let files = Files { paths, reading, cache: above.cache.or(below.cache) };
+        let files = Files {
+            paths,
+            reading,
+            cache: above.cache.or(below.cache),
+            keep_cache: above.keep_cache || below.keep_cache,
+        };
         ((self.job, over.job), files, over.out.or(self.out))
     }
 }
@@ -121,13 +126,13 @@ impl FileKeys {
         let FileKeys { data, more_data, format, max_line, cache, keep_cache, out } = self;
         let base = path.parent().unwrap_or(Path::new(""));
         let paths: Vec<_> = data.into_iter().chain(more_data.into_iter().flatten()).collect();
-        let cache = cache.map(|folder| beside(base, &folder));
         Ok(JobFile {
             job,
             data: Files {
                 paths: all_named_files(base, &paths)?,
                 reading: ReadOptions { format, max_line },
-                cache: CacheFolder::given(cache, keep_cache.unwrap_or(false))?,
+                cache: cache.map(|folder| beside(base, &folder)),
+                keep_cache: keep_cache.unwrap_or(false),
             },
             out: out.map(|out| beside(base, &out)),
         })

@@ -184,7 +184,7 @@ pub use reticent_oracle::{CachedTable, PrivateTable, Sampling};
 pub use reticent_problem::{Constraint, Graph};
 pub use settings::read_settings;
 pub use solver::Solver;
-pub use source::{CacheFolder, Files, Source};
+pub use source::{Files, Source};
 pub use spec::Spec;
 pub use stage::{Run, Stage, Watch};
 pub use standard_errors::{CoefficientEstimate, StandardErrors};

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, Pattern, glob_with};
+use reticent_oracle::tables::is_kept_name;
 
 use crate::error::Error;
 use crate::spec::beside;
@@ -19,7 +20,8 @@ const MATCHING: MatchOptions = MatchOptions {
 
 /// The files that `given` names, seen from the folder `base`, in byte order of their names: itself where it
 /// is a file or `-`, all files of a folder but hidden ones (`.` or `_` first), and those that a pattern with
-/// `*`, `?` or `[…]` matches. What is none of these stays as it is, for whoever reads it to say so.
+/// `*`, `?` or `[…]` matches; caches that were kept are in neither. What is none of these stays as it is, for
+/// whoever reads it to say so.
 ///
 /// # Errors
 /// A folder without files or with folders in it, a pattern that matches nothing, and what cannot be listed.
@@ -51,8 +53,10 @@ fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unread)? {
         let entry = entry.map_err(unread)?;
-        if entry.file_name().as_encoded_bytes().starts_with(b".")
-            || entry.file_name().as_encoded_bytes().starts_with(b"_")
+        let name = entry.file_name();
+        if name.as_encoded_bytes().starts_with(b".")
+            || name.as_encoded_bytes().starts_with(b"_")
+            || is_kept_name(&name)
         {
             continue;
         }
@@ -85,7 +89,8 @@ fn matching(base: &Path, given: &Path, pattern: &str) -> Result<Vec<PathBuf>, Er
     let hidden = |file: &PathBuf| {
         file.iter().skip(fixed).any(|part| part.as_encoded_bytes().starts_with(b"."))
     };
-    files.retain(|file| !file.is_dir() && (dotted || !hidden(file)));
+    let kept = |file: &PathBuf| file.file_name().is_some_and(is_kept_name);
+    files.retain(|file| !file.is_dir() && (dotted || !hidden(file)) && !kept(file));
     let folder: PathBuf = Path::new(&whole).iter().take(fixed).collect();
     let folders = files.iter().filter_map(|file| file.parent()).chain([&*folder]);
     for folder in folders.map(Path::to_path_buf).collect::<BTreeSet<_>>() {

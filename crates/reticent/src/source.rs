@@ -16,34 +16,20 @@ pub struct Files {
     /// How they are read.
     pub reading: ReadOptions,
     /// The folder of a cache file that the table is read into, in place of memory.
-    pub cache: Option<CacheFolder>,
+    pub cache: Option<PathBuf>,
+    /// Whether that file is kept, and used again for the same table. Nobody else may write to the
+    /// folder then.
+    pub keep_cache: bool,
 }
 
 /// Where a cache file is, and whether it stays there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CacheFolder {
-    /// The folder.
-    pub path: PathBuf,
-    /// Whether the file is kept, and used again for the same table. Nobody else may write to the
-    /// folder then.
-    pub keep: bool,
+#[derive(Debug)]
+pub(crate) struct CacheFolder<'a> {
+    pub(crate) path: &'a Path,
+    keep: bool,
 }
 
-impl CacheFolder {
-    /// The folder that was given, if one was. What is to be kept needs one.
-    ///
-    /// # Errors
-    /// If a file is to be kept and there is no folder.
-    pub fn given(path: Option<PathBuf>, keep: bool) -> Result<Option<Self>, Error> {
-        match path {
-            None if keep => {
-                let why = "there is no folder to keep it in; give one as `cache`";
-                Err(Error::value("keep_cache", "true", why))
-            }
-            path => Ok(path.map(|path| CacheFolder { path, keep })),
-        }
-    }
-
+impl CacheFolder<'_> {
     /// The table in a file there, with the digests of its files under `key`.
     pub(crate) fn load(
         &self,
@@ -52,18 +38,12 @@ impl CacheFolder {
         schema: &Schema,
         key: Option<&[u8; 32]>,
     ) -> Result<(CachedTable, Vec<Digest>), Error> {
-        let CacheFolder { path, keep } = self;
+        let CacheFolder { path, keep } = *self;
         Ok(match key {
-            _ if *keep => CachedTable::load_kept(paths, reading, schema, path, key)?,
+            _ if keep => CachedTable::load_kept(paths, reading, schema, path, key)?,
             Some(key) => CachedTable::load_known(paths, reading, schema, path, key)?,
             None => (CachedTable::load(paths, reading, schema, path)?, Vec::new()),
         })
-    }
-}
-
-impl From<PathBuf> for CacheFolder {
-    fn from(path: PathBuf) -> Self {
-        CacheFolder { path, keep: false }
     }
 }
 
@@ -71,6 +51,21 @@ impl Files {
     /// One file, whose format is told by its name.
     pub fn one(path: impl Into<PathBuf>) -> Self {
         Files { paths: vec![path.into()], ..Files::default() }
+    }
+
+    /// Where the table is read into a file, if it is. The folder and whether the file is kept may come
+    /// from a job file and from flags, so that the two are seen together here.
+    ///
+    /// # Errors
+    /// If a file is to be kept and there is no folder.
+    pub(crate) fn cache_folder(&self) -> Result<Option<CacheFolder<'_>>, Error> {
+        match &self.cache {
+            None if self.keep_cache => {
+                let why = "there is no folder to keep it in; give one as `cache`";
+                Err(Error::value("keep_cache", "true", why))
+            }
+            path => Ok(path.as_ref().map(|path| CacheFolder { path, keep: self.keep_cache })),
+        }
     }
 }
 
@@ -112,7 +107,7 @@ impl Source<'_> {
     /// Whether the table is, or will be, in a cache file.
     pub(crate) fn is_cached(&self) -> bool {
         match self {
-            Source::Files(files) => files.cache.is_some(),
+            Source::Files(files) => files.cache.is_some() || files.keep_cache,
             Source::Cached(_) => true,
             Source::Memory(_) | Source::Table(_) => false,
         }
@@ -122,10 +117,10 @@ impl Source<'_> {
     pub(crate) fn load(self, schema: &Schema) -> Result<PrivateTable, Error> {
         match self {
             Source::Files(Files { paths, .. }) if paths.is_empty() => Err(no_table()),
-            Source::Files(Files { cache: Some(folder), .. }) => Err(in_memory_alone(&folder.path)),
-            Source::Files(Files { paths, reading, cache: None }) => {
-                Ok(PrivateTable::load_all(&paths, reading, schema)?)
-            }
+            Source::Files(files) => match files.cache_folder()? {
+                Some(folder) => Err(in_memory_alone(folder.path)),
+                None => Ok(PrivateTable::load_all(&files.paths, files.reading, schema)?),
+            },
             Source::Memory(dataset) => Ok(PrivateTable::encode(dataset, schema)?),
             Source::Table(table) if table.is_under(schema) => Ok(table),
             Source::Cached(_) => Err(in_memory_alone(Path::new("a cached table"))),
@@ -136,9 +131,13 @@ impl Source<'_> {
     /// The table, wherever it is to be.
     pub(crate) fn load_anywhere(self, schema: &Schema) -> Result<LoadedTable, Error> {
         match self {
-            Source::Files(Files { paths, reading, cache: Some(folder) }) if !paths.is_empty() => {
-                Ok(LoadedTable::Cached(folder.load(&paths, reading, schema, None)?.0))
-            }
+            Source::Files(files) if !files.paths.is_empty() => match files.cache_folder()? {
+                Some(folder) => {
+                    let (table, _) = folder.load(&files.paths, files.reading, schema, None)?;
+                    Ok(LoadedTable::Cached(table))
+                }
+                None => Source::Files(files).load(schema).map(LoadedTable::Memory),
+            },
             Source::Cached(table) if table.is_under(schema) => Ok(LoadedTable::Cached(table)),
             Source::Cached(_) => Err(other_schema()),
             source => source.load(schema).map(LoadedTable::Memory),

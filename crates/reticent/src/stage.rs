@@ -120,7 +120,9 @@ impl<'r> Run<'r> {
     pub(crate) fn load(&self, source: Source<'_>, schema: &Schema) -> Result<PrivateTable, Error> {
         let Some(contents) = &self.contents else { return source.load(schema) };
         match source {
-            Source::Files(Files { paths, reading, cache: None }) if !paths.is_empty() => {
+            Source::Files(Files { paths, reading, cache: None, keep_cache: false })
+                if !paths.is_empty() =>
+            {
                 let (table, digests) =
                     PrivateTable::load_known(&paths, reading, schema, &contents.key)?;
                 *contents.found.borrow_mut() = Some((paths, digests));
@@ -137,11 +139,13 @@ impl<'r> Run<'r> {
         schema: &Schema,
     ) -> Result<LoadedTable, Error> {
         match (source, &self.contents) {
-            (Source::Files(Files { paths, reading, cache: Some(folder) }), Some(contents))
-                if !paths.is_empty() =>
-            {
-                let (table, digests) = folder.load(&paths, reading, schema, Some(&contents.key))?;
-                *contents.found.borrow_mut() = Some((paths, digests));
+            (Source::Files(files), Some(contents)) if !files.paths.is_empty() => {
+                let Some(folder) = files.cache_folder()? else {
+                    return self.load(Source::Files(files), schema).map(LoadedTable::Memory);
+                };
+                let key = Some(&contents.key);
+                let (table, digests) = folder.load(&files.paths, files.reading, schema, key)?;
+                *contents.found.borrow_mut() = Some((files.paths, digests));
                 Ok(LoadedTable::Cached(table))
             }
             (source, _) if source.is_cached() => source.load_anywhere(schema),

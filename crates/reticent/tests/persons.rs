@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use reticent::tables::{Dataset, Owners, ReadOptions, Schema, Target};
+use reticent::tables::{Dataset, Owners, Schema, Target};
 use reticent::{Budget, Files, Fit, Guarantee, Model, Spec, Unit};
 
 const PERSONS: usize = 40;
@@ -41,7 +41,7 @@ fn fit(folder: &Path, algorithm: &str, files: &[PathBuf]) -> Model {
         it.schema = Some(folder.join("schema.toml"));
         it.algorithm = Some(algorithm.into());
     });
-    let files = Files { paths: files.to_vec(), reading: ReadOptions::default(), cache: None };
+    let files = Files { paths: files.to_vec(), ..Files::default() };
     spec.check().unwrap().fit(files).unwrap().model
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use reticent::internal::{Question, check_new};
 use reticent::tables::{Format, ReadOptions};
-use reticent::{CacheFolder, Certificate, Files, Guarantee, Job, Run, all_named_files};
+use reticent::{Certificate, Files, Guarantee, Job, Run, all_named_files};
 use serde_json::{Value, json};
 
 use super::shared::{CERTIFICATE, certificate_fields, certificate_rows, format, not_private};
@@ -93,8 +93,8 @@ impl AskedTable {
         }
         let reading = ReadOptions { format: self.format, max_line: None };
         let paths = all_named_files(Path::new(""), &self.data)?;
-        let cache = CacheFolder::given(self.cache, self.keep_cache)?;
-        let data = Files { paths, reading, cache };
+        let (cache, keep_cache) = (self.cache, self.keep_cache);
+        let data = Files { paths, reading, cache, keep_cache };
         let name = JobName::kept(&label, &asked, &data, std::slice::from_ref(&self.schema));
         let purse = self.purse.open(&self.guarantee, &data, name, || job.plan_beforehand())?;
         let mut bar = JobBar::new("question");

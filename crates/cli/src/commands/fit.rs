@@ -9,7 +9,7 @@ use reticent::internal::{check_folder, check_results};
 use reticent::tables::{Format, ReadOptions};
 use reticent::trace::PublicData;
 use reticent::{
-    CacheFolder, Certificate, Curves, Files, Fitted, Identity, JobFile, Model, PrivateTable, Ready,
+    Certificate, Curves, Files, Fitted, Identity, JobFile, Model, PrivateTable, Ready,
     Recalibration, Run, Source, Spec, Stage, Tuned, UtilityForecast, all_named_files,
 };
 use serde_json::{Value, json};
@@ -94,7 +94,7 @@ pub struct JobFlags {
 
     /// Keep that file and use it again while the table holds the same: it has all rows, and only
     /// you may open it
-    #[arg(long, requires = "cache", help_heading = TABLE)]
+    #[arg(long, help_heading = TABLE)]
     keep_cache: bool,
 
     #[command(flatten)]
@@ -211,8 +211,8 @@ impl JobFlags {
         job.intercept = self.no_intercept.then_some(false);
         let out = self.out;
         let paths = all_named_files(Path::new(""), &paths)?;
-        let cache = CacheFolder::given(self.cache, self.keep_cache)?;
-        Ok(JobFile { job, data: Files { paths, reading, cache }, out })
+        let (cache, keep_cache) = (self.cache, self.keep_cache);
+        Ok(JobFile { job, data: Files { paths, reading, cache, keep_cache }, out })
     }
 
     /// The key to sign with, read before any work is done.

@@ -4,16 +4,17 @@ use super::block;
 use crate::Table;
 use crate::error::system_words;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{PoisonError, RwLock};
 use thiserror::Error;
 
-/// Bytes of rows in memory that make a block, at least.
-const BLOCK: usize = 2 << 20;
+/// Bytes of rows in memory that make a block, at least. Its bytes and its numbers stay in the second-level
+/// cache of a processor from the read to the sum.
+const BLOCK: usize = 512 << 10;
 
-/// Bytes of a block for each column, so that sums over a block are worth what they take.
-const FOR_EACH_COLUMN: usize = 32;
+/// Bytes of a block for each column, so that sums over a block are worth what they take: 64 dense rows.
+const FOR_EACH_COLUMN: usize = 512;
 
 /// Bytes of a block of rows with many columns, at most.
 const LARGEST: usize = 32 << 20;
@@ -74,7 +75,8 @@ pub(super) struct BlockPlace {
 /// Blocks of rows in a file without a name.
 #[derive(Debug)]
 pub struct CacheFile {
-    file: Mutex<File>,
+    /// Many read at once where a system reads at a place, and one at a time where it has to seek.
+    file: RwLock<File>,
     places: Vec<BlockPlace>,
     units: usize,
 }
@@ -156,13 +158,13 @@ impl CacheWriter {
             place
         });
         let places = places.collect();
-        CacheFile { file: Mutex::new(self.file), places, units }
+        CacheFile { file: RwLock::new(self.file), places, units }
     }
 }
 
 impl CacheFile {
     pub(super) fn of(file: File, places: Vec<BlockPlace>, units: usize) -> Self {
-        CacheFile { file: Mutex::new(file), places, units }
+        CacheFile { file: RwLock::new(file), places, units }
     }
 
     /// Writes `bytes` behind the blocks, and has `with` do something with the whole file, which is on
@@ -172,7 +174,7 @@ impl CacheFile {
         bytes: &[u8],
         with: impl FnOnce(&File) -> io::Result<()>,
     ) -> Result<(), CacheError> {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.file.write().unwrap_or_else(PoisonError::into_inner);
         let written = file.seek(SeekFrom::Start(self.bytes())).and_then(|_| file.write_all(bytes));
         let done = written.and_then(|()| file.sync_all()).and_then(|()| with(&file));
         done.map_err(|error| CacheError::written(&error))
@@ -200,12 +202,23 @@ impl CacheFile {
     /// The bytes of a block, into `bytes`.
     pub(super) fn fetch(&self, place: &BlockPlace, bytes: &mut Vec<u8>) -> Result<(), CacheError> {
         bytes.resize(place.len, 0);
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let read = file.seek(SeekFrom::Start(place.at)).and_then(|_| file.read_exact(bytes));
-        read.map_err(|error| match error.kind() {
+        read_at(&self.file, place.at, bytes).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => CacheError::Changed,
             _ => CacheError::Read(system_words(&error)),
         })
+    }
+
+    /// Has the system read a block that is asked for soon, while others are worked on.
+    pub(super) fn announce(&self, number: usize) {
+        #[cfg(target_os = "linux")]
+        if let Some(place) = self.places.get(number) {
+            let file = self.file.read().unwrap_or_else(PoisonError::into_inner);
+            let len = std::num::NonZeroU64::new(place.len as u64);
+            // Advice: where it is not taken, the block is read when it is asked for.
+            let _ = rustix::fs::fadvise(&*file, place.at, len, rustix::fs::Advice::WillNeed);
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = number;
     }
 
     /// The block of these bytes, into `table`.
@@ -233,6 +246,20 @@ impl CacheFile {
     }
 }
 
+/// The bytes from `at` on, all of them.
+#[cfg(unix)]
+fn read_at(file: &RwLock<File>, at: u64, bytes: &mut [u8]) -> io::Result<()> {
+    let file = file.read().unwrap_or_else(PoisonError::into_inner);
+    std::os::unix::fs::FileExt::read_exact_at(&*file, bytes, at)
+}
+
+/// The bytes from `at` on, all of them.
+#[cfg(not(unix))]
+fn read_at(file: &RwLock<File>, at: u64, bytes: &mut [u8]) -> io::Result<()> {
+    let mut file = file.write().unwrap_or_else(PoisonError::into_inner);
+    file.seek(SeekFrom::Start(at)).and_then(|_| io::Read::read_exact(&mut *file, bytes))
+}
+
 /// A file without a name that nobody else may open.
 pub(super) fn private_file(folder: &Path) -> io::Result<File> {
     let file = tempfile::tempfile_in(folder)?;
@@ -246,6 +273,7 @@ pub(super) fn private_file(folder: &Path) -> io::Result<File> {
 mod tests {
     use super::*;
     use crate::{Dense, Rows};
+    use std::io::Read;
 
     fn table(from: usize) -> Table {
         let values: Vec<f64> = (from..from + 50).map(|i| i as f64 / 3.0).collect();
@@ -285,7 +313,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         #[cfg(unix)]
         {
-            let found = file.file.lock().unwrap().metadata().unwrap();
+            let found = file.file.write().unwrap().metadata().unwrap();
             assert_eq!(
                 std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o777,
                 0o600
@@ -304,7 +332,7 @@ mod tests {
         for at in 0..len {
             let mut byte = [0];
             let mut flip = || {
-                let mut file = file.file.lock().unwrap();
+                let mut file = file.file.write().unwrap();
                 file.seek(SeekFrom::Start(at)).unwrap();
                 file.read_exact(&mut byte).unwrap();
                 byte[0] ^= 1;
@@ -316,7 +344,7 @@ mod tests {
             assert_eq!(wrong, 1, "{at}");
             flip();
         }
-        file.file.lock().unwrap().set_len(len - 1).unwrap();
+        file.file.write().unwrap().set_len(len - 1).unwrap();
         let all: Vec<bool> = (0..3).map(|n| read(&file, n).is_ok()).collect();
         assert_eq!(all, [true, true, false]);
     }

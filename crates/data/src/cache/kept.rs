@@ -13,6 +13,7 @@ use super::bytes::{Bytes, put_number, put_whole};
 use super::cached_rows::{CachedPeople, CachedRows};
 use super::file::{BlockPlace, CacheError, CacheFile};
 use sha2::{Digest, Sha256};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -22,6 +23,26 @@ const MAGIC: &[u8; 16] = b"reticent cache 1";
 
 /// Bytes behind what is hashed: the hash, the length and [`MAGIC`].
 const END: usize = 32 + 8 + MAGIC.len();
+
+/// The first and the last letters of the name of a file.
+const NAME: (&str, &str) = ("reticent-", ".cache");
+
+/// Bytes of the encoding that the name of a file has.
+const NAMED: usize = 16;
+
+/// The name of a file: of the encoding and no row.
+pub fn kept_name(encoding: &[u8; 32]) -> String {
+    let hex: String = encoding.iter().take(NAMED).map(|byte| format!("{byte:02x}")).collect();
+    format!("{}{hex}{}", NAME.0, NAME.1)
+}
+
+/// Whether a file is called as [`kept_name`] calls one: it is then no part of a table, also where it lies
+/// in the table's own folder.
+pub fn is_kept_name(name: &OsStr) -> bool {
+    let name = name.to_str().and_then(|name| name.strip_prefix(NAME.0)?.strip_suffix(NAME.1));
+    let digit = |letter: u8| matches!(letter, b'0'..=b'9' | b'a'..=b'f');
+    name.is_some_and(|hex| hex.len() == 2 * NAMED && hex.bytes().all(digit))
+}
 
 /// What a kept cache is of. A file that says otherwise is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! scan after the other.
 //!
 //! ```text
-//! file, blocks of records ─► Filling ─► block ─► pack ─► CacheFile ─► scan: read ahead ─► unpack ─► whoever asked
+//! file, blocks of records ─► Filling ─► block ─► pack ─► CacheFile ─► scan: read ─► unpack ─► whoever asked
 //! ```
 //!
 //! The file has no name from the moment it exists, so that nothing of it is left whatever ends the
@@ -12,6 +12,7 @@
 mod block;
 mod bytes;
 mod cached_rows;
+mod encoding;
 mod file;
 mod grouping;
 mod kept;
@@ -20,6 +21,7 @@ mod scan;
 
 pub(crate) use cached_rows::CacheSpill;
 pub use cached_rows::{CachedRows, cache, cache_and_tell};
+pub use encoding::encoding_digest;
 pub use file::{CacheError, CacheFile, CacheWriter};
-pub use kept::KeptLabel;
+pub use kept::{KeptLabel, is_kept_name, kept_name};
 pub use scan::CacheBlock;

@@ -1,16 +1,15 @@
-//! One sequential scan of a file: a thread reads ahead, and others unpack blocks and work on them.
+//! One sequential scan of a file: each thread reads a block, unpacks it and works on it, while the bytes are
+//! still in the cache of its processor, and the system reads ahead. No thread waits for another.
 //! Which of them gets a block is left to chance, so what is made of the blocks must not depend on
 //! their order: sums of integers do not.
 
-use super::file::{CacheError, CacheFile};
-use crate::{Dense, Rows, Table};
+use super::file::{BlockPlace, CacheError, CacheFile};
+use crate::Table;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Blocks that are read ahead for each thread.
-const AHEAD: usize = 2;
+/// Blocks that the system reads ahead for each thread.
+const AHEAD: usize = 4;
 
 /// A block that is worked on.
 #[derive(Debug)]
@@ -22,9 +21,6 @@ pub struct CacheBlock<'a> {
     /// Its rows. Whoever takes them may leave others, whose memory is used again.
     pub table: &'a mut Table,
 }
-
-/// Bytes on their way, and the number of their block.
-type ReadAhead = (usize, Vec<u8>);
 
 impl CacheFile {
     /// Reads all blocks, and has each worked on by one of as many threads as `states` are, with its
@@ -39,36 +35,15 @@ impl CacheFile {
         wants: impl Fn(&Range<usize>) -> bool + Sync,
         work: impl Fn(&mut S, CacheBlock<'_>) -> Result<(), E> + Sync,
     ) -> Result<(), E> {
-        let failed = AtomicBool::new(false);
-        let (send, receive) = sync_channel::<ReadAhead>(AHEAD * states.len());
-        let (give_back, used) = channel::<Vec<u8>>();
-        // Of the threads alone: when all are gone, whoever reads is told.
-        let receive = Arc::new(Mutex::new(receive));
-        let (wants, work, failed) = (&wants, &work, &failed);
+        let turn = ScanTurn { next: AtomicUsize::new(0), ahead: AHEAD * states.len() };
+        let (turn, wants, work) = (&turn, &wants, &work);
+        if let [state] = states {
+            return self.work(state, turn, wants, work);
+        }
         std::thread::scope(|scope| {
-            let workers: Vec<_> = states
-                .iter_mut()
-                .map(|state| {
-                    let (receive, give_back) = (Arc::clone(&receive), give_back.clone());
-                    scope.spawn(move || {
-                        self.work(state, (&receive, &give_back), wants, work, failed)
-                    })
-                })
-                .collect();
-            drop((receive, give_back));
-            let mut read = Ok(());
-            for (number, place) in self.places().iter().enumerate() {
-                let mut bytes = used.try_recv().unwrap_or_default();
-                if failed.load(Ordering::Relaxed) {
-                    break;
-                }
-                read = self.fetch(place, &mut bytes);
-                if read.is_err() || send.send((number, bytes)).is_err() {
-                    break;
-                }
-            }
-            drop(send);
-            let mut found = read.map_err(E::from);
+            let each = |state| scope.spawn(move || self.work(state, turn, wants, work));
+            let workers: Vec<_> = states.iter_mut().map(each).collect();
+            let mut found = Ok(());
             for worker in workers {
                 match worker.join() {
                     Ok(worked) => found = found.and(worked),
@@ -79,38 +54,44 @@ impl CacheFile {
         })
     }
 
+    /// Block after block, as they are free.
     fn work<S, E: From<CacheError>>(
         &self,
         state: &mut S,
-        (receive, give_back): (&Mutex<Receiver<ReadAhead>>, &Sender<Vec<u8>>),
-        wants: &(impl Fn(&Range<usize>) -> bool + Sync),
-        work: &(impl Fn(&mut S, CacheBlock<'_>) -> Result<(), E> + Sync),
-        failed: &AtomicBool,
+        turn: &ScanTurn,
+        wants: &impl Fn(&Range<usize>) -> bool,
+        work: &impl Fn(&mut S, CacheBlock<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut table = Table {
-            rows: Rows::Dense(Dense::default()),
-            targets: Vec::new(),
-            users: None,
-            weights: None,
-            names: Vec::new(),
-        };
-        let mut found = Ok(());
-        loop {
-            let next = receive.lock().unwrap_or_else(PoisonError::into_inner).recv();
-            let Ok((number, bytes)) = next else { return found };
-            let place = &self.places()[number];
+        let (mut bytes, mut table) = (Vec::new(), Table::default());
+        let mut one = |number: usize, place: &BlockPlace| -> Result<(), E> {
+            self.announce(number + turn.ahead);
+            self.fetch(place, &mut bytes)?;
             let units = place.first..place.first + place.units;
-            if found.is_ok() && wants(&units) {
-                found = Self::unpacked(place, &bytes, &mut table)
-                    .map_err(E::from)
-                    .and_then(|()| work(state, CacheBlock { number, units, table: &mut table }));
-                if found.is_err() {
-                    failed.store(true, Ordering::Relaxed);
-                }
+            if wants(&units) {
+                Self::unpacked(place, &bytes, &mut table)?;
+                work(state, CacheBlock { number, units, table: &mut table })?;
             }
-            // Nobody may be left to use it again.
-            let _ = give_back.send(bytes);
+            Ok(())
+        };
+        loop {
+            let number = turn.next.fetch_add(1, Ordering::Relaxed);
+            let Some(place) = self.places().get(number) else { return Ok(()) };
+            one(number, place).inspect_err(|_| turn.end())?;
         }
+    }
+}
+
+/// Whose turn a block is.
+struct ScanTurn {
+    next: AtomicUsize,
+    /// How many blocks later one is that the system is told of.
+    ahead: usize,
+}
+
+impl ScanTurn {
+    /// Nobody begins another block.
+    fn end(&self) {
+        self.next.store(usize::MAX / 2, Ordering::Relaxed);
     }
 }
 
@@ -118,6 +99,7 @@ impl CacheFile {
 mod tests {
     use super::*;
     use crate::cache::CacheWriter;
+    use crate::{Dense, Rows};
 
     fn file(blocks: usize) -> (tempfile::TempDir, CacheFile) {
         let folder = tempfile::tempdir().unwrap();
@@ -167,6 +149,6 @@ mod tests {
     fn a_panic_is_no_endless_wait() {
         let (_folder, file) = file(100);
         let work = |(): &mut (), _: CacheBlock<'_>| -> Result<(), CacheError> { panic!("at work") };
-        let _ = file.scan(&mut [()], |_| true, work);
+        let _ = file.scan(&mut [(), ()], |_| true, work);
     }
 }

@@ -6,6 +6,7 @@
 mod access;
 mod asked;
 mod bounded;
+mod canonical;
 mod column;
 mod curve;
 mod drafted;

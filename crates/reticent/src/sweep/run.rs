@@ -105,12 +105,12 @@ impl Sweep {
     /// The table; in a cache file, if every run is a fit that can be done on one and nobody looks at
     /// the rows themselves.
     fn load(&self, first: &GridRun, data: &Files, kind: SweepKind) -> Result<LoadedTable, Error> {
-        let Some(folder) = &data.cache else {
+        let Some(folder) = data.cache_folder()? else {
             return first.job.load(Source::from(data)).map(LoadedTable::Memory);
         };
         let fits = self.runs.iter().map(|run| match &run.job {
             Checked::Fit(job) if kind == SweepKind::Paid => Ok(job),
-            _ => Err(in_memory_alone(&folder.path)),
+            _ => Err(in_memory_alone(folder.path)),
         });
         let fits: Result<Vec<_>, Error> = fits.collect();
         let fits = fits?;

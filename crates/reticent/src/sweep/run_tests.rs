@@ -41,7 +41,8 @@ fn a_model_is_kept_though_it_cannot_be_measured() {
     let (folder, file) = sweep("epsilon = [0.5]\n");
     let at = |name: &str| folder.path().join(name);
     std::fs::copy(at("t.csv"), at("test.csv")).unwrap();
-    let test = Files { paths: vec![at("test.csv")], reading: file.data.reading, cache: None };
+    let test =
+        Files { paths: vec![at("test.csv")], reading: file.data.reading, ..Files::default() };
     let (models, kind, mark) = (at("models"), SweepKind::Paid, [0; 32]);
     let (test, models) = (Some(&test), Some(&*models));
     let terms = SweepTerms { jobs: None, kind, test, models, mark };

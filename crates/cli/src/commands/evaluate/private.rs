@@ -7,8 +7,8 @@ use reticent::accountant::{Taint, Unit};
 use reticent::internal::check_new;
 use reticent::tables::{ReadOptions, Schema};
 use reticent::{
-    CacheFolder, Estimate, Evaluated, Evaluation, Files, Guarantee, Model, PrivateClasses,
-    PrivateNumbers, PrivateQuality, Run, named_files,
+    Estimate, Evaluated, Evaluation, Files, Guarantee, Model, PrivateClasses, PrivateNumbers,
+    PrivateQuality, Run, named_files,
 };
 use serde_json::{Value, json};
 
@@ -111,8 +111,9 @@ impl PrivateFlags {
             check_new(out, force)?;
         }
         let reading = ReadOptions { format: what.format, max_line: what.max_line };
-        let cache = CacheFolder::given(self.cache.clone(), self.keep_cache)?;
-        let files = Files { paths: named_files(Path::new(""), &what.data)?, reading, cache };
+        let paths = named_files(Path::new(""), &what.data)?;
+        let (cache, keep_cache) = (self.cache.clone(), self.keep_cache);
+        let files = Files { paths, reading, cache, keep_cache };
         let label = format!("evaluation of {}", what.model.display());
         let mut asked = json!({
             "evaluation": self.guarantee, "threshold": threshold, "bins": self.bins,
