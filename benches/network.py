@@ -1,12 +1,17 @@
 """What a run on a network costs: loopback, each member a process of its own with its journal on the disk.
 
     python3 benches/network.py [--reticent PATH] [--parties 10] [--iterations 24] [--links tls,quic] [--features 10000] [--hops 2000]
+        [--kills 8]
 
 1. `auto` between ten parties, end to end, over each link; beside it `simulate` of the same job in one process.
 2. From the start of a party's command to its first answer.
-3. Resident memory of a party with --features numeric columns: the largest that the system has seen (VmHWM).
+3. Resident memory of a party with --features numeric columns: the largest that the system has seen (VmHWM), and how
+   much of it are pages of the program (RssFile), which processes share.
 4. 1,000 idle connections at the lead: what it says of them, its memory, and that the run goes on.
-5. A walk of --hops steps between five users and the observer, every journal on the disk; beside it an fdatasync.
+5. A walk of --hops steps between five users and the observer, every journal on the disk, and beside it an fdatasync; the same
+   with the journals in memory (/dev/shm), which is what links and processors take.
+6. A masked round of all parties with 1,000 columns, by the difference of a long and a short run; `simulate` beside it.
+7. A lead that is killed --kills times and started again, at once and after three seconds: from its end to the next answer.
 
 A roster has 256 parties at most, so that 1,000 parties are not measured. Times are wall-clock seconds: run it on a machine
 that is quiet.
@@ -37,6 +42,16 @@ def peak(process):
     except OSError:
         return 0.0
     found = [line.split()[1] for line in text.splitlines() if line.startswith("VmHWM")]
+    return int(found[0]) / 1024 if found else 0.0
+
+
+def program(process):
+    """The pages of files among the memory of a process, in MB."""
+    try:
+        text = pathlib.Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return 0.0
+    found = [line.split()[1] for line in text.splitlines() if line.startswith("RssFile")]
     return int(found[0]) / 1024 if found else 0.0
 
 
@@ -77,7 +92,7 @@ class World:
         text = f'schema = "schema.toml"\nalgorithm = "auto"\nepsilon = 2.0\ndelta = 1e-5\niterations = {self.given.iterations}\n'
         run = f'{text}[parties]\ntrust = "{trust}"\n[network]\nroster = "roster.toml"\npatience = {patience}\nlink = "{link}"\n'
         (self.folder / "run.toml").write_text(run)
-        alone = f'data = "pooled.csv"\nout = "alone"\n{text}unit = "record"\n[parties]\ntrust = "central"\nsplit = {self.parties}\n'
+        alone = f'data = "pooled.csv"\nout = "alone"\n{text}unit = "record"\n[parties]\ntrust = "{trust}"\nsplit = {self.parties}\n'
         (self.folder / "alone.toml").write_text(alone)
 
     def walk(self, link, hops):
@@ -129,15 +144,15 @@ class World:
         command = [self.given.reticent, "--json", *command]
         return subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
-    def network(self, link, idle=0):
+    def network(self, link, idle=0, trust="central"):
         """One run over a link; seconds, seconds to the first answer of a party, memory of a party and of the lead."""
-        self.job(link)
+        self.job(link, trust=trust)
         for old in self.folder.glob("*.journal*"):
             old.unlink()
         began = time.monotonic()
         lead = self.start("lead", "lead", "run.toml", "--key", "lead", "--journal", "lead.journal", "--out", "m-lead", "--force")
         strangers = self.idle(idle)
-        joins, first, most = [], [], [0.0]
+        joins, first, most, self.pages = [], [], [0.0], 0.0
         for party in range(self.parties):
             own = f'data = "p{party}.csv"\nkey = "p{party}"\njournal = "p{party}.journal"\nout = "m-{party}"\n'
             (self.folder / f"p{party}.toml").write_text(own)
@@ -151,6 +166,7 @@ class World:
                     first.append(time.monotonic() - started)
                 if '"answered"' in line or '"delivered"' in line:
                     most[0] = max(most[0], peak(process.pid))
+                    self.pages = max(self.pages, program(process.pid))
 
         watches = [threading.Thread(target=watch, args=pair) for pair in joins]
         for thread in watches:
@@ -170,6 +186,63 @@ class World:
         for stranger in strangers:
             stranger.close()
         return took, max(first), most[0], of_lead, json.loads(out)
+
+    def masked(self, link):
+        """Seconds of a masked round over a link, and in one process."""
+        took = []
+        for rounds in (5, 45):
+            self.given.iterations = rounds
+            on_a_network, _, _, _, said = self.network(link, trust="secure-aggregation")
+            took.append((on_a_network, self.simulate(), said["rounds"]))
+        (short, alone_short, few), (long, alone_long, many) = took
+        return (long - short) / (many - few), (alone_long - alone_short) / (many - few)
+
+    def killed(self, link, kills, away):
+        """Seconds from the end of a lead that was killed to the next answer, sorted; it was away for so long."""
+        self.given.iterations = 5_000
+        self.job(link)
+        for old in self.folder.glob("*.journal*"):
+            old.unlink()
+        command = ["lead", "run.toml", "--key", "lead", "--journal", "lead.journal", "--out", "m-lead", "--force"]
+        answered, changed = {}, threading.Condition()
+
+        def watch(process, number):
+            for line in process.stderr:
+                if '"answered"' in line:
+                    with changed:
+                        answered.setdefault(number, time.monotonic())
+                        changed.notify_all()
+
+        def start(number):
+            process = self.start("lead", *command)
+            threading.Thread(target=watch, args=(process, number), daemon=True).start()
+            return process
+
+        running, took, ended = [start(0)], [], 0.0
+        for party in range(self.parties):
+            own = f'data = "p{party}.csv"\nkey = "p{party}"\njournal = "p{party}.journal"\nout = "m-{party}"\n'
+            (self.folder / f"p{party}.toml").write_text(own)
+            join = self.start(f"p{party}", "join", "run.toml", "--party", f"p{party}.toml", "--force")
+            threading.Thread(target=join.stderr.read, daemon=True).start()
+            running.append(join)
+        try:
+            for number in range(kills + 1):
+                with changed:
+                    if not changed.wait_for(lambda: number in answered, 60):
+                        raise SystemExit(f"{link}: no answer within a minute of the lead's return")
+                took += [answered[number] - ended] if number else []
+                time.sleep(0.3 + 0.07 * number)
+                running[0].kill()
+                running[0].wait()
+                ended = time.monotonic()
+                time.sleep(away)
+                if number < kills:
+                    running[0] = start(number + 1)
+        finally:
+            for process in running:
+                process.kill()
+                process.wait()
+        return sorted(took)
 
     def idle(self, count):
         """Connections that say nothing, once somebody listens."""
@@ -193,6 +266,8 @@ def main():
     parser.add_argument("--features", type=int, default=10_000)
     parser.add_argument("--idle", type=int, default=1_000)
     parser.add_argument("--hops", type=int, default=2_000)
+    parser.add_argument("--kills", type=int, default=8)
+    parser.add_argument("--wide", type=int, default=1_000, help="columns of the masked round; 0 leaves it out")
     given = parser.parse_args()
     given.reticent = os.path.abspath(given.reticent)
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
@@ -205,10 +280,29 @@ def main():
             print(f"{link}: {took:.2f} s, {said['rounds']} rounds; first answer within {first:.2f} s; "
                   f"a party {own:.1f} MB, the lead {lead:.1f} MB")
         if given.hops:
+            for where in [None, "/dev/shm"]:
+                with tempfile.TemporaryDirectory(dir=where) as own:
+                    users = World(own, given, 5, 10, 30)
+                    for link in given.links.split(","):
+                        hops, synced = users.walk(link, given.hops), users.fdatasync()
+                        print(f"{link}: a walk of {hops:.0f} hops/s, journals in {where or 'files'}; fdatasync {synced:.2f} ms")
+        if given.kills:
             with tempfile.TemporaryDirectory() as own:
-                users = World(own, given, 5, 10, 30)
+                three, before = World(own, given, 3, 5, 60), given.iterations
                 for link in given.links.split(","):
-                    print(f"{link}: a walk of {users.walk(link, given.hops):.0f} hops/s; fdatasync {users.fdatasync():.2f} ms")
+                    for away in (0.0, 3.0):
+                        took = three.killed(link, given.kills if away == 0 else 3, away)
+                        print(f"{link}: a lead killed and back after {away:.0f} s: the next answer after {took[len(took) // 2]:.2f} s "
+                              f"(median), {took[-1]:.2f} (longest of {len(took)})")
+                given.iterations = before
+        if given.wide:
+            with tempfile.TemporaryDirectory() as own:
+                wide, before = World(own, given, given.parties, given.wide, 30), given.iterations
+                for link in given.links.split(","):
+                    there, alone = wide.masked(link)
+                    print(f"{link}: a masked round of {given.parties} parties and {given.wide} columns: {1000 * there:.0f} ms; "
+                          f"simulate {1000 * alone:.0f} ms")
+                given.iterations = before
         if given.idle:
             soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, given.idle + 200)), hard))
@@ -217,8 +311,10 @@ def main():
     if given.features:
         with tempfile.TemporaryDirectory() as folder:
             world = World(folder, given, 2, given.features, 40)
-            _, _, own, lead, _ = world.network("tls")
-            print(f"{given.features} columns: a party {own:.1f} MB, the lead {lead:.1f} MB")
+            for link in given.links.split(","):
+                _, _, own, lead, _ = world.network(link)
+                print(f"{link}: {given.features} columns: a party {own:.1f} MB, of which {world.pages:.1f} are pages of the program; "
+                      f"the lead {lead:.1f} MB")
 
 
 if __name__ == "__main__":

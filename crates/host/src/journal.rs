@@ -23,6 +23,9 @@ const APPLICATION: i64 = 0x5254_434a;
 /// The only format there is.
 const FORMAT: i64 = 1;
 
+/// Pages in memory, in kB with a minus: what is written is seldom read again.
+const CACHE: &str = "-256";
+
 const TABLES: &str = "
     CREATE TABLE state (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
     CREATE TABLE greetings (party INTEGER PRIMARY KEY, value BLOB NOT NULL);
@@ -73,6 +76,7 @@ impl RunJournal {
         set("synchronous", "FULL").map_err(failed)?;
         set("secure_delete", "ON").map_err(failed)?;
         set("trusted_schema", "OFF").map_err(failed)?;
+        set("cache_size", CACHE).map_err(failed)?;
         let mut journal = RunJournal { path: path.to_owned(), connection };
         journal.check().map_err(failed)??;
         match journal.get::<String>("program")? {

@@ -22,6 +22,7 @@ mod error;
 mod files;
 mod hall;
 mod journal;
+mod kept;
 mod lead;
 mod leaving;
 pub mod links;

@@ -91,6 +91,22 @@ impl HostMessage {
             _ => Err(Rejection::Malformed),
         }
     }
+
+    /// The same of a frame that nobody else needs: the text of a model stays where it is, as a wide one
+    /// is most of the memory of a party.
+    pub(crate) fn of_frame(mut frame: Vec<u8>) -> Result<Self, Rejection> {
+        let mut front = HostMessage::Model(String::new()).pack();
+        // The length of the text, which is 0 there.
+        front.pop();
+        let Some(rest) = frame.strip_prefix(&front[..]) else { return Self::unpack(&frame) };
+        let (length, text) =
+            postcard::take_from_bytes::<usize>(rest).map_err(|_| Rejection::Malformed)?;
+        if text.len() != length {
+            return Err(Rejection::Malformed);
+        }
+        frame.drain(..frame.len() - length);
+        String::from_utf8(frame).map(HostMessage::Model).map_err(|_| Rejection::Malformed)
+    }
 }
 
 /// Why somebody is not let in, or not listened to.
@@ -181,6 +197,34 @@ impl Rejection {
                 "what was answered counts in full; take part in the next run with a journal of its own"
             }
             _ => "see docs/network.md",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A model is taken out of its frame as it is read from one, and anything else as always.
+    #[test]
+    fn a_frame_is_the_message_that_its_bytes_are() {
+        let model = |text: &str| HostMessage::Model(text.to_owned());
+        for message in [
+            model(""),
+            model("é"),
+            model(&"x".repeat(300)),
+            HostMessage::Known(7),
+            HostMessage::Again,
+            HostMessage::Received,
+        ] {
+            assert_eq!(HostMessage::of_frame(message.pack()), Ok(message.clone()));
+            let longer = [&message.pack()[..], &[0]].concat();
+            assert_eq!(HostMessage::of_frame(longer), Err(Rejection::Malformed));
+        }
+        let whole = model("é").pack();
+        for wrong in [&whole[..whole.len() - 1], &whole[..1], &[whole[0], 1, 0xff], &[]] {
+            assert_eq!(HostMessage::of_frame(wrong.to_vec()), Err(Rejection::Malformed));
+            assert_eq!(HostMessage::unpack(wrong), Err(Rejection::Malformed));
         }
     }
 }

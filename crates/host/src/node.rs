@@ -29,6 +29,8 @@ pub(crate) enum PartyNode {
     Masked(Box<MaskedParty>),
     /// Who speaks with other parties, through a lead that cannot read it.
     Peer(Box<PeerSeat>),
+    /// Whose answers are over, with the last of them; the table is not in memory any more.
+    Over(u32),
 }
 
 impl PartyNode {
@@ -81,7 +83,7 @@ impl PartyNode {
             PartyNode::Entrusted(node) => node.on_message(envelope),
             PartyNode::Noisy(node) => node.on_message(envelope),
             PartyNode::Masked(node) => node.on_message(envelope, keys),
-            PartyNode::Peer(_) => Err(Rejected::Unexpected),
+            PartyNode::Peer(_) | PartyNode::Over(_) => Err(Rejected::Unexpected),
         }
     }
 
@@ -91,6 +93,7 @@ impl PartyNode {
             PartyNode::Noisy(node) => node.snapshot(),
             PartyNode::Masked(node) => node.snapshot(),
             PartyNode::Peer(peer) => peer.node().map_or(Ok(Vec::new()), |node| node.snapshot()),
+            PartyNode::Over(_) => Ok(Vec::new()),
         }
     }
 
@@ -100,6 +103,7 @@ impl PartyNode {
             PartyNode::Noisy(node) => node.restore(snapshot),
             PartyNode::Masked(node) => node.restore(snapshot),
             PartyNode::Peer(peer) => peer.restore(snapshot),
+            PartyNode::Over(_) => Ok(()),
         }
     }
 
@@ -118,16 +122,24 @@ impl PartyNode {
             PartyNode::Noisy(node) => node.answered(),
             PartyNode::Masked(node) => node.answered(),
             PartyNode::Peer(peer) => u32::try_from(peer.said()).unwrap_or(u32::MAX),
+            PartyNode::Over(answered) => *answered,
         }
     }
 
     /// What the party's own certificate counts; `None` where the lead adds the noise and states it.
-    pub fn report(&self) -> Option<PartyReport> {
+    fn report(&self) -> Option<PartyReport> {
         match self {
-            PartyNode::Entrusted(_) => None,
+            PartyNode::Entrusted(_) | PartyNode::Over(_) => None,
             PartyNode::Noisy(node) => Some(node.report()),
             PartyNode::Masked(node) => Some(node.report()),
             PartyNode::Peer(peer) => Some(peer.node()?.party()?.report()),
         }
+    }
+
+    /// The same when nothing more is answered: the table leaves the memory, where the model comes.
+    pub fn conclude(&mut self) -> Option<PartyReport> {
+        let report = self.report();
+        *self = PartyNode::Over(self.answered());
+        report
     }
 }

@@ -17,13 +17,13 @@ use reticent::{Files, Identity, Model, Run};
 use reticent_core::hex;
 use reticent_noise::{Digest, Hasher, NoiseKey};
 use reticent_runtime::wire;
-use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::agreement::{PROGRAM, commitment};
 use crate::company::Company;
 use crate::error::HostError;
 use crate::journal::RunJournal;
+use crate::kept::{KEPT, Kept};
 use crate::links::{Dial, LinkError};
 use crate::message::{Hello, HostMessage, LONGEST_MODEL, VERSION};
 use crate::options::HostOptions;
@@ -65,16 +65,6 @@ pub struct Joined {
     pub reservation: Option<(u64, String)>,
 }
 
-/// The model as the journal keeps it.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Kept {
-    pub run: Digest,
-    pub job: Digest,
-    pub roster: Digest,
-    pub model: String,
-    pub reservation: Option<(u64, String)>,
-}
-
 impl<'a> RemoteParty<'a> {
     /// The number that the roster has for its key.
     ///
@@ -96,7 +86,7 @@ impl<'a> RemoteParty<'a> {
         if let Some(why) = journal.get::<String>("ended")? {
             return Err(HostError::Ended(why));
         }
-        let Some(Kept { run, job, roster, model, reservation }) = journal.get("model")? else {
+        let Some(Kept { run, job, roster, model, reservation }) = Kept::read(journal)? else {
             return Ok(None);
         };
         self.is_mine(journal, (&job, &roster))?;
@@ -106,7 +96,7 @@ impl<'a> RemoteParty<'a> {
     /// Tells a lead that waits for it that the model is here, where it may not have heard that: the
     /// party fell before it had said so. A lead that is gone, or over, needs nothing.
     pub(crate) fn acknowledge(&self, journal: &mut RunJournal) -> Result<(), HostError> {
-        let Some(Kept { run, .. }) = journal.get("model")? else { return Ok(()) };
+        let Some(Kept { run, .. }) = journal.get(KEPT)? else { return Ok(()) };
         if journal.has(TOLD)? {
             return Ok(());
         }

@@ -24,7 +24,7 @@ const DECLINE_TIME: Duration = Duration::from_secs(5);
 pub(crate) const IDLE: Duration = Duration::from_secs(30);
 
 /// The first and the longest pause before dialling again.
-pub(crate) const PAUSE: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(2)];
+pub(crate) const PAUSE: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(500)];
 
 /// The link on which all have agreed, until the party greets. A party that does not come to that
 /// says so: the others give back what they have reserved, and wait for nobody.
@@ -123,7 +123,7 @@ impl<'a> Seat<'a> {
         }
         self.heard = Instant::now();
         let refused = |why| HostError::Refused { who: "the party".to_owned(), why };
-        HostMessage::unpack(&frame).map_err(refused)
+        HostMessage::of_frame(frame).map_err(refused)
     }
 
     pub fn say(&self, link: &mut dyn Link, message: &HostMessage) -> Result<(), HostError> {

@@ -6,18 +6,19 @@ use reticent::accountant::Ledger;
 use reticent::{Document, Model, PublicKey};
 use reticent_core::hex;
 use reticent_noise::Digest;
-use reticent_runtime::{Rejected, SERVER, wire};
+use reticent_runtime::{PartyReport, Rejected, SERVER, wire};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::agreeing::SignedRun;
 use crate::error::HostError;
+use crate::kept::Kept;
 use crate::links::{Link, LinkError};
 use crate::mask_keys::RosterKeys;
 use crate::message::{HostMessage, LONGEST_MODEL, Rejection};
 use crate::node::PartyNode;
 use crate::options::{Moment, Notice};
-use crate::party::{Joined, Kept, TOLD};
+use crate::party::{Joined, TOLD};
 use crate::seat::{IDLE, PAUSE, Seat};
 
 /// A run that the party has joined.
@@ -196,7 +197,9 @@ impl<'a> Serving<'a> {
 
     /// Takes the model, if it is one that was paid for.
     fn finish(&mut self, link: &mut dyn Link, text: String) -> Result<Joined, HostError> {
-        let (model, text) = match self.check_model(&text).and_then(|model| self.own(model, text)) {
+        let report = self.node.conclude();
+        let own = self.check_model(&text).and_then(|model| self.own(model, text, report));
+        let (model, text) = match own {
             Ok(own) => own,
             Err(why) => return Err(self.end(format!("the model of the lead: {why}"))),
         };
@@ -205,7 +208,7 @@ impl<'a> Serving<'a> {
         let kept = Kept { run, job, roster, model: text, reservation: reservation.clone() };
         self.seat.options().at(Moment::BeforeCommit);
         self.seat.journal.commit(|change| {
-            change.set("model", &kept)?;
+            kept.write(change)?;
             change.forget("joined")?;
             change.forget("node")
         })?;
@@ -222,8 +225,14 @@ impl<'a> Serving<'a> {
 
     /// The model that the party keeps: with its own certificate, signed by itself, where its noise is
     /// its own; that of the lead where the lead adds the noise.
-    fn own(&self, model: Model, text: String) -> Result<(Model, String), String> {
-        let Some(report) = self.node.report() else { return Ok((model, text)) };
+    fn own(
+        &self,
+        model: Model,
+        text: String,
+        report: Option<PartyReport>,
+    ) -> Result<(Model, String), String> {
+        let Some(report) = report else { return Ok((model, text)) };
+        drop(text);
         let (party, units) = (self.seat.party, &self.joined.signed.terms.units);
         let own = || {
             let mut own = self.seat.company.job().own_model(model, report, units)?;

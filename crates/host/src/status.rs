@@ -5,9 +5,9 @@ use reticent_core::hex;
 use crate::agreeing::SignedRun;
 use crate::error::HostError;
 use crate::journal::RunJournal;
+use crate::kept::Kept;
 use crate::lead::run_of;
 use crate::leaving::{ALL_STAY, DROPPED, PARTIES};
-use crate::party::Kept;
 use crate::serving::JoinedRun;
 
 /// What a journal has of a run, for people.

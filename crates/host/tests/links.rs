@@ -1,6 +1,7 @@
 //! What every link must do, whatever carries it: frames whole and in order, keys by the roster, waits that
 //! end, and a last word that arrives.
 
+use std::collections::BTreeSet;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -171,6 +172,25 @@ fn a_lead_that_is_back_tells_waiting_parties_so_over_quic() {
         over.store(true, Ordering::Relaxed);
         assert_eq!(heard, Err(LinkError::Closed));
     });
+}
+
+/// Packets to a lead that is away follow at ever longer pauses: a party begins anew before they are too long.
+#[test]
+fn a_party_that_finds_no_lead_begins_anew_over_quic() {
+    let folder = tempfile::tempdir().unwrap();
+    let (world, roster) = world(&folder);
+    let silent = UdpSocket::bind(roster.lead_address()).unwrap();
+    let dialer = Way::Quic.dialer(&world, &roster, "party-0");
+    let found = dialer.dial(Instant::now() + Duration::from_millis(1_500));
+    assert_eq!(found.map(drop), Err(LinkError::Timeout));
+    silent.set_nonblocking(true).unwrap();
+    let (mut packet, mut connections) = ([0; 2_000], BTreeSet::new());
+    while let Ok(length) = silent.recv(&mut packet) {
+        // The front of a packet with a long header: a byte, the version, a length, and the connection's number.
+        let number = 6 + usize::from(packet[5]);
+        connections.insert(packet[6..number.min(length)].to_vec());
+    }
+    assert_eq!(connections.len(), 2);
 }
 
 /// Packets of one party to whoever is at `to`, and back.

@@ -1,15 +1,13 @@
 //! A trained model with all that is needed to use it and to trust it.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use reticent_oracle::tables::{Schema, TargetKind};
 use reticent_oracle::without_privacy::Linear;
 use reticent_problem::{Edge, Graph, Shape};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::canonical;
+use crate::canonical::CanonicalObject;
 use crate::certificate::{Certificate, VERSION, pretty};
 use crate::error::Error;
 use crate::identity::Identity;
@@ -166,8 +164,10 @@ impl Model {
 
     /// The same with its certificate bound to it.
     fn sealed(mut self) -> Result<Self, Error> {
-        let value = serde_json::to_value(&self).map_err(Error::no_digest)?;
-        self.certificate = self.certificate.sealed(Some(body_digest(&value)?))?;
+        let text = serde_json::to_string(&self).map_err(Error::no_digest)?;
+        let object = CanonicalObject::read(&text).map_err(Error::no_digest)?;
+        let body = body_digest(&object).map_err(Error::no_digest)?;
+        self.certificate = self.certificate.sealed(Some(body))?;
         Ok(self)
     }
 
@@ -205,8 +205,8 @@ impl Model {
     }
 
     /// A model of any version that is read, from what its file says.
-    pub(crate) fn from_value(value: &Value) -> Result<Self, String> {
-        let model = Model::deserialize(value).map_err(|error| error.to_string())?;
+    pub(crate) fn from_text(text: &str) -> Result<Self, String> {
+        let model: Model = serde_json::from_str(text).map_err(|error| error.to_string())?;
         model.check()?;
         Ok(model)
     }
@@ -365,17 +365,8 @@ impl Model {
 }
 
 /// The digest of a model without its certificate.
-pub(crate) fn body_digest(model: &Value) -> Result<String, Error> {
-    let Value::Object(fields) = model else {
-        return canonical::digest(model).map_err(Error::no_digest);
-    };
-    // Not a copy: a wide model is most of the memory of whoever checks it.
-    let body: BTreeMap<&str, &Value> = fields
-        .iter()
-        .filter(|(name, _)| *name != "certificate")
-        .map(|(name, value)| (name.as_str(), value))
-        .collect();
-    canonical::digest(&body).map_err(Error::no_digest)
+pub(crate) fn body_digest(model: &CanonicalObject) -> Result<String, serde_json::Error> {
+    model.digest_without(&["certificate"])
 }
 
 #[cfg(test)]

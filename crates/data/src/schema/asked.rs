@@ -7,6 +7,7 @@
 use super::{Categorical, Column, MissingNumber, Numeric, Role, Scale, Schema, SchemaError};
 use super::{Target, TargetKind, Unknown};
 use crate::number;
+use std::sync::Arc;
 
 impl Schema {
     /// The schema under which tables are read for a question about `columns`: they are its features,
@@ -34,9 +35,9 @@ impl Schema {
             if user == Some(*name) {
                 return Err(wrong(name, "says whose row it is; ask about another one"));
             }
-            new.columns[found].role = asked(&self.columns[found])?;
+            Arc::make_mut(&mut new.columns)[found].role = asked(&self.columns[found])?;
         }
-        for column in &mut new.columns {
+        for column in Arc::make_mut(&mut new.columns) {
             let stays =
                 columns.contains(&column.name.as_str()) || matches!(column.role, Role::User(_));
             if !stays {

@@ -2,6 +2,7 @@
 
 use super::{Column, MissingNumber, Numeric, Role, Scale, Schema, SchemaError, Target, TargetKind};
 use crate::norm::LARGEST;
+use std::sync::Arc;
 
 /// What the target of such a table is called.
 const TARGET: &str = "target";
@@ -85,6 +86,7 @@ impl Schema {
         let target = Role::Target(Target { kind, missing: None });
         let target = Column { name: TARGET.into(), role: target };
         let columns = columns.into_iter().enumerate().map(numeric).chain([target]).collect();
+        let columns = Arc::new(columns);
         Self { columns, ..Self::bare(row_norm) }.checked()
     }
 
@@ -105,8 +107,9 @@ impl Schema {
         names: impl IntoIterator<Item = S>,
     ) -> Result<Self, SchemaError> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        let columns = Arc::make_mut(&mut self.columns);
         let features: Vec<&mut Column> =
-            self.columns.iter_mut().filter(|column| column.width() > 0).collect();
+            columns.iter_mut().filter(|column| column.width() > 0).collect();
         if features.len() != names.len() {
             let what = format!("has {} names for {} features", names.len(), features.len());
             return Err(SchemaError::Column { column: "names".into(), what });
@@ -129,7 +132,7 @@ impl Schema {
     /// If another column has that name.
     pub fn with_target_named(mut self, name: &str) -> Result<Self, SchemaError> {
         let is_target = |column: &&mut Column| matches!(column.role, Role::Target(_));
-        if let Some(target) = self.columns.iter_mut().find(is_target) {
+        if let Some(target) = Arc::make_mut(&mut self.columns).iter_mut().find(is_target) {
             target.name = name.into();
         }
         self.checked()

@@ -15,6 +15,7 @@
 //! h long, whatever the value is. They stand outside of the declared row norm (proofs/curves.md).
 
 use super::{CategoryOrder, Column, Numeric, Role, Scale, Schema, SchemaError};
+use std::sync::Arc;
 
 /// The length of hats beside a line, which is 1 long: half of it was measured to be good.
 pub const HAT: f64 = 0.5;
@@ -269,14 +270,14 @@ impl Schema {
     }
 
     fn orders_mut(&mut self) -> impl Iterator<Item = &mut CategoryOrder> {
-        self.columns.iter_mut().filter_map(|column| match &mut column.role {
+        Arc::make_mut(&mut self.columns).iter_mut().filter_map(|column| match &mut column.role {
             Role::Categorical(categorical) => categorical.order.as_mut(),
             _ => None,
         })
     }
 
     fn numerics_mut(&mut self) -> impl Iterator<Item = &mut Numeric> {
-        self.columns.iter_mut().filter_map(|column| match &mut column.role {
+        Arc::make_mut(&mut self.columns).iter_mut().filter_map(|column| match &mut column.role {
             Role::Numeric(numeric) | Role::Date(numeric) => Some(numeric),
             _ => None,
         })

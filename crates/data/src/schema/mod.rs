@@ -17,6 +17,7 @@ mod pieces;
 mod raw;
 mod summary;
 mod words;
+mod written;
 
 pub use column::{
     Categorical, Column, MissingNumber, Numeric, RecordWeight, Role, Scale, Target, TargetKind,
@@ -32,14 +33,13 @@ use raw::RawSchema;
 
 use crate::norm::{LARGEST, SMALLEST};
 use crate::{IdForm, Labels};
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 /// A checked schema. Made from TOML ([`str::parse`], [`Schema::read`]), from JSON inside a model
 /// (serde) or by [`Schema::libsvm`]; all ways go through the same checks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "RawSchema", into = "RawSchema")]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Schema {
     pub(crate) row_norm: f64,
     pub(crate) public_n: Option<u64>,
@@ -51,7 +51,8 @@ pub struct Schema {
     pub(crate) missing_tokens: Vec<String>,
     pub(crate) undeclared: Undeclared,
     pub(crate) features: Option<u32>,
-    pub(crate) columns: Vec<Column>,
+    /// Shared by whoever has a copy: with ten thousand columns they are most of its memory.
+    pub(crate) columns: Arc<Vec<Column>>,
     /// Columns whose products are features, two and two.
     pub(crate) pairs: Vec<[String; 2]>,
     pub(crate) drafted: Option<Drafted>,
@@ -71,6 +72,7 @@ impl Schema {
     pub fn libsvm(features: u32, row_norm: f64, target: TargetKind) -> Result<Self, SchemaError> {
         let target = Target { kind: target, missing: None };
         let columns = vec![Column { name: "label".into(), role: Role::Target(target) }];
+        let columns = Arc::new(columns);
         Self { features: Some(features), header: false, columns, ..Self::bare(row_norm) }.checked()
     }
 
@@ -86,7 +88,7 @@ impl Schema {
             missing_tokens: vec![String::new()],
             undeclared: Undeclared::Refuse,
             features: None,
-            columns: Vec::new(),
+            columns: Arc::default(),
             pairs: Vec::new(),
             drafted: None,
             asked_of: None,
@@ -249,7 +251,7 @@ impl Schema {
     /// If there is such a column already, or `upper` is not a number above 0.
     pub fn with_weight(mut self, name: &str, upper: f64) -> Result<Self, SchemaError> {
         let role = Role::Weight(RecordWeight { lower: 0.0, upper, missing: None });
-        self.columns.push(Column { name: name.into(), role });
+        Arc::make_mut(&mut self.columns).push(Column { name: name.into(), role });
         self.checked()
     }
 
@@ -257,10 +259,14 @@ impl Schema {
     /// asked about: the column of weights is not read.
     pub fn without_weight(mut self) -> Self {
         let weighs = |column: &Column| matches!(column.role, Role::Weight(_));
-        if self.features.is_some() {
-            self.columns.retain(|column| !weighs(column));
+        if !self.columns.iter().any(weighs) {
+            return self;
         }
-        self.columns.iter_mut().filter(|c| weighs(c)).for_each(|c| c.role = Role::Ignored);
+        let columns = Arc::make_mut(&mut self.columns);
+        if self.features.is_some() {
+            columns.retain(|column| !weighs(column));
+        }
+        columns.iter_mut().filter(|c| weighs(c)).for_each(|c| c.role = Role::Ignored);
         self
     }
 
@@ -279,7 +285,7 @@ impl Schema {
             return (1..=n).map(|i| i.to_string()).collect();
         }
         let mut names = Vec::new();
-        for column in &self.columns {
+        for column in self.columns() {
             match &column.role {
                 Role::Numeric(n) | Role::Date(n) => {
                     names.push(column.name.clone());
@@ -326,7 +332,7 @@ impl Schema {
         let mut new = self.clone();
         if let Some(name) = target {
             let chosen = new.find(name)?;
-            for (i, column) in new.columns.iter_mut().enumerate() {
+            for (i, column) in Arc::make_mut(&mut new.columns).iter_mut().enumerate() {
                 if i == chosen {
                     let role = std::mem::replace(&mut column.role, Role::Ignored);
                     column.role = Role::Target(
@@ -342,7 +348,7 @@ impl Schema {
                 return Err(SchemaError::UserInLibsvm);
             }
             let chosen = new.find(name)?;
-            for (i, column) in new.columns.iter_mut().enumerate() {
+            for (i, column) in Arc::make_mut(&mut new.columns).iter_mut().enumerate() {
                 if i == chosen {
                     if matches!(column.role, Role::Target(_)) {
                         return Err(SchemaError::TargetIsUser(name.into()));
@@ -414,7 +420,7 @@ impl Schema {
             return Err(SchemaError::PublicN);
         }
         let mut seen = HashSet::new();
-        for column in &self.columns {
+        for column in self.columns() {
             column.check()?;
             if !seen.insert(column.name.as_str()) {
                 return Err(SchemaError::DuplicateColumn(column.name.clone()));

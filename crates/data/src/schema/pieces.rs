@@ -4,6 +4,7 @@
 use super::Schema;
 use super::raw::{RawSchema, columns};
 use memchr::memmem;
+use std::sync::Arc;
 
 /// Bytes of a piece.
 const PIECE: usize = 1 << 18;
@@ -18,8 +19,9 @@ pub(super) fn read(text: &str) -> Option<Schema> {
     let mut pieces = pieces(text);
     let mut schema = toml::from_str::<RawSchema>(pieces.next()?).ok()?.unchecked().ok()?;
     for piece in pieces {
-        schema.columns.extend(columns(piece)?);
+        Arc::make_mut(&mut schema.columns).extend(columns(piece)?);
     }
+    Arc::make_mut(&mut schema.columns).shrink_to_fit();
     Some(schema)
 }
 

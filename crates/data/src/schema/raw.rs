@@ -9,10 +9,11 @@ use crate::labels::Word;
 use crate::{IdForm, Labels};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RawSchema {
+pub(super) struct RawSchema<C = Vec<RawColumn>> {
     #[serde(alias = "row-norm")]
     row_norm: BoundWord,
     #[serde(default, alias = "public-n", skip_serializing_if = "Option::is_none")]
@@ -36,14 +37,14 @@ pub(super) struct RawSchema {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     drafted: Option<Drafted>,
     #[serde(default)]
-    column: Vec<RawColumn>,
+    pub column: C,
 }
 
 /// One flat struct for all kinds rather than an enum by `kind`: the message for a key that is
 /// missing or out of place can then name the column, where serde would name a Rust variant.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawColumn {
+pub(super) struct RawColumn {
     name: String,
     kind: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,7 +93,7 @@ impl RawColumn {
         }
     }
 
-    fn column(mut self) -> Result<Column, SchemaError> {
+    pub(super) fn column(mut self) -> Result<Column, SchemaError> {
         let name = std::mem::take(&mut self.name);
         match self.role() {
             Ok(role) => Ok(Column { name, role }),
@@ -335,6 +336,21 @@ impl TryFrom<RawSchema> for Schema {
 impl RawSchema {
     /// Every word is understood; whether they go together is not looked at.
     pub(super) fn unchecked(self) -> Result<Schema, SchemaError> {
+        self.understood(|columns| {
+            let mut columns: Vec<Column> =
+                columns.into_iter().map(RawColumn::column).collect::<Result<_, _>>()?;
+            // They were made in the place of what was written, which is more than twice as large.
+            columns.shrink_to_fit();
+            Ok(columns)
+        })
+    }
+}
+
+impl<C> RawSchema<C> {
+    pub(super) fn understood(
+        self,
+        columns: impl FnOnce(C) -> Result<Vec<Column>, SchemaError>,
+    ) -> Result<Schema, SchemaError> {
         let raw = self;
         let delimiter = match raw.delimiter {
             None => None,
@@ -358,7 +374,7 @@ impl RawSchema {
                 )));
             }
         };
-        let columns = raw.column.into_iter().map(RawColumn::column).collect::<Result<_, _>>()?;
+        let columns = Arc::new(columns(raw.column)?);
         Ok(Schema {
             row_norm,
             public_n: raw.public_n,
@@ -398,9 +414,16 @@ pub(super) fn columns(text: &str) -> Option<Vec<Column>> {
 }
 
 impl From<Schema> for RawSchema {
+    fn from(schema: Schema) -> Self {
+        let columns = schema.columns.iter().map(raw_column).collect();
+        RawSchema::of(schema, columns)
+    }
+}
+
+impl<C> RawSchema<C> {
     /// Defaults are written out for tables: a reader of the file should not have to know them. For
     /// LIBSVM most keys mean little, and only what was changed is written.
-    fn from(schema: Schema) -> Self {
+    pub(super) fn of(schema: Schema, column: C) -> Self {
         let table = schema.features.is_none();
         let usual_tokens = matches!(&schema.missing_tokens[..], [token] if token.is_empty());
         RawSchema {
@@ -416,7 +439,7 @@ impl From<Schema> for RawSchema {
                 .then_some(schema.undeclared),
             pairs: schema.pairs.into_iter().map(Vec::from).collect(),
             drafted: schema.drafted,
-            column: schema.columns.into_iter().map(raw_column).collect(),
+            column,
         }
     }
 }
@@ -459,9 +482,9 @@ fn raw_user(name: String, form: IdForm) -> RawColumn {
     RawColumn { form, ..RawColumn::blank(name, ColumnKind::User) }
 }
 
-fn raw_column(column: Column) -> RawColumn {
-    let name = column.name;
-    match column.role {
+pub(super) fn raw_column(column: &Column) -> RawColumn {
+    let Column { name, role } = column.clone();
+    match role {
         Role::Ignored => RawColumn::blank(name, ColumnKind::Ignored),
         Role::User(form) => raw_user(name, form),
         Role::Weight(weight) => RawColumn {

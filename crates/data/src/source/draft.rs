@@ -17,6 +17,7 @@ use crate::schema::{
 use crate::{Cell, CellProblem, DataError, IdForm, Labels, Rows, SchemaError, day, norm, number};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Spellings of "missing" that a draft looks for; the ones it meets are written into the schema.
 const MISSING: [&str; 8] = ["", "?", "NA", "N/A", "NaN", "nan", "null", "None"];
@@ -402,7 +403,7 @@ fn table(
         decimal_comma: options.decimal_comma,
         missing_tokens: tokens.into_iter().collect(),
         features: None,
-        columns,
+        columns: Arc::new(columns),
         ..Schema::libsvm(1, 1.0, TargetKind::Range { lower: 0.0, upper: 1.0 })?
     };
     // Where every feature is still to be decided there is none yet.

@@ -130,10 +130,12 @@ fn frame_length(came: &[u8], limit: usize) -> Result<Option<usize>, LinkError> {
     }
 }
 
-/// Whether the frame at the front has come.
-pub(crate) fn has_frame(came: &[u8], limit: usize) -> Result<bool, LinkError> {
-    let length = frame_length(came, limit)?;
-    Ok(length.is_some_and(|length| came.len() >= FRONT + length))
+/// Whether the frame at the front has come; if not, there is room for the rest of it and no more.
+pub(crate) fn has_frame(came: &mut Vec<u8>, limit: usize) -> Result<bool, LinkError> {
+    let Some(length) = frame_length(came, limit)? else { return Ok(false) };
+    let missing = (FRONT + length).saturating_sub(came.len());
+    came.reserve_exact(missing);
+    Ok(missing == 0)
 }
 
 /// The frame at the front of what came, if it is there; refuses one that will be too long.

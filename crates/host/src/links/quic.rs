@@ -33,8 +33,17 @@ use crate::roster::Roster;
 /// What is spoken in the connection (RFC 7301), as QUIC asks for.
 const PROTOCOL: &[u8] = b"reticent/1";
 
-/// Who is silent for so long is gone; who is there says so five times as often.
+/// Who is silent for so long is gone.
 const SILENCE: Duration = Duration::from_secs(15);
+
+/// How often a party says that it is there. A lead that was killed and is back answers that it does not know
+/// the connection, so that this is how long its parties wait for it in vain, at most.
+const SIGN: Duration = Duration::from_millis(500);
+
+/// How long the first try to reach the lead may take, before it is begun anew; each takes twice as long as
+/// the one before. Within a try, packets follow at ever longer pauses (RFC 9002, section 6.2.1): a lead
+/// that comes back would be found late.
+const FIRST_ATTEMPT: Duration = Duration::from_secs(1);
 
 /// How long the last bytes of a link may take to arrive after the link was dropped.
 const LINGER: Duration = Duration::from_secs(3);
@@ -120,7 +129,7 @@ impl Drop for Mover {
     }
 }
 
-fn transport() -> Result<Arc<TransportConfig>, LinkError> {
+fn transport() -> Result<TransportConfig, LinkError> {
     let mut transport = TransportConfig::default();
     transport
         .max_concurrent_bidi_streams(VarInt::from_u32(1))
@@ -130,9 +139,8 @@ fn transport() -> Result<Arc<TransportConfig>, LinkError> {
         .send_window(u64::from(WINDOW))
         .datagram_receive_buffer_size(None)
         .initial_rtt(FIRST_TRY)
-        .max_idle_timeout(Some(SILENCE.try_into().map_err(failed)?))
-        .keep_alive_interval(Some(SILENCE / 5));
-    Ok(Arc::new(transport))
+        .max_idle_timeout(Some(SILENCE.try_into().map_err(failed)?));
+    Ok(transport)
 }
 
 /// A lead that was killed and is back says of connections that it does not know that they are gone (RFC 9000,
@@ -202,7 +210,9 @@ impl QuicDialer {
         tls.alpn_protocols = vec![PROTOCOL.to_vec()];
         let tls = QuicClientConfig::try_from(tls).map_err(failed)?;
         let mut config = ClientConfig::new(Arc::new(tls));
-        config.transport_config(transport()?);
+        let mut transport = transport()?;
+        transport.keep_alive_interval(Some(SIGN));
+        config.transport_config(Arc::new(transport));
         let address = roster.lead_address().to_owned();
         Ok(QuicDialer { config, address, movers: Default::default() })
     }
@@ -223,21 +233,30 @@ impl QuicDialer {
     }
 }
 
+impl QuicDialer {
+    fn attempt(&self, place: SocketAddr, until: Instant) -> Result<QuicLink, LinkError> {
+        let mover = self.mover(place)?;
+        mover.wait(until, async {
+            let made = mover.endpoint.connect_with(self.config.clone(), place, NAME);
+            let made = made.map_err(failed)?.await.map_err(|why| of_connection(&why))?;
+            let streams = made.open_bi().await.map_err(|why| of_connection(&why))?;
+            QuicLink::new(mover, made, streams)
+        })
+    }
+}
+
 impl Dial for QuicDialer {
     fn dial(&self, until: Instant) -> Result<Box<dyn Link>, LinkError> {
         let mut last = LinkError::Failed(format!("{} is no address", self.address));
         for place in self.address.to_socket_addrs().map_err(|error| of_io(&error))? {
-            let mover = self.mover(place)?;
-            let made = mover.wait(until, async {
-                let made = mover.endpoint.connect_with(self.config.clone(), place, NAME);
-                let made = made.map_err(failed)?.await.map_err(|why| of_connection(&why))?;
-                let streams = made.open_bi().await.map_err(|why| of_connection(&why))?;
-                QuicLink::new(mover, made, streams)
-            });
-            match made {
-                Ok(link) => return Ok(Box::new(link)),
-                Err(why) => last = why,
-            }
+            let mut time = FIRST_ATTEMPT;
+            last = loop {
+                match self.attempt(place, until.min(Instant::now() + time)) {
+                    Ok(link) => return Ok(Box::new(link)),
+                    Err(LinkError::Timeout) if Instant::now() < until => time *= 2,
+                    Err(why) => break why,
+                }
+            };
         }
         Err(last)
     }
@@ -265,7 +284,7 @@ impl QuicListener {
         tls.alpn_protocols = vec![PROTOCOL.to_vec()];
         let tls = QuicServerConfig::try_from(tls).map_err(failed)?;
         let mut config = ServerConfig::with_crypto(Arc::new(tls));
-        config.transport_config(transport()?);
+        config.transport_config(Arc::new(transport()?));
         config.max_incoming(MOST_WAITING).incoming_buffer_size_total(1 << 22);
         let socket = UdpSocket::bind(address).map_err(|error| {
             failed(format!("nobody can listen at {address} (UDP): {}", error.kind()))

@@ -106,7 +106,7 @@ impl<S: ByteStream> SecureLink<S> {
 
     /// Waits until the next frame is here, and leaves it there.
     pub fn fill(&mut self, limit: usize, until: Instant) -> Result<(), LinkError> {
-        while !has_frame(&self.came, limit)? {
+        while !has_frame(&mut self.came, limit)? {
             if !self.take()? {
                 self.write_all(until)?;
                 self.read(until)?;

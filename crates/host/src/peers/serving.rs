@@ -8,11 +8,12 @@ use reticent_core::hex;
 use super::frame::{PeerMail, PeerPost};
 use super::seat::{PeerRun, PeerSeat};
 use crate::error::HostError;
+use crate::kept::Kept;
 use crate::links::{Link, LinkError};
 use crate::message::{HostMessage, Rejection};
 use crate::node::PartyNode;
 use crate::options::{Moment, Notice};
-use crate::party::{Joined, Kept, TOLD};
+use crate::party::{Joined, TOLD};
 use crate::seat::IDLE;
 use crate::serving::Serving;
 
@@ -162,7 +163,7 @@ impl Serving<'_> {
         let kept = Kept { run, job, roster, model: text, reservation: reservation.clone() };
         self.seat.options().at(Moment::BeforeCommit);
         self.seat.journal.commit(|change| {
-            change.set("model", &kept)?;
+            kept.write(change)?;
             change.forget("joined")?;
             change.forget("node")?;
             change.forget_mail()

@@ -3,28 +3,26 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-use serde_json::Value;
-
+use super::stated::Stated;
 use super::{CheckOutcome, Verification, VerifyCheck, statement};
-use crate::canonical;
+use crate::canonical::CanonicalObject;
 use crate::certificate::{Certificate, VERSION};
 use crate::error::Error;
 use crate::identity::PublicKey;
-use crate::model::{Model, body_digest};
+use crate::model::Model;
 
 /// A model with its certificate, or a certificate alone. Reading it believes nothing:
 /// [`Document::verify`] says what holds.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// The whole file.
-    value: Value,
+    /// What stands there, hashed.
+    stated: Stated,
     model: Option<Model>,
     certificate: Certificate,
     /// The file.
     path: PathBuf,
     /// The certificate in the file beside it, where a folder was given.
-    beside: Option<Value>,
+    beside: Option<String>,
 }
 
 /// The two names.
@@ -49,7 +47,7 @@ impl Document {
         }
         let mut document = Self::read_model(&model)?;
         if certificate.exists() {
-            document.beside = Some(Self::read_file(&certificate)?.value);
+            document.beside = Some(Self::read_file(&certificate)?.stated.certificate);
         }
         Ok(document)
     }
@@ -60,52 +58,54 @@ impl Document {
     /// If it is neither.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let path = Path::new("the text");
-        let document = Self::made(canonical_value(text, path)?, path)?;
+        let document = Self::made(text, path)?;
         Ok(Document { path: PathBuf::new(), ..document })
     }
 
     /// Reads a file that must be a model.
     pub(crate) fn read_model(path: &Path) -> Result<Self, Error> {
-        Self::made_model(parsed(path)?, path)
+        Self::made_model(&text_of(path)?, path)
     }
 
     fn read_file(path: &Path) -> Result<Self, Error> {
-        Self::made(parsed(path)?, path)
+        Self::made(&text_of(path)?, path)
     }
 
-    fn made_model(value: Value, path: &Path) -> Result<Self, Error> {
+    fn made_model(text: &str, path: &Path) -> Result<Self, Error> {
         let refuse = |reason: String| Error::Model { file: path.to_owned(), reason };
-        let model = Model::from_value(&value).map_err(refuse)?;
-        Ok(Document { path: path.to_owned(), ..Self::of_model(value, model) })
+        let stated = Stated::of_model(text).map_err(|error| refuse(error.to_string()))?;
+        let model = Model::from_text(text).map_err(refuse)?;
+        Ok(Document { path: path.to_owned(), ..Self::of_model(stated, model) })
     }
 
-    fn made(mut value: Value, path: &Path) -> Result<Self, Error> {
-        if OF_A_MODEL.iter().any(|name| value.get(name).is_some()) {
-            return Self::made_model(value, path);
+    fn made(text: &str, path: &Path) -> Result<Self, Error> {
+        let refuse = |reason: String| Error::Model { file: path.to_owned(), reason };
+        let unread = |error: serde_json::Error| refuse(error.to_string());
+        let object = CanonicalObject::read(text).map_err(unread)?;
+        if OF_A_MODEL.iter().any(|name| object.get(name).is_some()) {
+            drop(object);
+            return Self::made_model(text, path);
         }
         // Figures, or whatever else has a certificate beside it: the certificate is what is checked.
-        if let Some(inside) = value.get_mut("certificate") {
-            value = inside.take();
-        }
-        let refuse = |reason: String| Error::Model { file: path.to_owned(), reason };
-        let certificate =
-            Certificate::deserialize(&value).map_err(|error| refuse(error.to_string()))?;
+        let text = object.get("certificate").unwrap_or(text);
+        let stated = Stated::of_certificate(text).map_err(unread)?;
+        let certificate: Certificate = serde_json::from_str(text).map_err(unread)?;
         if !(1..=VERSION).contains(&certificate.version) {
             let version = certificate.version;
             return Err(refuse(format!(
                 "it has version {version}, this program reads 1 to {VERSION}"
             )));
         }
-        Ok(Document { path: path.to_owned(), ..Self::of_certificate(value, certificate) })
+        Ok(Document { path: path.to_owned(), ..Self::of_certificate(stated, certificate) })
     }
 
-    pub(super) fn of_model(value: Value, model: Model) -> Self {
+    pub(super) fn of_model(stated: Stated, model: Model) -> Self {
         let certificate = model.certificate().clone();
-        Document { value, model: Some(model), certificate, path: PathBuf::new(), beside: None }
+        Document { stated, model: Some(model), certificate, path: PathBuf::new(), beside: None }
     }
 
-    pub(super) fn of_certificate(value: Value, certificate: Certificate) -> Self {
-        Document { value, model: None, certificate, path: PathBuf::new(), beside: None }
+    pub(super) fn of_certificate(stated: Stated, certificate: Certificate) -> Self {
+        Document { stated, model: None, certificate, path: PathBuf::new(), beside: None }
     }
 
     /// The file that was read; empty for what was in memory.
@@ -138,7 +138,7 @@ impl Document {
         checks.push(self.digest());
         checks.push(signature(&self.certificate, key));
         checks.extend(self.beside.as_ref().map(|beside| {
-            if *beside == *self.stated() {
+            if *beside == self.stated.certificate {
                 VerifyCheck::holds(
                     "beside",
                     "certificate.json is the certificate inside model.json",
@@ -167,19 +167,14 @@ impl Document {
         }
     }
 
-    /// What the file says of the certificate.
-    fn stated(&self) -> &Value {
-        if self.model.is_some() { &self.value["certificate"] } else { &self.value }
-    }
-
     /// The digest of weights, preprocessing and settings.
     fn weights(&self) -> VerifyCheck {
         let said = self.certificate.model.as_deref();
-        match (said, body_digest(&self.value)) {
+        match (said, self.stated.body.as_deref()) {
             (None, _) if self.certificate.version < 2 => {
                 VerifyCheck::absent("weights", "format 1 does not say which model it is about")
             }
-            (Some(said), Ok(is)) if said == is => VerifyCheck::holds(
+            (Some(said), Some(is)) if said == is => VerifyCheck::holds(
                 "weights",
                 "weights, preprocessing and settings are those certified",
             ),
@@ -192,32 +187,19 @@ impl Document {
 
     /// The digest of the certificate.
     fn digest(&self) -> VerifyCheck {
-        let mut value = self.stated().clone();
-        if let Value::Object(fields) = &mut value {
-            fields.remove("digest");
-            fields.remove("signature");
-        }
-        match (self.certificate.digest.as_deref(), canonical::digest(&value)) {
+        match (self.certificate.digest.as_deref(), &*self.stated.digest) {
             (None, _) if self.certificate.version < 2 => VerifyCheck::absent(
                 "digest",
                 "format 1 has none: whether it was changed cannot be told",
             ),
-            (Some(said), Ok(is)) if said == is => VerifyCheck::holds("digest", is),
+            (Some(said), is) if said == is => VerifyCheck::holds("digest", is),
             _ => VerifyCheck::fails("digest", "the certificate is not as it was written"),
         }
     }
 }
 
-/// The text of a file, as JSON that every reader reads alike.
-fn parsed(path: &Path) -> Result<Value, Error> {
-    let text = reticent_oracle::tables::read_text(path)
-        .map_err(|error| Error::read(path, "the model", &error))?;
-    canonical_value(&text, path)
-}
-
-fn canonical_value(text: &str, path: &Path) -> Result<Value, Error> {
-    canonical::read(text)
-        .map_err(|error| Error::Model { file: path.to_owned(), reason: error.to_string() })
+fn text_of(path: &Path) -> Result<String, Error> {
+    reticent_oracle::tables::read_text(path).map_err(|error| Error::read(path, "the model", &error))
 }
 
 /// Whether a model and the certificate inside are about the same run.

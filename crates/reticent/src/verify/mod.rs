@@ -10,6 +10,7 @@
 //! `docs/certificates.md` has the canonical form and how to check all this without this program.
 
 mod document;
+mod stated;
 mod statement;
 
 use std::path::Path;
@@ -22,6 +23,7 @@ use crate::identity::PublicKey;
 use crate::model::Model;
 
 pub use document::Document;
+use stated::Stated;
 
 /// What came of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -146,8 +148,9 @@ impl Model {
     /// # Errors
     /// None for a model that a run or a file gave.
     pub fn verify(&self, key: Option<&PublicKey>) -> Result<Verification, Error> {
-        let value = serde_json::to_value(self).map_err(Error::no_digest)?;
-        Ok(Document::of_model(value, self.clone()).verify(key))
+        let text = serde_json::to_string(self).map_err(Error::no_digest)?;
+        let stated = Stated::of_model(&text).map_err(Error::no_digest)?;
+        Ok(Document::of_model(stated, self.clone()).verify(key))
     }
 }
 
@@ -157,7 +160,8 @@ impl Certificate {
     /// # Errors
     /// None for a certificate that a run or a file gave.
     pub fn verify(&self, key: Option<&PublicKey>) -> Result<Verification, Error> {
-        let value = serde_json::to_value(self).map_err(Error::no_digest)?;
-        Ok(Document::of_certificate(value, self.clone()).verify(key))
+        let text = serde_json::to_string(self).map_err(Error::no_digest)?;
+        let stated = Stated::of_certificate(&text).map_err(Error::no_digest)?;
+        Ok(Document::of_certificate(stated, self.clone()).verify(key))
     }
 }
