@@ -8,8 +8,8 @@
 4. 1,000 idle connections at the lead: what it says of them, its memory, and that the run goes on.
 5. A walk of --hops steps between five users and the observer, every journal on the disk; beside it an fdatasync.
 
-A roster has 256 parties at most, so that 1,000 parties are not measured. Times are wall-clock seconds: run it on a machine
-that is quiet.
+1,000 parties are measured by crates/host/benches/many.rs, which has them in one process. Times are wall-clock seconds: run it on
+a machine that is quiet.
 """
 
 import argparse
