@@ -157,8 +157,9 @@ fn lead(folder: &Path, given: &Given) {
 fn join(folder: &Path, (run, given): (&RunFile, &Given), (number, waits): (u32, &AtomicU32)) {
     let name = party(number);
     let own = Arc::new(identity(folder, &name));
-    let way = PartyWay::default();
-    let dialer = PartyWay { link: given.kind(), ..way }.dialer(&own, &run.roster).expect("a way");
+    let mut way = PartyWay::default();
+    way.link = given.kind();
+    let dialer = way.dialer(&own, &run.roster).expect("a way");
     let files = Files { paths: vec![folder.join(format!("{name}.csv"))], ..Default::default() };
     let options = HostOptions { patience: PATIENCE, ..Default::default() };
     let journal = RunJournal::open(&folder.join(format!("{name}.journal"))).expect("a journal");
