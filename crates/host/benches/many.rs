@@ -189,7 +189,11 @@ fn main() {
     let folder = tempfile::tempdir().expect("a folder");
     let began = Instant::now();
     world(folder.path(), &given);
-    println!("keys, tables and a roster of {}: {:.1} s", given.parties, began.elapsed().as_secs_f64());
+    println!(
+        "keys, tables and a roster of {}: {:.1} s",
+        given.parties,
+        began.elapsed().as_secs_f64()
+    );
     let mut child = Command::new(std::env::current_exe().expect("this program"))
         .args(["--lead", &folder.path().display().to_string()])
         .args(["--link", &given.link])

@@ -121,7 +121,11 @@ mod tests {
         for origin in 1..=4 {
             for _ in 0..PLACES {
                 let own = Arc::clone(&broken);
-                door.enter(from(origin), Box::new(move || _ = own.fetch_add(1, Ordering::Relaxed)), now);
+                door.enter(
+                    from(origin),
+                    Box::new(move || _ = own.fetch_add(1, Ordering::Relaxed)),
+                    now,
+                );
             }
         }
         let guests = locked(&door.0);

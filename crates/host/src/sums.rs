@@ -59,7 +59,8 @@ impl NetworkSums {
                 std::thread::Builder::new().spawn_scoped(scope, move || one(party, request))
             };
             let asked: Vec<_> = each.into_iter().map(ask).collect();
-            let no_thread = |why: String| self.lines.fail(HostError::disagreed("this machine", why));
+            let no_thread =
+                |why: String| self.lines.fail(HostError::disagreed("this machine", why));
             let mut ended = Ok(());
             for own in asked {
                 let own = own.map_err(|why| no_thread(format!("no thread for a party: {why}")));

@@ -202,8 +202,7 @@ mod tests {
     #[test]
     fn a_crowd_at_one_listener_keeps_nobody_out_of_the_other() {
         let soon = Instant::now() + FIRST_TIME;
-        let both =
-            SeveralListeners::new(vec![Box::new(Crowd("first")), Box::new(Crowd("second"))]);
+        let both = SeveralListeners::new(vec![Box::new(Crowd("first")), Box::new(Crowd("second"))]);
         let came = || {
             let arrival = both.accept(soon).unwrap().unwrap();
             arrival.link(soon).unwrap().receive(9, soon).unwrap()
