@@ -260,8 +260,9 @@ bench-peers: wheel ## Compare a fit with diffprivlib and Opacus, which it instal
 	"$${CARGO_TARGET_DIR:-target}/bench-peers/bin/python" -m pip install --quiet diffprivlib opacus 'scikit-learn<1.7' dist/*.whl
 	"$${CARGO_TARGET_DIR:-target}/bench-peers/bin/python" benches/peers.py
 
-bench-network: build ## Measure runs on a network: time over each link, first answer, memory, idle connections
+bench-network: build ## Measure runs on a network: time over each link, first answer, memory, idle connections, 1,000 parties
 	python3 benches/network.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
+	$(CARGO) bench --locked -p reticent-host --bench many
 
 bench-coverage: build ## Measure how often intervals of coefficients hold what made the tables
 	python3 benches/coverage.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"

@@ -13,8 +13,8 @@
 6. A masked round of all parties with 1,000 columns, by the difference of a long and a short run; `simulate` beside it.
 7. A lead that is killed --kills times and started again, at once and after three seconds: from its end to the next answer.
 
-A roster has 256 parties at most, so that 1,000 parties are not measured. Times are wall-clock seconds: run it on a machine
-that is quiet.
+1,000 parties are measured by crates/host/benches/many.rs, which has them in one process. Times are wall-clock seconds: run it on
+a machine that is quiet.
 """
 
 import argparse

@@ -16,6 +16,10 @@ use crate::roster::Roster;
 /// The keys of a job file that are a party's own.
 const OWN: [&str; 5] = ["data", "more_data", "format", "max_line", "out"];
 
+/// Nodes that say something to each other, through the lead: every pair of them has keys and a queue. More
+/// were not measured.
+const MOST_NODES: u32 = 256;
+
 /// The table `[network]` of a run file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -97,6 +101,13 @@ impl RunFile {
         }
         let spec = SimulationSpec::of_table(table, path)?;
         let job = spec.remote(roster.parties())?;
+        if job.kind() != RemoteKind::Sums && all > MOST_NODES {
+            return Err(refuse(format!(
+                "a roster of {all} parties: {} is run between at most {MOST_NODES} on a network; only algorithms of one \
+                 table, with `trust = \"local\"` or `trust = \"central\"`, are between more",
+                job.algorithm()
+            )));
+        }
         if let Some(least) = least.filter(|_| job.kind() != RemoteKind::Sums) {
             return Err(refuse(format!(
                 "[network] least = {least}: only runs of sums begin or go on without some of their parties, and {} \

@@ -2,7 +2,7 @@
 //! Everything has a limit: how many come at once, how long a hello takes, how long it is.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -11,16 +11,17 @@ use reticent_noise::Digest;
 use reticent_runtime::wire;
 
 use crate::agreement::PROGRAM;
+use crate::door::{Door, Ticket};
 use crate::links::{Arrival, Link, LinkError, Listen};
 use crate::message::{Hello, HostMessage, LONGEST_HELLO, Rejection, VERSION};
 use crate::options::{HostOptions, Notice};
 use crate::roster::Roster;
 
-/// So many may be on their way in at once; the next is turned away.
-const MOST_ARRIVING: usize = 64;
-
 /// Who has not shown a key and said hello by then is turned away.
 const HELLO_TIME: Duration = Duration::from_secs(10);
+
+/// So many rejections of a name are told one by one.
+const ALL_TOLD: u64 = 32;
 
 /// How often a wait looks whether it is over.
 pub(crate) const SLICE: Duration = Duration::from_millis(100);
@@ -45,7 +46,7 @@ pub(crate) struct Hall {
     seats: Mutex<Vec<Option<Visitor>>>,
     came: Condvar,
     over: AtomicBool,
-    arriving: AtomicUsize,
+    door: Door,
     rejected: Mutex<BTreeMap<&'static str, u64>>,
 }
 
@@ -64,7 +65,7 @@ impl Hall {
             seats: Mutex::new((0..roster.parties()).map(|_| None).collect()),
             came: Condvar::new(),
             over: AtomicBool::new(false),
-            arriving: AtomicUsize::new(0),
+            door: Door::default(),
             rejected: Mutex::new(BTreeMap::new()),
         })
     }
@@ -88,19 +89,23 @@ impl Hall {
         self.over.store(true, Ordering::Relaxed);
     }
 
-    fn receive(self: &Arc<Self>, arrival: Arrival) {
-        if self.arriving.fetch_add(1, Ordering::Relaxed) >= MOST_ARRIVING {
-            self.arriving.fetch_sub(1, Ordering::Relaxed);
+    fn receive(self: &Arc<Self>, mut arrival: Arrival) {
+        let (origin, end) = (arrival.origin(), arrival.end());
+        let Some(ticket) = self.door.enter(origin, end, Instant::now()) else {
             return self.reject("too many at once");
-        }
+        };
         let hall = Arc::clone(self);
         std::thread::spawn(move || {
-            if let Err(why) = hall.let_in(arrival) {
+            let came = hall.let_in(arrival, ticket);
+            let stayed = hall.door.leave(ticket);
+            if let Err(why) = came {
                 match why {
+                    _ if !stayed => hall.reject("made room"),
                     // Strangers have as many keys as they like: all are counted under one name.
                     LinkError::Untrusted(why) => {
-                        hall.count("untrusted");
-                        hall.options.tell(Notice::Rejected(format!("untrusted: {why}")));
+                        if hall.count("untrusted") <= ALL_TOLD {
+                            hall.options.tell(Notice::Rejected(format!("untrusted: {why}")));
+                        }
                     }
                     LinkError::TooLong { .. } => hall.reject("oversized"),
                     LinkError::Timeout => hall.reject("slow"),
@@ -108,13 +113,12 @@ impl Hall {
                     LinkError::Failed(_) => hall.reject("no handshake"),
                 }
             }
-            hall.arriving.fetch_sub(1, Ordering::Relaxed);
         });
     }
 
-    fn let_in(&self, arrival: Arrival) -> Result<(), LinkError> {
+    fn let_in(&self, arrival: Arrival, ticket: Ticket) -> Result<(), LinkError> {
         let until = Instant::now() + HELLO_TIME;
-        let mut link = arrival(until)?;
+        let mut link = arrival.link(until)?;
         let frame = link.receive(LONGEST_HELLO, until)?;
         let checked = match HostMessage::unpack(&frame) {
             Ok(HostMessage::Hello(hello)) => self.check(&hello, &link.peer()).map(|()| hello),
@@ -123,6 +127,10 @@ impl Hall {
         };
         match checked {
             Ok(hello) => {
+                // Who has made room for another meanwhile comes again.
+                if !self.door.leave(ticket) {
+                    return Err(LinkError::Closed);
+                }
                 self.options.tell(Notice::Arrived(self.roster.name(hello.party)));
                 let seat = hello.party as usize;
                 locked(&self.seats)[seat] = Some(Visitor { link, hello });
@@ -165,14 +173,22 @@ impl Hall {
         }
     }
 
-    /// Counts it by one of the few names that there are: memory must not grow with who comes.
-    pub fn count(&self, name: &'static str) {
-        *locked(&self.rejected).entry(name).or_default() += 1;
+    /// Counts it by one of the few names that there are: memory must not grow with who comes. How many
+    /// there are by now.
+    pub fn count(&self, name: &'static str) -> u64 {
+        let mut rejected = locked(&self.rejected);
+        let counted = rejected.entry(name).or_default();
+        *counted += 1;
+        *counted
     }
 
+    /// Counts it and tells the first ones, then each time that they have doubled: a crowd must not keep the
+    /// lead busy with telling of it.
     pub fn reject(&self, name: &'static str) {
-        self.count(name);
-        self.options.tell(Notice::Rejected(name.to_owned()));
+        let counted = self.count(name);
+        if counted <= ALL_TOLD || counted.is_power_of_two() {
+            self.options.tell(Notice::Rejected(name.to_owned()));
+        }
     }
 
     /// What was not let in, or not listened to, by name.

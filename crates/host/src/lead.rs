@@ -203,11 +203,7 @@ impl Lead<'_> {
             return self.relay(lines, company, begun);
         }
         let greetings = self.greeted(lines, company, begun)?;
-        // All parties are asked at the same time, however few processors there are.
-        let threads = company.job().parties() as usize + 1;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(|error| HostError::disagreed("this machine", error.to_string()))?;
-        let ran = pool.install(|| -> Result<String, Error> {
+        let work = || -> Result<String, Error> {
             let mut watch = |stage: Stage| {
                 if let Stage::Iteration(Progress { done, of }) = stage {
                     self.options.tell(Notice::Iteration(done, of));
@@ -221,7 +217,18 @@ impl Lead<'_> {
             };
             simulated.model.sign(self.identity)?;
             simulated.model.to_json()
-        });
+        };
+        let ran = match self.job.trust() {
+            // The gate asks in its pool: all parties at the same time, however few processors there are.
+            View::Central => {
+                let threads = company.job().parties() as usize + 1;
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+                let pool =
+                    pool.map_err(|error| HostError::disagreed("this machine", error.to_string()))?;
+                pool.install(work)
+            }
+            _ => work(),
+        };
         // Why a party did not answer is said better by who has asked it.
         ran.map_err(|error| lines.failure().unwrap_or(HostError::Job(error)))
     }

@@ -18,6 +18,7 @@ mod agreeing;
 mod agreement;
 mod carrier;
 mod company;
+mod door;
 mod error;
 mod files;
 mod hall;

@@ -30,6 +30,9 @@ const LOBBY_TIME: Duration = Duration::from_secs(120);
 /// How long those who are told that it begins again may take to come back.
 const AGAIN_TIME: Duration = Duration::from_secs(20);
 
+/// So many who are away are told at every change.
+const FEW_AWAY: usize = 16;
+
 /// The child of the lead's key that sums are closed for, and the one that noise comes from.
 const SEALS: u64 = 1;
 const NOISE: u64 = 2;
@@ -166,7 +169,9 @@ impl Lobby<'_> {
                 }
                 return Ok(seats.into_iter().flatten().collect());
             }
-            if told != away.len() {
+            // A list of the many who are away is not told each time that one of them comes.
+            let (few, halved) = (away.len() <= FEW_AWAY, away.len() <= told / 2);
+            if told != away.len() && (few || halved) {
                 told = away.len();
                 self.options.tell(Notice::Waiting(names()));
             }

@@ -4,6 +4,7 @@
 //! The file is for people and may be written in any order; what is signed is the canonical form of
 //! what it says.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -21,8 +22,9 @@ const FORMAT: u32 = 1;
 /// What is signed begins with this.
 const PURPOSE: &[u8] = b"reticent roster signature v1\n";
 
-/// More parties need more than one lead has threads for.
-pub const MOST_PARTIES: usize = 256;
+/// A lead has a thread for each party and a place for its signature in the messages of the lobby, which have
+/// room for some more. So many were measured.
+pub const MOST_PARTIES: usize = 1024;
 
 /// The longest name.
 const LONGEST_NAME: usize = 80;
@@ -70,6 +72,22 @@ pub struct Roster {
     file: RosterFile,
     /// The lead's, then the parties'.
     keys: Vec<[u8; 32]>,
+}
+
+/// The signatures of a roster by key, and what they must be of.
+struct Signers<'a> {
+    message: Vec<u8>,
+    values: BTreeMap<&'a str, Vec<&'a str>>,
+}
+
+impl Signers<'_> {
+    fn has(&self, key: &[u8; 32]) -> bool {
+        let Some(public) = PublicKey::from_bytes(key) else { return false };
+        let given = self.values.get(&hex(key)[..]).into_iter().flatten();
+        given
+            .filter_map(|value| from_hex::<64>(value))
+            .any(|value| public.has_signed(&self.message, &value))
+    }
 }
 
 /// Whether this can be shown as a name: one short line.
@@ -125,6 +143,7 @@ impl Roster {
             return refuse("the study needs a name of at most 80 letters, in one line".to_owned());
         }
         let mut keys: Vec<[u8; 32]> = Vec::with_capacity(file.parties.len() + 1);
+        let (mut shown, mut names) = (BTreeSet::new(), BTreeSet::new());
         for member in std::iter::once(&file.lead).chain(&file.parties) {
             let said = member.name.trim();
             if !is_name(&member.name) {
@@ -136,18 +155,16 @@ impl Roster {
                     "{said} has no Ed25519 public key of 64 hexadecimal digits"
                 ));
             };
-            if keys.contains(&key) {
+            if !shown.insert(key) {
                 return refuse(format!("{said} has the key of another member"));
             }
             if member.until.as_deref().is_some_and(|day| read_day(day).is_none()) {
                 return refuse(format!("{said}: until must be a day, as 2027-12-31"));
             }
             keys.push(key);
-        }
-        let names = std::iter::once(&file.lead).chain(&file.parties).map(|member| &member.name);
-        let names: Vec<&String> = names.collect();
-        if let Some(twice) = (1..names.len()).find(|&i| names[..i].contains(&names[i])) {
-            return refuse(format!("two members are called {}", names[twice]));
+            if !names.insert(&member.name) {
+                return refuse(format!("two members are called {}", member.name));
+            }
         }
         Ok(Roster { path: path.to_owned(), file, keys })
     }
@@ -244,12 +261,16 @@ impl Roster {
 
     /// Whether the member with this key has signed it.
     pub fn is_signed_by(&self, key: &[u8; 32]) -> bool {
-        let named = self.file.signatures.iter().filter(|signed| signed.key == hex(key));
-        let public = PublicKey::from_bytes(key);
-        let message = self.message();
-        named
-            .filter_map(|signed| from_hex::<64>(&signed.value))
-            .any(|value| public.is_some_and(|public| public.has_signed(&message, &value)))
+        self.signers().has(key)
+    }
+
+    /// What was signed, and by whom: worked out once for all members.
+    fn signers(&self) -> Signers<'_> {
+        let mut values: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for Signed { key, value } in &self.file.signatures {
+            values.entry(key).or_default().push(value);
+        }
+        Signers { message: self.message(), values }
     }
 
     /// Refuses a roster that somebody has not signed, oneself first.
@@ -258,14 +279,15 @@ impl Roster {
     /// If a signature is missing.
     pub fn signed_by_all(&self, me: &[u8; 32]) -> Result<(), HostError> {
         let refuse = |reason: String| Err(HostError::Roster { file: self.path.clone(), reason });
-        if !self.is_signed_by(me) {
+        let signers = self.signers();
+        if !signers.has(me) {
             return refuse(
                 "you have not signed it: compare it with the others, then `reticent roster sign`"
                     .to_owned(),
             );
         }
         for (number, key) in self.keys.iter().enumerate() {
-            if !self.is_signed_by(key) {
+            if !signers.has(key) {
                 return refuse(format!("{} has not signed it", self.name_at(number)));
             }
         }

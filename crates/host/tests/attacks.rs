@@ -192,7 +192,7 @@ struct FalseLead<'w> {
 
 impl<'w> FalseLead<'w> {
     fn new(world: &'w World, listener: &dyn reticent_host::links::Listen) -> Self {
-        let mut link = listener.accept(soon()).unwrap().unwrap()(soon()).unwrap();
+        let mut link = listener.accept(soon()).unwrap().unwrap().link(soon()).unwrap();
         let HostMessage::Hello(hello) = hear(&mut *link).unwrap() else { panic!() };
         FalseLead { world, link, hello }
     }

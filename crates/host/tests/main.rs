@@ -6,11 +6,13 @@ mod attacks;
 mod bits;
 mod blame;
 mod crash;
+mod crowd;
 mod forfeits;
 #[cfg(unix)]
 mod hostile;
 #[cfg(unix)]
 mod links;
+mod many;
 mod noisy;
 mod payment;
 mod peers;

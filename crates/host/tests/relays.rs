@@ -188,6 +188,29 @@ fn a_peer_with_anothers_name_is_named_and_not_carried() {
     assert_same_bits(&world, joined, "another's name");
 }
 
+/// A party that hands over frames that are longer than any message of the run: a lead that kept so many of
+/// them would keep sixteen times as much as it must.
+#[test]
+fn a_frame_that_is_too_long_is_named_and_not_carried() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::trusting(folder.path(), 3, R_ADMM, "local");
+    let longest = world.run_file().job.longest_between();
+    let go: Twist = Arc::new(move |message| match message {
+        HostMessage::Post(mut post) if post.keyed => {
+            let long = |to: u32| {
+                let sealed = vec![0; longest + 1_000];
+                RelayedFrame { from: 0, to, number: u64::MAX, sealed }
+            };
+            post.frames.extend([long(1), long(2)]);
+            HostMessage::Post(post)
+        }
+        other => other,
+    });
+    let (joined, names) = twisted(&world, &options(), (as_it_is(), go));
+    assert_eq!(names, ["oversized"]);
+    assert_same_bits(&world, joined, "oversized");
+}
+
 /// A party that keeps its steps back, and says that the run is over and all is heard: no unfinished model is
 /// signed as the run's, and who is awaited is named.
 #[test]

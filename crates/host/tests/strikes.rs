@@ -218,7 +218,7 @@ fn a_party_is_in_no_run_that_leaves_it_out_or_has_others_than_the_roster() {
         let own = HostOptions { least: Some(1), ..options() };
         let why = std::thread::scope(|scope| {
             let joined = scope.spawn(|| world.join(0, own, &*dialers[0]));
-            let mut link = listener.accept(soon()).unwrap().unwrap()(soon()).unwrap();
+            let mut link = listener.accept(soon()).unwrap().unwrap().link(soon()).unwrap();
             let HostMessage::Hello(hello) =
                 HostMessage::unpack(&link.receive(1 << 12, soon()).unwrap()).unwrap()
             else {

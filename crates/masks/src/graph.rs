@@ -48,14 +48,34 @@ impl Circle {
     /// The member and its neighbours, in increasing order of their numbers.
     pub(crate) fn around(&self, member: MemberId, degree: u32) -> Vec<MemberId> {
         let members = self.order.len() as u32;
-        let mut around: Vec<MemberId> = if degree + 1 == members {
-            (0..members).collect()
-        } else {
-            let first = self.place[member as usize] + members - degree / 2;
-            (first..=first + degree).map(|at| self.order[(at % members) as usize]).collect()
-        };
+        if degree + 1 == members {
+            return (0..members).collect();
+        }
+        let mut around: Vec<MemberId> = self.near(member, degree).collect();
         around.sort_unstable();
         around
+    }
+
+    /// The same in the order of the circle.
+    fn near(&self, member: MemberId, degree: u32) -> impl Iterator<Item = MemberId> + '_ {
+        let members = self.order.len() as u32;
+        let first = self.place[member as usize] + members - degree / 2;
+        (first..=first + degree).map(move |at| self.order[(at % members) as usize])
+    }
+
+    /// The place of `other` in [`Circle::around`] of a member; `None` where it is not there. A collector
+    /// asks it of every share that comes back: the list is not made for it.
+    pub(crate) fn rank(&self, member: MemberId, degree: u32, other: MemberId) -> Option<u32> {
+        let members = self.order.len() as u32;
+        if member >= members || other >= members {
+            return None;
+        }
+        if degree + 1 == members {
+            return Some(other);
+        }
+        let apart = self.place[member as usize].abs_diff(self.place[other as usize]);
+        let below = self.near(member, degree).filter(|near| *near < other);
+        (apart.min(members - apart) <= degree / 2).then(|| below.count() as u32)
     }
 }
 
@@ -171,7 +191,7 @@ mod unit {
 
     #[test]
     fn neighbours_are_mutual_and_as_many_as_asked() {
-        for (members, degree) in [(10, 4), (100, 20), (1000, 44), (7, 6)] {
+        for (members, degree) in [(10, 4), (100, 20), (300, 44), (7, 6), (8, 6)] {
             let circle = Circle::new(&[7; 32], members);
             for member in 0..members {
                 let around = circle.around(member, degree);
@@ -180,6 +200,10 @@ mod unit {
                     around.windows(2).all(|pair| pair[0] < pair[1]) && around.contains(&member)
                 );
                 assert!(around.iter().all(|&other| circle.around(other, degree).contains(&member)));
+                for other in 0..=members {
+                    let place = around.binary_search(&other).ok().map(|place| place as u32);
+                    assert_eq!(circle.rank(member, degree, other), place);
+                }
             }
         }
     }

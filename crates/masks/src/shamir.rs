@@ -1,16 +1,16 @@
 //! Shares of 32 bytes over GF(2⁸): any `quorum` of them give the secret, fewer say nothing (Shamir
 //! 1979). Share j is the value at the point j + 1.
 //!
-//! The interpolation is that of vsss-rs, without secret-dependent branches or table look-ups. The
-//! shares are evaluated here, 32 bytes at a time in the lanes of four words: byte by byte it was a
-//! quarter of a round of 1,000 members. Points are public and coefficients are not, so what branches
-//! does so by a point. Every coefficient is drawn from the whole field (with non-zero ones only, a
-//! share would rule values of the secret out).
+//! Shares are evaluated and put together 32 bytes at a time, in the lanes of four words: byte by byte the
+//! one was a quarter of a round of 1,000 members, and the other most of a round of 250 who all hold
+//! shares of all. Points, and so the weights of an interpolation, are public; coefficients, shares and
+//! secrets are not. What branches, or looks up a table, does so by public numbers alone. Every
+//! coefficient is drawn from the whole field (with non-zero ones only, a share would rule values of the
+//! secret out). Tests compare all of it with vsss-rs.
 
 use chacha20::ChaCha20Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
-use vsss_rs::Gf256;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::keys::Key;
 use crate::terms::MOST_HOLDERS;
@@ -41,12 +41,7 @@ pub(crate) fn split(
     powers.iter_mut().flatten().for_each(|word| *word = source.next_u64());
     *powers.last_mut()? = lanes(secret);
     let value = |point: u32| {
-        let horner = powers.iter().fold([0; 4], |sum, power| added(times(sum, point), *power));
-        let mut bytes = [0; 32];
-        for (place, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(horner) {
-            *place = word.to_le_bytes();
-        }
-        bytes
+        bytes(&powers.iter().fold([0; 4], |sum, power| added(times(sum, point), *power)))
     };
     Some(Zeroizing::new((1..=holders).map(value).collect()))
 }
@@ -57,6 +52,14 @@ fn lanes(bytes: &[u8; 32]) -> Lanes {
         *lane = u64::from_le_bytes(*word);
     }
     lanes
+}
+
+fn bytes(lanes: &Lanes) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    for (place, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(lanes) {
+        *place = word.to_le_bytes();
+    }
+    bytes
 }
 
 fn added(one: Lanes, other: Lanes) -> Lanes {
@@ -81,15 +84,54 @@ fn times(elements: Lanes, point: u32) -> Lanes {
     product
 }
 
+/// The powers of 3, which generates the field's non-zero elements, and their exponents. For public
+/// elements alone.
+const TABLES: ([u8; 255], [u8; 256]) = {
+    let (mut powers, mut exponents) = ([0; 255], [0; 256]);
+    let (mut power, mut exponent) = (1_u8, 0_u8);
+    while exponent < 255 {
+        powers[exponent as usize] = power;
+        exponents[power as usize] = exponent;
+        let doubled = (power << 1) ^ if power & 0x80 == 0 { 0 } else { REDUCED as u8 };
+        power ^= doubled;
+        exponent += 1;
+    }
+    (powers, exponents)
+};
+
+/// What each of these points counts for in the value at zero: the product of xⱼ/(xⱼ − xᵢ) over the
+/// others. `None` for points that are not distinct and non-zero.
+fn weights(points: &[u8]) -> Option<Vec<u8>> {
+    let (powers, exponents) = &TABLES;
+    let exponent = |element: u8| (element != 0).then(|| u32::from(exponents[element as usize]));
+    let mut all = 0;
+    for point in points {
+        all += exponent(*point)?;
+    }
+    let weight = |(place, own): (usize, &u8)| {
+        // Of all points but its own; 255 is 0, and each difference is at most 254.
+        let mut sum = all - exponent(*own)? + 255 * points.len() as u32;
+        for (other, point) in points.iter().enumerate() {
+            if other != place {
+                sum -= exponent(point ^ own)?;
+            }
+        }
+        Some(powers[(sum % 255) as usize])
+    };
+    points.iter().enumerate().map(weight).collect()
+}
+
 /// The secret from shares at distinct non-zero points.
 pub(crate) fn combine(shares: &[(u8, [u8; 32])]) -> Option<Key> {
-    let mut joined: Vec<Vec<u8>> =
-        shares.iter().map(|(point, value)| [&[*point], &value[..]].concat()).collect();
-    let mut secret = Gf256::combine_bytes(&joined).ok()?;
-    joined.iter_mut().for_each(Zeroize::zeroize);
-    let found = <[u8; 32]>::try_from(secret.as_slice()).ok().map(Zeroizing::new);
-    secret.zeroize();
-    found
+    let points: Vec<u8> = shares.iter().map(|(point, _)| *point).collect();
+    if points.len() < 2 {
+        return None;
+    }
+    let mut sum: Zeroizing<Lanes> = Zeroizing::new([0; 4]);
+    for ((_, share), weight) in shares.iter().zip(weights(&points)?) {
+        *sum = added(*sum, times(lanes(share), weight.into()));
+    }
+    Some(Zeroizing::new(bytes(&sum)))
 }
 
 #[cfg(test)]
@@ -97,6 +139,7 @@ mod unit {
     use super::*;
     use proptest::prelude::*;
     use reticent_testkit::statistics::chi_squared;
+    use vsss_rs::Gf256;
 
     fn numbered(shares: &[[u8; 32]]) -> Vec<(u8, [u8; 32])> {
         (1..=255).zip(shares.iter().copied()).collect()
@@ -119,12 +162,26 @@ mod unit {
     }
 
     proptest! {
-        /// The field is that of the interpolation, element by element.
+        /// The field is that of the library, element by element.
         #[test]
         fn lanes_multiply_as_the_library_does(elements in any::<[u8; 32]>(), point in 0_u8..=255) {
             let product = times(lanes(&elements), point.into());
             let expected = elements.map(|element| (Gf256(element) * Gf256(point)).0);
             prop_assert_eq!(product, lanes(&expected));
+        }
+    }
+
+    proptest! {
+        /// Any shares at any points, of a sharing or not.
+        #[test]
+        fn shares_are_put_together_as_by_the_library(
+            points in proptest::collection::btree_set(1_u8..=255, 2..40), values in any::<[u8; 32]>(),
+        ) {
+            let share = |point: u8| (point, values.map(|value| value.rotate_left(point.into()) ^ point));
+            let shares: Vec<(u8, [u8; 32])> = points.into_iter().rev().map(share).collect();
+            let joined: Vec<Vec<u8>> =
+                shares.iter().map(|(point, value)| [&[*point], &value[..]].concat()).collect();
+            prop_assert_eq!(combine(&shares).unwrap().to_vec(), Gf256::combine_bytes(&joined).unwrap());
         }
     }
 
@@ -145,7 +202,7 @@ mod unit {
     fn points_that_are_zero_or_repeated_are_refused() {
         assert!(combine(&[(0, [1; 32]), (1, [2; 32])]).is_none());
         assert!(combine(&[(1, [1; 32]), (1, [1; 32])]).is_none());
-        assert!(combine(&[]).is_none());
+        assert!(combine(&[(3, [1; 32])]).is_none() && combine(&[]).is_none());
     }
 
     /// One share of two is uniform whatever the secret is, the value of the secret included

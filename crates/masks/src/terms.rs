@@ -193,7 +193,7 @@ impl AggregationTerms {
 
     /// The point of GF(2⁸) at which `holder` has its share of the secrets of `owner`.
     pub(crate) fn point(&self, owner: MemberId, holder: MemberId) -> Option<u8> {
-        let place = self.holders(owner).binary_search(&holder).ok()?;
+        let place = self.circle.rank(owner, self.degree, holder)?;
         u8::try_from(place + 1).ok()
     }
 

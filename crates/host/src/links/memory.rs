@@ -73,7 +73,7 @@ impl Listen for MemoryListener {
         let Ok(left) = left(until) else { return Ok(None) };
         let came = self.came.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(left);
         match came {
-            Ok(link) => Ok(Some(Box::new(move |_| Ok(Box::new(link) as Box<dyn Link>)))),
+            Ok(link) => Ok(Some(Arrival::new(move |_| Ok(Box::new(link))))),
             Err(_) => Ok(None),
         }
     }

@@ -1,6 +1,7 @@
 //! How frames travel between a party and the lead. A link has proven whose key is at its other end;
 //! everything above it goes by that key. Parties dial, the lead listens.
 
+mod arrival;
 #[cfg(unix)]
 mod channel;
 #[cfg(unix)]
@@ -18,6 +19,7 @@ pub mod socket;
 pub mod tls;
 mod way;
 
+pub use arrival::{Arrival, BreakOff};
 pub use way::{LinkKind, PartyWay, listener};
 
 use std::fmt::Debug;
@@ -51,9 +53,6 @@ pub trait Dial: Debug + Send + Sync {
     /// If there is none by then, or the other end is not the lead.
     fn dial(&self, until: Instant) -> Result<Box<dyn Link>, LinkError>;
 }
-
-/// A connection that has not proven anything yet; to be called with the time by which it must have.
-pub type Arrival = Box<dyn FnOnce(Instant) -> Result<Box<dyn Link>, LinkError> + Send>;
 
 /// Where the lead hears of parties.
 pub trait Listen: Debug + Send {

@@ -324,17 +324,25 @@ impl Listen for QuicListener {
             Err(mpsc::RecvTimeoutError::Timeout) => return Ok(None),
             Err(mpsc::RecvTimeoutError::Disconnected) => return Err(LinkError::Closed),
         };
-        let mover = Arc::clone(&self.mover);
-        Ok(Some(Box::new(move |until| {
+        let (mover, from) = (Arc::clone(&self.mover), incoming.remote_address().ip());
+        let (end, ended) = oneshot::channel::<()>();
+        let arrival = Arrival::new(move |until| {
             let link = mover.wait(until, async {
                 let made = incoming.accept().map_err(|why| of_connection(&why))?;
-                let made = made.await.map_err(|why| of_connection(&why))?;
-                // The stream is there with its first bytes.
-                let streams = made.accept_bi().await.map_err(|why| of_connection(&why))?;
-                QuicLink::new(&mover, made, streams)
+                let shaken = async {
+                    let made = made.await.map_err(|why| of_connection(&why))?;
+                    // The stream is there with its first bytes.
+                    let streams = made.accept_bi().await.map_err(|why| of_connection(&why))?;
+                    QuicLink::new(&mover, made, streams)
+                };
+                tokio::select! {
+                    link = shaken => link,
+                    Ok(()) = ended => Err(LinkError::Closed),
+                }
             })?;
             Ok(Box::new(link))
-        })))
+        });
+        Ok(Some(arrival.at(from, move || _ = end.send(()))))
     }
 }
 

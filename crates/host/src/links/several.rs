@@ -1,6 +1,7 @@
 //! More than one way: QUIC where UDP goes through, TLS over TCP where it does not, as in many hospitals. The
 //! lead listens to all of its ways at once.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -96,22 +97,34 @@ impl Link for UnansweredLink {
     }
 }
 
-/// Listeners of several kinds, as one.
+/// Listeners of several kinds, as one. Each is listened to in its turn: a crowd at one of them does not
+/// keep out who comes by another.
 #[derive(Debug)]
-pub struct SeveralListeners(pub Vec<Box<dyn Listen>>);
+pub struct SeveralListeners {
+    all: Vec<Box<dyn Listen>>,
+    turn: AtomicUsize,
+}
+
+impl SeveralListeners {
+    /// All of these.
+    pub fn new(all: Vec<Box<dyn Listen>>) -> Self {
+        SeveralListeners { all, turn: AtomicUsize::new(0) }
+    }
+}
 
 impl Listen for SeveralListeners {
     fn accept(&self, until: Instant) -> Result<Option<Arrival>, LinkError> {
         loop {
             let mut ended = 0;
-            for listener in &self.0 {
-                match listener.accept(until.min(Instant::now() + SLICE)) {
+            for _ in 0..self.all.len() {
+                let turn = self.turn.fetch_add(1, Ordering::Relaxed) % self.all.len();
+                match self.all[turn].accept(until.min(Instant::now() + SLICE)) {
                     Ok(Some(arrival)) => return Ok(Some(arrival)),
                     Ok(None) => {}
                     Err(_) => ended += 1,
                 }
             }
-            if ended == self.0.len() {
+            if ended == self.all.len() {
                 return Err(LinkError::Closed);
             }
             if Instant::now() >= until {
@@ -173,6 +186,29 @@ mod tests {
         let waits = with_first(Err(LinkError::Timeout));
         assert_eq!(received(&waits), Err(LinkError::Timeout));
         assert_eq!(received(&waits), Err(LinkError::Timeout));
+    }
+
+    /// A way that somebody always comes by.
+    #[derive(Debug)]
+    struct Crowd(&'static str);
+
+    impl Listen for Crowd {
+        fn accept(&self, _: Instant) -> Result<Option<Arrival>, LinkError> {
+            let name = self.0;
+            Ok(Some(Arrival::new(move |_| Ok(Box::new(Fake(name, Ok(())))))))
+        }
+    }
+
+    #[test]
+    fn a_crowd_at_one_listener_keeps_nobody_out_of_the_other() {
+        let soon = Instant::now() + FIRST_TIME;
+        let both = SeveralListeners::new(vec![Box::new(Crowd("first")), Box::new(Crowd("second"))]);
+        let came = || {
+            let arrival = both.accept(soon).unwrap().unwrap();
+            arrival.link(soon).unwrap().receive(9, soon).unwrap()
+        };
+        let four = [came(), came(), came(), came()];
+        assert_eq!(four.iter().filter(|name| *name == b"second").count(), 2);
     }
 
     #[test]

@@ -216,7 +216,7 @@ impl Listen for SocketListener {
     fn accept(&self, until: Instant) -> Result<Option<Arrival>, LinkError> {
         let Ok(left) = left(until) else { return Ok(None) };
         match self.came.recv_timeout(left) {
-            Ok(received) => Ok(Some(Box::new(move |_| received))),
+            Ok(received) => Ok(Some(Arrival::new(move |_| received))),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => Err(LinkError::Closed),
         }

@@ -1,7 +1,7 @@
 //! TLS 1.3 over TCP, through an HTTP proxy too.
 
 use std::io::ErrorKind;
-use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{Shutdown, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -104,14 +104,16 @@ impl Listen for TlsListener {
     fn accept(&self, until: Instant) -> Result<Option<Arrival>, LinkError> {
         loop {
             match self.listener.accept() {
-                Ok((socket, _)) => {
-                    let config = Arc::clone(&self.config);
-                    return Ok(Some(Box::new(move |until| {
+                Ok((socket, from)) => {
+                    let (config, same) = (Arc::clone(&self.config), socket.try_clone());
+                    let arrival = Arrival::new(move |until| {
                         socket.set_nonblocking(false).map_err(|error| of_io(&error))?;
                         socket.set_nodelay(true).map_err(|error| of_io(&error))?;
                         let tls = ServerConnection::new(config).map_err(of_tls)?;
                         Ok(Box::new(SecureLink::shaken(socket, tls, until)?))
-                    })));
+                    });
+                    let end = move || _ = same.map(|socket| socket.shutdown(Shutdown::Both));
+                    return Ok(Some(arrival.at(from.ip(), end)));
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => match left(until) {
                     Ok(left) => std::thread::sleep(left.min(SLICE)),

@@ -100,7 +100,7 @@ pub fn listener(
     if let Some((LinkKind::Auto | LinkKind::Quic, address)) = place {
         all.push(Box::new(QuicListener::new(identity, roster, address)?));
     }
-    Ok(Box::new(SeveralListeners(all)))
+    Ok(Box::new(SeveralListeners::new(all)))
 }
 
 #[cfg(unix)]

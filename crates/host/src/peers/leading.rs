@@ -9,7 +9,7 @@ use reticent_runtime::wire;
 
 use super::engine::{Deadlines, PeerEngine};
 use super::frame::{PeerMail, PeerPost, SignedRelayKey};
-use super::mailbox::Mailbox;
+use super::mailbox::{Mailbox, sealed_length};
 use super::relay::{HOLD, PeerStand, Relay, RunEnd};
 use super::seal::RelaySeals;
 use super::seat::checked;
@@ -125,7 +125,8 @@ impl Lead<'_> {
             RemoteKind::Star => RunEnd::Of(parties),
             _ => RunEnd::Any,
         };
-        let relay = Relay::new(members, end);
+        let longest = sealed_length(self.job.longest_between());
+        let relay = Relay::new(members, end, longest);
         let failure: Mutex<Option<HostError>> = Mutex::new(None);
         let fail = |why: HostError| {
             locked(&failure).get_or_insert(why);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::frame::RelayedFrame;
-use super::seal::RelaySeals;
+use super::seal::{NONCE, RelaySeals, TAG};
 use crate::error::HostError;
 use crate::journal::{Change, RunJournal};
 use reticent_runtime::wire;
@@ -18,6 +18,9 @@ const AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(8)];
 
 /// So many words are heard of a peer before it is told, if nothing else is said to it.
 const UNTOLD: u64 = 8;
+
+/// No number in a sealed word takes more bytes.
+const NUMBER: usize = 10;
 
 /// The names of the journal.
 const COUNTS: &str = "mail";
@@ -30,6 +33,11 @@ struct SealedWord {
     heard: u64,
     /// A message; empty where there is none.
     said: Vec<u8>,
+}
+
+/// How long a frame is that seals a message of this length, at most: two numbers and the seal are around it.
+pub(crate) fn sealed_length(message: usize) -> usize {
+    message + 2 * NUMBER + NONCE + TAG
 }
 
 /// How far the words of each peer have come; all of it is in the journal.
@@ -306,6 +314,19 @@ mod tests {
         assert!(a.0.is_settled());
         commit(&mut a);
         assert!(a.1.listed::<Vec<u8>>("out").unwrap().is_empty());
+    }
+
+    #[test]
+    fn no_frame_is_longer_than_its_message_and_the_seal() {
+        let folder = tempfile::tempdir().unwrap();
+        let [mut a, _] = two(&folder);
+        for length in [0, 1, 200, 70_000] {
+            a.0.put(1, vec![9; length]).unwrap();
+            commit(&mut a);
+            let frame = all(&mut a.0).pop().unwrap();
+            let most = sealed_length(length);
+            assert!(frame.sealed.len() <= most && frame.sealed.len() + 20 >= most, "{length}");
+        }
     }
 
     /// A journal that was put back: its words would be said again, with what it has forgotten.

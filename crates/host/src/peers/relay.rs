@@ -52,15 +52,18 @@ pub(crate) struct Relay {
     waiting: Mutex<RelayDesk>,
     came: Vec<Condvar>,
     end: RunEnd,
+    /// No sealed word is longer.
+    longest: usize,
 }
 
 impl Relay {
-    pub fn new(members: u32, end: RunEnd) -> Self {
+    pub fn new(members: u32, end: RunEnd, longest: usize) -> Self {
         let frames = (0..members).map(|_| BTreeMap::new()).collect();
         let stands = vec![PeerStand::default(); members as usize];
         let came = (0..members).map(|_| Condvar::new()).collect();
         let told = vec![false; members as usize];
-        Relay { waiting: Mutex::new(RelayDesk { frames, stands, told, over: false }), came, end }
+        let waiting = Mutex::new(RelayDesk { frames, stands, told, over: false });
+        Relay { waiting, came, end, longest }
     }
 
     /// Takes what a member has handed over, and where it stands. Both at once: who has told another
@@ -77,6 +80,11 @@ impl Relay {
             let to = frame.to as usize;
             if frame.from != from {
                 lost = Err("another's name");
+                continue;
+            }
+            // A turn has room for several frames: one that fills it would be kept many times.
+            if frame.sealed.len() > self.longest {
+                lost = Err("oversized");
                 continue;
             }
             let Some(queue) = waiting.frames.get_mut(to).filter(|_| frame.to != from) else {
@@ -162,7 +170,7 @@ mod tests {
 
     #[test]
     fn frames_wait_for_their_receiver_once_and_memory_is_bounded() {
-        let relay = Relay::new(3, RunEnd::Each);
+        let relay = Relay::new(3, RunEnd::Each, 1);
         let stand = PeerStand::default();
         for _ in 0..2 {
             relay.put(0, (1..=40).map(|number| frame(0, 1, number)).collect(), stand).unwrap();
@@ -177,13 +185,16 @@ mod tests {
         assert_eq!(relay.put(0, vec![frame(1, 2, 1)], stand), Err("another's name"));
         assert_eq!(relay.put(0, vec![frame(0, 3, 1)], stand), Err("not addressed here"));
         assert_eq!(relay.put(0, vec![frame(0, 0, 1)], stand), Err("not addressed here"));
+        let long = RelayedFrame { sealed: vec![0; 2], ..frame(0, 2, 1) };
+        assert_eq!(relay.put(0, vec![long, frame(0, 2, 2)], stand), Err("oversized"));
+        assert_eq!(take(2), [frame(0, 2, 2)]);
     }
 
     #[test]
     fn a_run_is_over_when_all_is_heard_and_not_before() {
         let stand = |ended, settled| PeerStand { ended, settled };
         for (end, ended) in [(RunEnd::Each, 2), (RunEnd::Any, 1), (RunEnd::Of(0), 1)] {
-            let relay = Relay::new(2, end);
+            let relay = Relay::new(2, end, 1);
             relay.put(0, Vec::new(), stand(true, true)).unwrap();
             assert!(!relay.is_over());
             relay.put(1, Vec::new(), stand(ended == 2, false)).unwrap();
@@ -197,7 +208,7 @@ mod tests {
     #[test]
     fn a_run_with_a_server_ends_by_the_servers_word_alone() {
         let stand = |ended, settled| PeerStand { ended, settled };
-        let relay = Relay::new(2, RunEnd::Of(1));
+        let relay = Relay::new(2, RunEnd::Of(1), 1);
         relay.put(1, Vec::new(), stand(false, true)).unwrap();
         relay.put(0, Vec::new(), stand(true, true)).unwrap();
         assert!(!relay.is_over() && !relay.take(1, Duration::ZERO).closing);

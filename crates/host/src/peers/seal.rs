@@ -30,8 +30,8 @@ const PURPOSE: &[u8] = b"reticent relay key signature v1\n";
 const LABEL: &[u8] = b"reticent relay seal v1";
 
 /// Bytes of the nonce, and of the tag behind the words.
-const NONCE: usize = 24;
-const TAG: usize = 16;
+pub(crate) const NONCE: usize = 24;
+pub(crate) const TAG: usize = 16;
 
 /// A member's secret key in a run.
 pub(crate) struct RelaySecret {

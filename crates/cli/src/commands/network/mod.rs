@@ -77,12 +77,22 @@ pub fn finish(bar: &Mutex<Option<JobBar>>) {
     }
 }
 
+/// The names, or the first of many.
+fn some_of(names: &[String]) -> String {
+    const SHOWN: usize = 16;
+    let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 fn text(notice: &Notice) -> Option<String> {
     Some(match notice {
-        Notice::Waiting(names) => format!("Waiting for {}.", names.join(", ")),
+        Notice::Waiting(names) => format!("Waiting for {}.", some_of(names)),
         Notice::Arrived(name) => format!("{name} is here."),
         Notice::Struck(names) => {
-            format!("{} did not come: the run begins without.", names.join(", "))
+            format!("{} did not come: the run begins without.", some_of(names))
         }
         Notice::Forfeited { name, round } => {
             format!("{name} has left for good: the others go on from round {round}.")

@@ -1,0 +1,152 @@
+//! Who is on the way in and has not said hello. There are so many places; when all are taken, whoever comes
+//! next is given one of those who have the most.
+//!
+//! Nobody here has shown a key, so that nothing is known of them but where they come from. Places are shared
+//! between origins: who comes from an origin with fewer places takes the oldest of the origin with the most,
+//! at once. So strangers from fewer origins than there are places never keep out a member from another
+//! one, however fast they come. Between those of one origin, who came long enough ago to have said hello gives
+//! way.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use crate::carrier::locked;
+use crate::links::BreakOff;
+
+/// So many may be on their way in at once.
+const PLACES: usize = 64;
+
+/// Time enough for a hello over a slow line. Who takes longer may, until somebody else needs the place.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// One who is on the way in, by order of arrival.
+pub(crate) type Ticket = u64;
+
+struct Guest {
+    origin: Option<IpAddr>,
+    since: Instant,
+    end: BreakOff,
+}
+
+#[derive(Default)]
+struct Guests {
+    here: BTreeMap<Ticket, Guest>,
+    next: Ticket,
+}
+
+/// The door of a hall.
+#[derive(Default)]
+pub(crate) struct Door(Mutex<Guests>);
+
+impl std::fmt::Debug for Door {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Door({} on the way in)", locked(&self.0).here.len())
+    }
+}
+
+impl Guests {
+    fn count(&self, origin: Option<IpAddr>) -> usize {
+        self.here.values().filter(|guest| guest.origin == origin).count()
+    }
+
+    /// Who gives way to somebody from this origin: the oldest of those who have the most places.
+    fn victim(&self, origin: Option<IpAddr>, now: Instant) -> Option<Ticket> {
+        let mut counts: BTreeMap<Option<IpAddr>, usize> = BTreeMap::new();
+        self.here.values().for_each(|guest| *counts.entry(guest.origin).or_default() += 1);
+        let most = counts.values().copied().max()?;
+        let (ticket, guest) = self.here.iter().find(|(_, guest)| counts[&guest.origin] == most)?;
+        let unfair = most >= self.count(origin) + 2;
+        (unfair || now.duration_since(guest.since) >= GRACE).then_some(*ticket)
+    }
+}
+
+impl Door {
+    /// A place for somebody from this origin, who is broken off by `end` when he gives way; `None` if there
+    /// is none.
+    pub fn enter(&self, origin: Option<IpAddr>, end: BreakOff, now: Instant) -> Option<Ticket> {
+        let mut guests = locked(&self.0);
+        if guests.here.len() >= PLACES {
+            let victim = guests.victim(origin, now)?;
+            let gone = guests.here.remove(&victim)?;
+            (gone.end)();
+        }
+        guests.next += 1;
+        let ticket = guests.next;
+        guests.here.insert(ticket, Guest { origin, since: now, end });
+        Some(ticket)
+    }
+
+    /// He is through, or gone: nobody breaks him off from here on. Whether he had not given way before.
+    pub fn leave(&self, ticket: Ticket) -> bool {
+        locked(&self.0).here.remove(&ticket).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn from(last: u8) -> Option<IpAddr> {
+        Some([10, 0, 0, last].into())
+    }
+
+    fn enter(door: &Door, origin: Option<IpAddr>, now: Instant) -> Option<Ticket> {
+        door.enter(origin, Box::new(|| ()), now)
+    }
+
+    /// Whatever one origin does, another has a place at once, and keeps it for its grace.
+    #[test]
+    fn one_origin_never_keeps_another_out() {
+        let (door, now) = (Door::default(), Instant::now());
+        for _ in 0..10 * PLACES {
+            enter(&door, from(1), now);
+        }
+        assert_eq!(locked(&door.0).here.len(), PLACES);
+        let member = enter(&door, from(2), now).unwrap();
+        for _ in 0..10 * PLACES {
+            enter(&door, from(1), now);
+            enter(&door, from(3), now);
+        }
+        assert!(door.leave(member) && !door.leave(member));
+    }
+
+    #[test]
+    fn origins_share_the_places_and_whoever_gives_way_is_broken_off() {
+        let (door, now) = (Door::default(), Instant::now());
+        let broken = Arc::new(AtomicUsize::new(0));
+        for origin in 1..=4 {
+            for _ in 0..PLACES {
+                let own = Arc::clone(&broken);
+                door.enter(
+                    from(origin),
+                    Box::new(move || _ = own.fetch_add(1, Ordering::Relaxed)),
+                    now,
+                );
+            }
+        }
+        let guests = locked(&door.0);
+        assert!((1..=4).all(|origin| guests.count(from(origin)) >= PLACES / 4 - 1));
+        assert_eq!(guests.here.len(), PLACES);
+        assert_eq!(broken.load(Ordering::Relaxed) as u64, guests.next - PLACES as u64);
+    }
+
+    /// Of one origin, as behind one proxy, nobody gives way before the grace is over, and the oldest first.
+    #[test]
+    fn who_comes_from_where_all_come_from_waits_for_a_grace() {
+        let (door, now) = (Door::default(), Instant::now());
+        let first = enter(&door, None, now).unwrap();
+        let second = enter(&door, None, now + GRACE / 2).unwrap();
+        for _ in 2..PLACES {
+            assert!(enter(&door, None, now + GRACE / 2).is_some());
+        }
+        assert!(enter(&door, None, now + GRACE / 2).is_none());
+        assert!(enter(&door, None, now + GRACE).is_some());
+        assert!(enter(&door, None, now + GRACE).is_none());
+        assert!(!door.leave(first) && door.leave(second));
+        assert!(enter(&door, None, now + GRACE).is_some());
+    }
+}
