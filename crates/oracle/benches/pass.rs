@@ -47,8 +47,8 @@ impl pulp::WithSimd for Peak {
         let (by, plus) = (simd.splat_f64s(black_box(0.5)), simd.splat_f64s(black_box(0.5)));
         let mut sums: [S::f64s; Peak::AT_ONCE] = std::array::from_fn(|_| plus);
         for _ in 0..Peak::STEPS {
-            for k in 0..Peak::AT_ONCE {
-                sums[k] = simd.add_f64s(simd.mul_f64s(sums[k], by), plus);
+            for sum in &mut sums {
+                *sum = simd.add_f64s(simd.mul_f64s(*sum, by), plus);
             }
         }
         sums.iter().for_each(|sum| {
