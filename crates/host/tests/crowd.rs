@@ -50,8 +50,7 @@ fn hold(to: SocketAddr, full: &AtomicBool, over: &AtomicBool) {
 
 /// One address has all places at the door and takes each that falls free: members from another address are
 /// let in all the same, the strangers who made room are counted by name, and the run is what it is without
-/// them. Patience is shorter than what the strangers may take over one hello, so that nobody gets in by
-/// waiting for them.
+/// them.
 #[test]
 fn members_get_in_while_a_stranger_holds_every_place() {
     let folder = tempfile::tempdir().unwrap();
