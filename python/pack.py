@@ -13,7 +13,23 @@ import re
 import sysconfig
 import zipfile
 
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10
+    from pip._vendor import tomli as tomllib
+
 HERE = pathlib.Path(__file__).resolve().parent
+
+
+def requirements():
+    """What the package and its extras need, as the metadata of a wheel has it."""
+    project = tomllib.loads((HERE / "pyproject.toml").read_text())["project"]
+    lines = [f"Requires-Python: {project['requires-python']}"]
+    lines += [f"Requires-Dist: {one}" for one in project["dependencies"]]
+    for extra, needed in project["optional-dependencies"].items():
+        lines.append(f"Provides-Extra: {extra}")
+        lines += [f"Requires-Dist: {one}; extra == '{extra}'" for one in needed]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def pack(library, out):
@@ -26,7 +42,7 @@ def pack(library, out):
     for path in sorted((HERE / "reticent").glob("**/*")):
         if path.suffix in (".py", ".pyi", ".typed"):
             files[str(path.relative_to(HERE))] = path.read_bytes()
-    metadata = f"Metadata-Version: 2.1\nName: reticent\nVersion: {version}\nRequires-Dist: numpy>=1.23\n"
+    metadata = f"Metadata-Version: 2.1\nName: reticent\nVersion: {version}\n{requirements()}"
     wheel = f"Wheel-Version: 1.0\nGenerator: pack.py\nRoot-Is-Purelib: false\nTag: {tag}\n"
     files[f"{info}/METADATA"] = metadata.encode()
     files[f"{info}/WHEEL"] = wheel.encode()

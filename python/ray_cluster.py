@@ -2,8 +2,9 @@
 
     python3 python/ray_cluster.py --target target/debug --venv target/ray-venv [--bench]
 
-One table in 1, 2 and 4 shards, and with an actor killed -9 in the middle, gives the model of the command line; sweeps and
-audits are those of one process. With --bench it measures what a pass costs beyond its arithmetic instead. Ray opens about
+The wheel is installed as a user does, with its extra: reticent[ray]. One table in 1, 2 and 4 shards, and with an actor killed -9 in the
+middle, gives the model of the command line; sweeps and audits are those of one process. Then some of it again on a cluster with
+TLS, whose certificates are made here. With --bench it measures what a pass costs beyond its arithmetic instead. Ray opens about
 eleven ports on every interface, so that it is started nowhere else; without Ray, and without the right to make a namespace,
 it says that it is skipped.
 """
@@ -18,7 +19,8 @@ import sys
 from pack import pack
 
 HERE = pathlib.Path(__file__).resolve().parent
-LIBRARIES = ["ray>=2.40,<3", "numpy", "pandas", "pytest", "scikit-learn"]
+# Beside the extra.
+LIBRARIES = ["pandas", "pytest"]
 # Nothing is reported, no page is opened, and no address but loopback is used.
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -42,7 +44,29 @@ def environment(folder, wheel):
         if subprocess.run([*pip, *LIBRARIES]).returncode != 0:
             return None
     subprocess.run([*pip, "--no-deps", "--force-reinstall", wheel], check=True)
+    # What the extra of the wheel says, and nothing that is not there already.
+    if subprocess.run([*pip, f"{wheel}[ray]"]).returncode != 0:
+        return None
     return python
+
+
+def certificates(folder):
+    """Variables of a cluster with TLS: one authority, and one key for all, of loopback alone."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    run = lambda *words: subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    run("req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=reticent test authority")
+    run("req", *key, "-keyout", "node.key", "-out", "node.csr", "-subj", "/CN=localhost")
+    (folder / "names").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n")
+    run("x509", "-req", "-in", "node.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-out", "node.pem", "-days", "2",
+        "-extfile", "names")
+    return {
+        "RAY_USE_TLS": "1",
+        "RAY_TLS_SERVER_CERT": str(folder / "node.pem"),
+        "RAY_TLS_SERVER_KEY": str(folder / "node.key"),
+        "RAY_TLS_CA_CERT": str(folder / "ca.pem"),
+    }
 
 
 def main():
@@ -64,15 +88,25 @@ def main():
         return skip("pip cannot get it")
     variables = {**os.environ, **QUIET, "RETICENT": str((given.target / "reticent").resolve())}
     variables.pop("PYTHONPATH", None)
-    command = [python, HERE.parent / "benches" / "shards.py"]
-    if not given.bench:
-        command = [python, "-m", "pytest", "-c", HERE / "pyproject.toml", "ray_tests.py"]
-    try:
-        done = subprocess.run([*enter, *command, *rest], cwd=HERE / "tests", env=variables, timeout=given.limit)
-    except subprocess.TimeoutExpired:
-        print("the package on Ray did not come to its end in time")
-        return 1
-    return done.returncode
+    pytest = [python, "-m", "pytest", "-c", HERE / "pyproject.toml"]
+    if given.bench:
+        stages = [([python, HERE.parent / "benches" / "shards.py"], {})]
+    else:
+        stages = [([*pytest, "ray_tests.py"], {})]
+        if shutil.which("openssl"):
+            stages.append(([*pytest, "ray_tls_tests.py"], certificates(given.venv.absolute() / "tls")))
+        else:
+            print("skipped: Ray with TLS, because there is no openssl here")
+    for command, more in stages:
+        try:
+            own = {**variables, **more}
+            done = subprocess.run([*enter, *command, *rest], cwd=HERE / "tests", env=own, timeout=given.limit)
+        except subprocess.TimeoutExpired:
+            print("the package on Ray did not come to its end in time")
+            return 1
+        if done.returncode != 0:
+            return done.returncode
+    return 0
 
 
 if __name__ == "__main__":

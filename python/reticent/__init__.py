@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .counting import ClassCounts, class_counts
     from .evaluation import Estimate, Evaluation, evaluate
     from .files import load
+    from .fitting import fit_files
     from .generalized import PrivateFusedLasso, PrivateGeneralizedLasso
     from .huber import PrivateHuberRegressor
     from .lasso import PrivateElasticNet, PrivateLasso
@@ -83,6 +84,7 @@ _LATER = {
     "class_counts": "counting",
     "evaluate": "evaluation",
     "experiments": "reproduction",
+    "fit_files": "fitting",
     "histogram": "statistics",
     "load": "files",
     "mean": "statistics",
@@ -134,6 +136,7 @@ __all__ = [
     "class_counts",
     "evaluate",
     "experiments",
+    "fit_files",
     "histogram",
     "load",
     "mean",

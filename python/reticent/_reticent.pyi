@@ -278,6 +278,12 @@ def fit_shards(
     *,
     budget: dict[str, Any] | None = None,
 ) -> tuple[Model, int, str | None, str | None]: ...
+def fit_files(
+    request: dict[str, Any],
+    files: dict[str, Any],
+    *,
+    budget: dict[str, Any] | None = None,
+) -> tuple[Model, int, bool | None, str | None, str | None]: ...
 def experiments() -> list[tuple[str, str, str, list[str], list[str]]]: ...
 def reproduce(
     name: str, data_dir: os.PathLike[str] | None, quick: bool, seeds: int | None

@@ -14,22 +14,19 @@ import abc
 import glob
 import multiprocessing
 import os
+import re
 import secrets
 from collections.abc import Sequence
 from typing import Any
 
 from . import _reticent
 from ._base import PrivateEstimator
-from ._schema import read_schema
+from ._file_jobs import adopted, payer_of, request_of
 from ._shard_worker import build_digest, open_shard, serve
 from ._whole import whole
 from ._wrappers import warn_of_callers
-from .errors import NoiseDominatesWarning, warn_beside, warn_of_weakness
-from .files import adopt, typed_classes
 
 __all__ = ["Engine", "Processes", "fit", "open_shard"]
-
-Job = dict[str, Any]
 
 
 class Engine(abc.ABC):
@@ -224,13 +221,11 @@ def fit(
     BudgetSpent
         If a worker was lost for good, or was replaced by another, in the middle.
     """
-    request = _request_of(estimator)
+    request = request_of(estimator)
     files, split = _files_of(data, shards)
     _reticent.check_shards(request)
     warn_of_callers(estimator, stacklevel=2)
-    payer = estimator._payer()
-    if payer is not None and payer["disjoint_people"] is not None:
-        raise ValueError("budget.of_people is for tables in memory: files are known by their content")
+    payer = payer_of(estimator)
     engine = Processes() if engine is None else engine
     sharding = {
         "files": [[os.path.abspath(file) for file in one] for one in files],
@@ -249,50 +244,8 @@ def fit(
         raise
     finally:
         engine.stop()
-    return _adopted(estimator, made)
-
-
-def _adopted(estimator: PrivateEstimator, made: Any) -> PrivateEstimator:
     native, iterations, outlook, remark = made
-    estimator.__dict__.pop("trace_", None)
-    estimator.__dict__.pop("feature_names_in_", None)
-    estimator.n_iter_ = int(iterations)
-    adopt(estimator, native)
-    # Last: where warnings are errors, what was paid for is there all the same.
-    if remark is not None:
-        warn_beside(estimator, remark, RuntimeWarning, stacklevel=4)
-    hidden = None if native.standard_errors is None else native.standard_errors[1]
-    if hidden is not None:
-        spent = "there are no standard errors, though their share of the budget is spent"
-        warn_beside(estimator, f"{spent}: {hidden}", RuntimeWarning, stacklevel=4)
-    if outlook is not None:
-        warn_beside(estimator, outlook, NoiseDominatesWarning, stacklevel=4)
-    warn_of_weakness(estimator, native.certificate, stacklevel=4)
-    return estimator
-
-
-def _request_of(estimator: PrivateEstimator) -> Job:
-    """The job of an estimator that is fitted to files."""
-    if not isinstance(estimator, PrivateEstimator):
-        raise TypeError(f"estimator is a {type(estimator).__name__}: a private estimator is needed")
-    if estimator.schema is None:
-        raise ValueError("files need a schema that names their columns: give the estimator schema=…")
-    for name in ("bounds", "classes", "target_bounds", "max_sample_weight"):
-        if getattr(estimator, name, None) is not None:
-            raise ValueError(f"{name} is for tables in memory: declare it in the schema, or leave it out")
-    if estimator.trace:
-        raise ValueError("trace=True is for tables in memory: leave it out")
-    schema = read_schema(estimator.schema)
-    if estimator.row_norm is not None:
-        schema = schema.with_row_norm(float(estimator.row_norm))
-    if estimator.curves is not None:
-        schema = estimator._bent(schema, None)
-    if hasattr(estimator, "class_weight"):
-        if schema.classes is None:
-            raise ValueError("the target of the schema has no classes: use an estimator of numbers")
-        # Weights of classes go by them.
-        estimator.classes_ = typed_classes(schema.classes)
-    return estimator._request(schema, False, estimator._seed())
+    return adopted(estimator, native, (iterations, None), outlook, remark)
 
 
 def _files_of(data: Any, shards: int | None) -> tuple[list[list[str]], bool]:
@@ -314,7 +267,12 @@ def _found(data: Any) -> list[str]:
     # What is a file is no pattern, whatever its name has in it.
     if os.path.exists(path) or not any(mark in path for mark in "*?["):
         return [path]
-    found = sorted(glob.glob(path), key=os.fsencode)
+    found = sorted((file for file in glob.glob(path) if not _is_kept(file)), key=os.fsencode)
     if not found:
         raise FileNotFoundError(f"no file is called {path!r}")
     return found
+
+
+def _is_kept(file: str) -> bool:
+    """Whether a file is called as a cache that ``keep_cache`` keeps: it is no part of a table."""
+    return re.fullmatch(r"reticent-[0-9a-f]{32}\.cache", os.path.basename(file)) is not None

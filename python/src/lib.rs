@@ -8,6 +8,7 @@ mod certificate;
 mod counting;
 mod error;
 mod evaluation;
+mod files;
 mod fit;
 mod guarantee;
 mod job;
@@ -40,6 +41,8 @@ mod _reticent {
     use crate::counting::class_counts;
     #[pymodule_export]
     use crate::evaluation::evaluate;
+    #[pymodule_export]
+    use crate::files::fit_files;
     #[pymodule_export]
     use crate::fit::{check, check_budget, fit, tune};
     #[pymodule_export]

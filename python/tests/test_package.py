@@ -169,3 +169,17 @@ def test_stubs_name_what_is_there():
         stub = text.split(f"class {name}:")[1].split("\nclass ")[0].split("\ndef ")[0]
         said = {line.split("def ")[1].split("(")[0] for line in stub.splitlines() if "def " in line}
         assert own == {n for n in said if not n.startswith("_")}, name
+
+
+def test_the_wheel_says_what_its_extras_need():
+    """The wheel that is installed here, against the project file: `pip install reticent[ray]` brings Ray."""
+    from importlib.metadata import metadata
+
+    tomllib = pytest.importorskip("tomllib")
+    project = tomllib.loads((pathlib.Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    assert set(metadata("reticent").get_all("Provides-Extra")) == set(extras) >= {"ray", "sklearn", "plot"}
+    named = re.compile(r"^([\w.-]+).*extra *== *['\"](\w+)['\"]")
+    found = {named.match(line).groups() for line in metadata("reticent").get_all("Requires-Dist") if "extra" in line}
+    wanted = {(re.match(r"[\w.-]+", one)[0], extra) for extra, needed in extras.items() for one in needed}
+    assert found == wanted
