@@ -69,7 +69,12 @@ def test_what_cannot_be_is_refused_before_a_table_is_read(files, cache):  # noqa
 
 def test_a_budget_pays_for_the_table_and_knows_it_again(files, cache):  # noqa: F811
     budget = reticent.Budget.create(files / "b.budget", epsilon=3.0, delta=1e-5)
+    left = [budget.left]
     for folder in (cache, None):
         fitted(model(files, random_state=None, epsilon=1.0, budget=budget), files / "all.csv", cache=folder)
+        left.append(budget.left)
+    assert len(budget.jobs) == 2 and left[0] > left[1] > left[2], left
+    # More than is left, and not more than the whole: the table is the one that was asked before.
     with pytest.raises(reticent.BudgetExceeded):
-        fitted(model(files, random_state=None, budget=budget), files / "all.csv", cache=cache)
+        fitted(model(files, random_state=None, epsilon=2.9, budget=budget), files / "all.csv", cache=cache)
+    assert len(budget.jobs) == 2
