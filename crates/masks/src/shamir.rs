@@ -1,9 +1,8 @@
 //! Shares of 32 bytes over GF(2⁸): any `quorum` of them give the secret, fewer say nothing (Shamir
 //! 1979). Share j is the value at the point j + 1.
 //!
-//! Shares are evaluated and put together 32 bytes at a time, in the lanes of four words: byte by byte the
-//! one was a quarter of a round of 1,000 members, and the other most of a round of 250 who all hold
-//! shares of all. Points, and so the weights of an interpolation, are public; coefficients, shares and
+//! Shares are evaluated and put together 32 bytes at a time, in the lanes of four words: where all hold
+//! shares of all, the work grows with the square of the members. Points, and so the weights of an interpolation, are public; coefficients, shares and
 //! secrets are not. What branches, or looks up a table, does so by public numbers alone. Every
 //! coefficient is drawn from the whole field (with non-zero ones only, a share would rule values of the
 //! secret out). Tests compare all of it with vsss-rs.
