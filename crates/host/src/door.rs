@@ -24,7 +24,7 @@ const GRACE: Duration = Duration::from_secs(1);
 /// One who is on the way in, by order of arrival.
 pub(crate) type Ticket = u64;
 
-struct Guest {
+struct DoorGuest {
     origin: Option<IpAddr>,
     since: Instant,
     end: BreakOff,
@@ -32,7 +32,7 @@ struct Guest {
 
 #[derive(Default)]
 struct Guests {
-    here: BTreeMap<Ticket, Guest>,
+    here: BTreeMap<Ticket, DoorGuest>,
     next: Ticket,
 }
 
@@ -74,7 +74,7 @@ impl Door {
         }
         guests.next += 1;
         let ticket = guests.next;
-        guests.here.insert(ticket, Guest { origin, since: now, end });
+        guests.here.insert(ticket, DoorGuest { origin, since: now, end });
         Some(ticket)
     }
 

@@ -75,12 +75,12 @@ pub struct Roster {
 }
 
 /// The signatures of a roster by key, and what they must be of.
-struct Signers<'a> {
+struct RosterSigners<'a> {
     message: Vec<u8>,
     values: BTreeMap<&'a str, Vec<&'a str>>,
 }
 
-impl Signers<'_> {
+impl RosterSigners<'_> {
     fn has(&self, key: &[u8; 32]) -> bool {
         let Some(public) = PublicKey::from_bytes(key) else { return false };
         let given = self.values.get(&hex(key)[..]).into_iter().flatten();
@@ -265,12 +265,12 @@ impl Roster {
     }
 
     /// What was signed, and by whom: worked out once for all members.
-    fn signers(&self) -> Signers<'_> {
+    fn signers(&self) -> RosterSigners<'_> {
         let mut values: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for Signed { key, value } in &self.file.signatures {
             values.entry(key).or_default().push(value);
         }
-        Signers { message: self.message(), values }
+        RosterSigners { message: self.message(), values }
     }
 
     /// Refuses a roster that somebody has not signed, oneself first.
