@@ -153,7 +153,7 @@ impl<'a> Seat<'a> {
             return Err(HostError::disagreed("the lead", what));
         }
         let place = self.place() as usize + 1;
-        if roll.len() == seats.len() + 1 && roll[place] == commitment(nonce) {
+        if roll.len() == seats.len() + 1 && roll[place] == commitment(nonce, self.units) {
             return Ok(());
         }
         Err(HostError::disagreed("the lead", "its roll is not of the roster"))
@@ -169,7 +169,10 @@ impl<'a> Seat<'a> {
         let wrong = |what: &str| Err(HostError::disagreed("the lead", what));
         let place = self.place() as usize;
         if !terms.open(roll) || terms.seats != *seats || terms.nonces[place + 1] != *nonce {
-            return wrong("nonces that are not those of the roll");
+            return wrong("nonces or numbers of records that are not those of the roll");
+        }
+        if terms.units.iter().any(|own| own.is_some() != self.company.job().tells_units()) {
+            return wrong("numbers of records where none are public, or none where they are");
         }
         if terms.units[place] != self.units {
             return wrong("another number of this party's records");

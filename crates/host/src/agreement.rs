@@ -4,8 +4,9 @@
 //! run = H(program, versions, job, roster, who is in, nonce of every member, records of every party)
 //! ```
 //!
-//! Each member says the digest of its nonce first and the nonce when it has all digests, so that
-//! nobody chooses the run. Then each signs the run together with the key that sums are closed for,
+//! Each member says the digest of its nonce and its number of records first, and both when it has all
+//! digests, so that nobody chooses the run: not by a number either, which is as free as a nonce to who
+//! lies about it. Then each signs the run together with the key that sums are closed for,
 //! and none goes on before it has the signatures of all: who was told something else has signed
 //! another run. Proof: proofs/network.md.
 
@@ -38,9 +39,12 @@ pub struct RunTerms {
     pub units: Vec<Option<u64>>,
 }
 
-/// What a member says of its nonce before it says the nonce.
-pub fn commitment(nonce: &Nonce) -> Digest {
-    Hasher::new("reticent nonce").field(nonce).finish()
+/// What a member says of its nonce, and of its number of records where that is public, before it says
+/// them. The lead has no records.
+pub fn commitment(nonce: &Nonce, units: Option<u64>) -> Digest {
+    let mut hasher = Hasher::new("reticent nonce and records");
+    hasher.field(nonce).number(u64::from(units.is_some())).number(units.unwrap_or_default());
+    hasher.finish()
 }
 
 impl RunTerms {
@@ -62,10 +66,12 @@ impl RunTerms {
 
     /// Whether they are of so many parties and open these commitments.
     pub fn open(&self, commitments: &[Digest]) -> bool {
+        let units = std::iter::once(None).chain(self.units.iter().copied());
+        let mut said = self.nonces.iter().zip(units).zip(commitments);
         self.nonces.len() == commitments.len()
             && self.units.len() + 1 == commitments.len()
             && self.seats.len() == self.units.len()
-            && self.nonces.iter().zip(commitments).all(|(nonce, said)| commitment(nonce) == *said)
+            && said.all(|((nonce, units), said)| commitment(nonce, units) == *said)
     }
 }
 
@@ -123,7 +129,22 @@ mod tests {
         ];
         assert!(others.iter().all(|other| *other != run));
         assert_ne!(statement(&run, b"a"), statement(&run, b"b"));
-        let said: Vec<Digest> = terms.nonces.iter().map(commitment).collect();
+        let said = [commitment(&[1; 32], None), commitment(&[2; 32], Some(5))];
         assert!(terms.open(&said) && !terms.open(&said[..1]) && !terms.open(&[said[1], said[0]]));
+    }
+
+    /// Who is in a masked sum follows from the run. A party that knew all nonces could try numbers of
+    /// records until a run came that suited it, and let no attempt fail.
+    #[test]
+    fn a_number_of_records_is_bound_before_any_nonce_is_shown() {
+        let said = [commitment(&[1; 32], None), commitment(&[2; 32], Some(5))];
+        let with =
+            |own| RunTerms { seats: vec![0], nonces: vec![[1; 32], [2; 32]], units: vec![own] };
+        assert!(with(Some(5)).open(&said));
+        for other in [Some(6), Some(0), None] {
+            assert!(!with(other).open(&said), "{other:?}");
+        }
+        let none = [said[0], commitment(&[2; 32], None)];
+        assert!(with(None).open(&none) && !with(Some(0)).open(&none));
     }
 }

@@ -229,14 +229,14 @@ impl Lobby<'_> {
         let (key, _) = NoiseKey::secure().map_err(failed)?.expose();
         let seats: Vec<u32> = visitors.iter().map(|visitor| visitor.hello.party).collect();
         let company = Company::of(self.job, &self.hall.roster, &seats).map_err(Failed::For)?;
-        let mut roll = vec![commitment(&nonce)];
+        let mut roll = vec![commitment(&nonce, None)];
         roll.extend(visitors.iter().map(|visitor| visitor.hello.commitment));
         self.say(visitors, &HostMessage::Roll(seats.clone(), roll.clone()))?;
         let mut terms = RunTerms { seats, nonces: vec![*nonce], units: Vec::new() };
         for visitor in &mut *visitors {
             match self.hear(visitor)? {
                 HostMessage::Reveal(nonce, units) if units.is_some() == self.job.tells_units() => {
-                    if commitment(&nonce) != visitor.hello.commitment {
+                    if commitment(&nonce, units) != visitor.hello.commitment {
                         return self.out_of_turn(visitor);
                     }
                     terms.nonces.push(nonce);

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::agreement::{Nonce, RunTerms};
 use crate::peers::frame::{PeerMail, PeerPost, SignedRelayKey};
 
-/// The version of what is here: 2 since rolls say who is in.
-pub const VERSION: u16 = 2;
+/// The version of what is here: 2 since rolls say who is in, 3 since a number of records is bound with
+/// its party's nonce.
+pub const VERSION: u16 = 3;
 
 /// No hello is longer.
 pub const LONGEST_HELLO: usize = 1 << 12;
@@ -33,7 +34,7 @@ pub struct Hello {
     pub roster: Digest,
     /// The digest of its job.
     pub job: Digest,
-    /// The digest of its nonce.
+    /// The digest of its nonce and its number of records.
     pub commitment: Digest,
     /// The run that it is in.
     pub run: Option<Digest>,

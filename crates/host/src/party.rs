@@ -101,7 +101,7 @@ impl<'a> RemoteParty<'a> {
             return Ok(());
         }
         let until = Instant::now() + ACKNOWLEDGE_TIME.min(self.options.patience);
-        let hello = self.hello(self.number()?, &[0; 32], Some(run));
+        let hello = self.hello(self.number()?, (&[0; 32], None), Some(run));
         let talk = || -> Result<(), LinkError> {
             let mut link = self.dialer.dial(until)?;
             link.send(&hello.pack(), until)?;
@@ -118,7 +118,12 @@ impl<'a> RemoteParty<'a> {
     }
 
     /// What it says first on a link.
-    pub(crate) fn hello(&self, number: u32, nonce: &[u8; 32], run: Option<Digest>) -> HostMessage {
+    pub(crate) fn hello(
+        &self,
+        number: u32,
+        (nonce, units): (&[u8; 32], Option<u64>),
+        run: Option<Digest>,
+    ) -> HostMessage {
         HostMessage::Hello(Hello {
             host: VERSION,
             wire: wire::VERSION,
@@ -126,7 +131,7 @@ impl<'a> RemoteParty<'a> {
             party: number,
             roster: self.roster.digest(),
             job: *self.job.digest(),
-            commitment: commitment(nonce),
+            commitment: commitment(nonce, units),
             run,
         })
     }

@@ -85,7 +85,7 @@ impl<'a> Seat<'a> {
         run: Option<Digest>,
     ) -> Result<Box<dyn Link>, HostError> {
         let RemoteParty { roster, dialer, .. } = self.party;
-        let hello = self.party.hello(self.number, nonce, run);
+        let hello = self.party.hello(self.number, (nonce, self.units), run);
         let (patience, mut pause) = (self.options().patience, PAUSE[0]);
         let until = self.heard + patience;
         loop {

@@ -44,7 +44,7 @@ pub fn hello(world: &World, party: u32) -> Hello {
         party,
         roster: file.roster.digest(),
         job: *file.job.digest(),
-        commitment: commitment(&[5; 32]),
+        commitment: commitment(&[5; 32], Some(60)),
         run: None,
     }
 }
@@ -208,8 +208,8 @@ impl<'w> FalseLead<'w> {
         let roster = self.world.run_file().roster;
         let others = roster.parties() as usize - 1;
         let nonces: Vec<[u8; 32]> = (0..=others as u8).map(|n| [n; 32]).collect();
-        let mut roll = vec![commitment(&nonces[0]), self.hello.commitment];
-        roll.extend(nonces[1..].iter().map(commitment));
+        let mut roll = vec![commitment(&nonces[0], None), self.hello.commitment];
+        roll.extend(nonces[1..].iter().map(|nonce| commitment(nonce, Some(50))));
         let seats: Vec<u32> = (0..=others as u32).collect();
         say(&mut *self.link, &HostMessage::Roll(seats.clone(), roll));
         let HostMessage::Reveal(own, units) = hear(&mut *self.link).unwrap() else { panic!() };
@@ -283,7 +283,8 @@ fn a_roll_and_terms_that_are_not_the_rosters_are_refused() {
     assert!(why.contains("its roll"), "{why}");
     let with_terms = |change: &dyn Fn(&mut RunTerms)| {
         attempt(&|lead| {
-            let roll = vec![commitment(&[1; 32]), lead.hello.commitment, commitment(&[2; 32])];
+            let other = commitment(&[2; 32], Some(9));
+            let roll = vec![commitment(&[1; 32], None), lead.hello.commitment, other];
             say(&mut *lead.link, &HostMessage::Roll(vec![0, 1], roll));
             let HostMessage::Reveal(own, units) = hear(&mut *lead.link).unwrap() else { panic!() };
             let mut terms = RunTerms {
@@ -296,7 +297,11 @@ fn a_roll_and_terms_that_are_not_the_rosters_are_refused() {
         })
     };
     assert!(with_terms(&|terms| terms.nonces[2] = [3; 32]).contains("nonces"));
-    assert!(with_terms(&|terms| terms.units[0] = Some(1)).contains("records"));
+    // Its own number, and one that a party has chosen when the lead had told it all nonces.
+    for party in [0, 1] {
+        let why = with_terms(&|terms| terms.units[party] = Some(1));
+        assert!(why.contains("numbers of records that are not those of the roll"), "{why}");
+    }
     // Others than the roll has, which would be counted with other noise.
     assert!(with_terms(&|terms| terms.seats = vec![0, 2]).contains("nonces"));
     assert!(with_terms(&|_| ()).contains("key of another run"));

@@ -196,7 +196,7 @@ fn greeted(world: &World, dialer: &dyn Dial) -> Box<dyn Link> {
         party: 1,
         roster: file.roster.digest(),
         job: *file.job.digest(),
-        commitment: commitment(&[5; 32]),
+        commitment: commitment(&[5; 32], Some(60)),
         run: None,
     };
     link.send(&HostMessage::Hello(hello).pack(), soon()).unwrap();
