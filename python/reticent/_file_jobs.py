@@ -11,6 +11,9 @@ from .files import adopt, typed_classes
 
 Job = dict[str, Any]
 
+# What a classifier knows of its classes, and a wrapper of the labels behind its numbers.
+_OF_CLASSES = ("classes_", "_numbered")
+
 
 def request_of(estimator: PrivateEstimator) -> Job:
     """The job of an estimator that is fitted to files."""
@@ -28,12 +31,20 @@ def request_of(estimator: PrivateEstimator) -> Job:
         schema = schema.with_row_norm(float(estimator.row_norm))
     if estimator.curves is not None:
         schema = estimator._bent(schema, None)
-    if hasattr(estimator, "class_weight"):
-        if schema.classes is None:
-            raise ValueError("the target of the schema has no classes: use an estimator of numbers")
-        # Weights of classes go by them.
+    seed = estimator._seed()
+    if not hasattr(estimator, "class_weight"):
+        return estimator._request(schema, False, seed)
+    if schema.classes is None:
+        raise ValueError("the target of the schema has no classes: use an estimator of numbers")
+    # Weights of classes go by them. The estimator gets them with its model: a fit that is refused leaves the model of the
+    # fit before it, whole.
+    before = {name: estimator.__dict__.pop(name) for name in _OF_CLASSES if name in estimator.__dict__}
+    try:
         estimator.classes_ = typed_classes(schema.classes)
-    return estimator._request(schema, False, estimator._seed())
+        return estimator._request(schema, False, seed)
+    finally:
+        estimator.__dict__.pop("classes_", None)
+        estimator.__dict__.update(before)
 
 
 def payer_of(estimator: PrivateEstimator) -> Any:
@@ -55,6 +66,7 @@ def adopted(
     iterations, converged = course
     estimator.__dict__.pop("trace_", None)
     estimator.__dict__.pop("feature_names_in_", None)
+    estimator.__dict__.pop("_numbered", None)
     estimator.n_iter_ = int(iterations)
     adopt(estimator, native)
     # Last: where warnings are errors, what was paid for is there all the same.

@@ -8,7 +8,7 @@ import pytest
 
 import reticent
 from reticent import PrivateLogisticRegression, shards
-from test_shards import bits, by_command_line, files, model, needs_cli, write  # noqa: F401
+from test_shards import Here, bits, by_command_line, files, model, needs_cli, write  # noqa: F401
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="a cache is kept on Linux alone")
 
@@ -78,3 +78,18 @@ def test_a_budget_pays_for_the_table_and_knows_it_again(files, cache):  # noqa: 
     with pytest.raises(reticent.BudgetExceeded):
         fitted(model(files, random_state=None, epsilon=2.9, budget=budget), files / "all.csv", cache=cache)
     assert len(budget.jobs) == 2
+
+
+@pytest.mark.parametrize("fit", [reticent.fit_files, lambda *asked: shards.fit(*asked, engine=Here())])
+def test_a_fit_that_is_refused_leaves_the_model_before_it(files, fit):  # noqa: F811
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        estimator = fit(model(files), [files / "a.csv", files / "b.csv"])
+        before, classes = bits(estimator), list(estimator.classes_)
+        schema = (files / "s.toml").read_text().replace('["no", "yes"]', '["a", "b", "c"]')
+        (files / "other.toml").write_text(schema)
+        estimator.set_params(schema=files / "other.toml")
+        with pytest.raises(reticent.DataError):
+            fit(estimator, [files / "a.csv", files / "b.csv"])
+    assert classes == ["no", "yes"]
+    assert (bits(estimator), list(estimator.classes_)) == (before, classes)

@@ -54,6 +54,16 @@ fn a_kept_table_comes_back_and_every_byte_of_its_list_counts() {
         std::fs::write(&path, &whole[..at]).unwrap();
         assert!(open(&[7; 32]).unwrap().is_none(), "{at}");
     }
+    // A damaged block is found when it is read. It would be found in every run: who keeps it is told to remove it.
+    for at in 0..blocks {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        let (damaged, _) = open(&[7; 32]).unwrap().unwrap();
+        let look = |_: &mut (), _: reticent_data::CacheBlock<'_>| Ok::<(), CacheError>(());
+        let said = damaged.by_record().scan(&mut [(); 2], |_| true, look).unwrap_err();
+        assert!(said == CacheError::Changed && said.to_string().contains("remove it"), "{at}");
+    }
     std::fs::write(&path, &whole).unwrap();
     assert!(open(&[7; 32]).unwrap().is_some());
 }

@@ -25,6 +25,7 @@ mod drafts;
 mod formats;
 mod kept;
 mod nothing_lost;
+mod own_record;
 mod parallel;
 mod parquet;
 mod persons;

@@ -156,7 +156,7 @@ fn every_file_of_the_trusted_crates_is_cited_or_said_to_be_no_matter() {
     let cited = cited();
     let readme = note("README.md");
     let aside = files_of(readme.split("## What no note cites").nth(1).unwrap());
-    for part in ["oracle", "noise", "accountant", "masks", "budget", "payment", "problem"] {
+    for part in ["oracle", "noise", "accountant", "masks", "budget", "payment", "data", "problem"] {
         let folder = if part == "problem" { "src/losses" } else { "src" };
         for file in files(&format!("crates/{part}/{folder}")) {
             assert!(
@@ -194,6 +194,22 @@ fn one_table_is_read_in_seventeen_thousand_lines() {
     let count: usize = files.map(|file| lines(&file)).sum();
     let off = (count as f64 / said.parse::<f64>().unwrap() - 1.0).abs();
     assert!(off <= 0.05 && count <= 17_000, "it is {count} lines, and said to be {said}");
+}
+
+/// What the first seven rows take as given of code that no note cites is said beside them, with its size.
+#[test]
+fn readers_and_encoder_are_named_beside_the_rows_that_rest_on_them() {
+    let readme = note("README.md");
+    let taken = readme.split("**taken as given**").next().unwrap().rsplit("\n- ").next().unwrap();
+    let files = files_of(taken);
+    assert!(files.contains("crates/data/src/encode.rs"), "{files:?}");
+    let count: usize = files.iter().map(|file| lines(file)).sum();
+    let behind = ARCHITECTURE.split("readers and encoder (**").nth(1).unwrap();
+    let said: f64 = behind.split(" lines**").next().unwrap().replace(',', "").parse().unwrap();
+    assert!(
+        (count as f64 / said - 1.0).abs() <= 0.05,
+        "it is {count} lines, and said to be {said}"
+    );
 }
 
 /// The crates that the table names are those that CONTRIBUTING.md names.

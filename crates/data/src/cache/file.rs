@@ -30,7 +30,7 @@ pub enum CacheError {
     #[error("the cache file cannot be read: {0}")]
     Read(String),
     /// The bytes are not those that were written.
-    #[error("the cache file was cut short or changed while it was in use")]
+    #[error("the cache file was cut short or changed: remove it if it was kept, and run again")]
     Changed,
     /// A file that would have to be trusted.
     #[error("the cache cannot be kept: {0}")]
@@ -45,9 +45,7 @@ impl CacheError {
                 "give a folder that is there, may be written to and has room, as `cache`"
             }
             Self::Read(_) => "check the disk, or give a folder on another one as `cache`",
-            Self::Changed => {
-                "run it again; nothing else may write to the file; remove it if it was kept"
-            }
+            Self::Changed => "nothing else may write to the file while it is in use",
             Self::NotKept(_) => {
                 "give a folder of yours that nobody else may write to as `cache`, remove what is not yours there, or leave out \
                  `keep_cache`"

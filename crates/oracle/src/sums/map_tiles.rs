@@ -61,6 +61,17 @@ impl MapTiles {
     /// The images of at most [`BLOCK_ROWS`] rows, `last` being the last coordinate of those that are one
     /// short, into `out`.
     pub fn images(&self, rows: &[&[f64]], last: f64, out: &mut [f64], scratch: &mut TileScratch) {
+        self.images_with(rows, last, out, scratch, |pass| pulp::Arch::new().dispatch(pass));
+    }
+
+    fn images_with(
+        &self,
+        rows: &[&[f64]],
+        last: f64,
+        out: &mut [f64],
+        scratch: &mut TileScratch,
+        run: impl Fn(TilePass<'_>),
+    ) {
         let groups = rows.len().div_ceil(GROUP);
         let TileScratch { rows: packed, sums } = scratch;
         sums.clear();
@@ -69,7 +80,7 @@ impl MapTiles {
         for (from, numbers) in depths.zip(self.numbers.chunks(DEPTH * self.panels * PANEL)) {
             let depth = numbers.len() / (self.panels * PANEL);
             pack(rows, from..from + depth, last, packed);
-            pulp::Arch::new().dispatch(TilePass { numbers, packed, sums, depth });
+            run(TilePass { numbers, packed, sums, depth });
         }
         let group_len = self.panels * GROUP * PANEL;
         for (i, image) in out.chunks_exact_mut(self.width.max(1)).enumerate() {
@@ -205,6 +216,64 @@ mod tests {
                         let same = alone.to_bits() == entry.to_bits();
                         assert!(same || alone.is_nan() && entry.is_nan(), "{width} {count} {j}");
                     }
+                }
+            }
+        }
+    }
+
+    /// The images by vectors of one width, whatever the machine would take by itself.
+    fn images_by<S: Simd>(simd: S, tiles: &MapTiles, rows: &[&[f64]], last: f64) -> Vec<f64> {
+        use pulp::WithSimd;
+        let mut scratch = TileScratch::default();
+        let mut out = vec![f64::NAN; rows.len() * tiles.width];
+        let pass = |pass: TilePass<'_>| pass.with_simd(simd);
+        tiles.images_with(rows, last, &mut out, &mut scratch, pass);
+        out
+    }
+
+    /// Zeros of both signs, numbers below the normal range, and what no reader lets through.
+    fn hostile(i: usize) -> f64 {
+        let kinds =
+            [0.0, -0.0, 5e-324, -1e-310, 1e308, -1e-162, 0.1, -3.7, f64::NAN, f64::INFINITY];
+        // What is not finite is rare: it would be all that an entry says.
+        kinds[if i % 211 == 0 { 8 + i % 2 } else { (i * i + i / 7) % 8 }]
+    }
+
+    /// Every width of vectors that this machine has.
+    #[test]
+    fn images_have_the_same_bits_by_vectors_of_any_width() {
+        for (width, short) in [(1, 1), (3, 0), (16, 1), (31, 0), (130, 1)] {
+            let map: Vec<f64> = (0..width * width).map(|i| number(7 * i + 1, 89, 1e290)).collect();
+            let tiles = MapTiles::new(&map, width);
+            for count in [1, 9, BLOCK_ROWS] {
+                let columns = width - short;
+                let values: Vec<f64> = (0..count * columns).map(hostile).collect();
+                let rows: Vec<&[f64]> =
+                    (0..count).map(|i| &values[i * columns..][..columns]).collect();
+                let mut all = vec![images_by(pulp::Scalar, &tiles, &rows, -0.7)];
+                all.push(vec![f64::NAN; count * width]);
+                tiles.images(&rows, -0.7, &mut all[1], &mut TileScratch::default());
+                #[cfg(target_arch = "x86_64")]
+                {
+                    use pulp::x86::{V3, V4};
+                    all.extend(V3::try_new().map(|simd| images_by(simd, &tiles, &rows, -0.7)));
+                    all.extend(V4::try_new().map(|simd| images_by(simd, &tiles, &rows, -0.7)));
+                }
+                // A row alone, in a block of its own.
+                let alone = rows.iter().flat_map(|&row| {
+                    let mut out = vec![f64::NAN; width];
+                    tiles.images(&[row], -0.7, &mut out, &mut TileScratch::default());
+                    out
+                });
+                all.push(alone.collect());
+                // Which NaN it is may follow from the order of two of them; none is kept.
+                let bits = |images: &Vec<f64>| -> Vec<u64> {
+                    let one =
+                        |entry: &f64| if entry.is_nan() { f64::NAN } else { *entry }.to_bits();
+                    images.iter().map(one).collect()
+                };
+                for images in &all[1..] {
+                    assert_eq!(bits(images), bits(&all[0]), "{width} {count}");
                 }
             }
         }
