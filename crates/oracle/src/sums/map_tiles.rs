@@ -236,7 +236,7 @@ mod tests {
         let kinds =
             [0.0, -0.0, 5e-324, -1e-310, 1e308, -1e-162, 0.1, -3.7, f64::NAN, f64::INFINITY];
         // What is not finite is rare: it would be all that an entry says.
-        kinds[if i % 211 == 0 { 8 + i % 2 } else { (i * i + i / 7) % 8 }]
+        kinds[if i.is_multiple_of(211) { 8 + i % 2 } else { (i * i + i / 7) % 8 }]
     }
 
     /// Every width of vectors that this machine has.
