@@ -78,6 +78,11 @@ impl Door {
         Some(ticket)
     }
 
+    /// Whether he has not given way.
+    pub fn has(&self, ticket: Ticket) -> bool {
+        locked(&self.0).here.contains_key(&ticket)
+    }
+
     /// He is through, or gone: nobody breaks him off from here on. Whether he had not given way before.
     pub fn leave(&self, ticket: Ticket) -> bool {
         locked(&self.0).here.remove(&ticket).is_some()

@@ -4,9 +4,12 @@
 
 use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use reticent_host::links::{Arrival, Link, LinkError, Listen};
+use reticent_host::{HostOptions, Notice};
 use socket2::{Domain, Socket, Type};
 
 use super::ways::Way;
@@ -80,4 +83,55 @@ fn members_get_in_while_a_stranger_holds_every_place() {
     });
     let counted = |name: &str| led.rejections.get(name).copied().unwrap_or_default();
     assert!(counted("made room") > 0 && counted("too many at once") > 0, "{:?}", led.rejections);
+}
+
+/// A member's link that says nothing, and that nobody but the hall breaks off.
+#[derive(Debug)]
+struct SilentLink;
+
+impl Link for SilentLink {
+    fn peer(&self) -> [u8; 32] {
+        [7; 32]
+    }
+
+    fn send(&mut self, _: &[u8], _: Instant) -> Result<(), LinkError> {
+        Ok(())
+    }
+
+    fn receive(&mut self, _: usize, until: Instant) -> Result<Vec<u8>, LinkError> {
+        std::thread::sleep(until.saturating_duration_since(Instant::now()));
+        Err(LinkError::Timeout)
+    }
+}
+
+/// Somebody who has shown a key and says no hello always comes.
+#[derive(Debug)]
+struct SilentCrowd;
+
+impl Listen for SilentCrowd {
+    fn accept(&self, _: Instant) -> Result<Option<Arrival>, LinkError> {
+        std::thread::sleep(Duration::from_millis(2));
+        Ok(Some(Arrival::new(|_| Ok(Box::new(SilentLink)))))
+    }
+}
+
+/// Whoever has made room after showing a key is gone, and does not keep a thread until the time for a hello
+/// is over: else the places bound nothing.
+#[test]
+fn who_makes_room_between_key_and_hello_is_gone_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path(), 2, SHORT);
+    // Made room after a second at the door; a hello may take ten.
+    let until = Instant::now() + Duration::from_secs(8);
+    let seen = Arc::new(AtomicBool::new(false));
+    let (heard, known) = (Arc::clone(&seen), Arc::clone(&seen));
+    let notify = Arc::new(move |notice: &Notice| {
+        if matches!(notice, Notice::Rejected(name) if name == "made room") {
+            heard.store(true, Ordering::Relaxed);
+        }
+    });
+    let gone = move |_: &str| known.load(Ordering::Relaxed) || Instant::now() >= until;
+    let options = HostOptions { notify, gone: Some(Arc::new(gone)), ..options() };
+    assert!(world.lead(options, Box::new(SilentCrowd)).is_err());
+    assert!(seen.load(Ordering::Relaxed));
 }

@@ -40,10 +40,35 @@ pub(crate) enum RunEnd {
 struct RelayDesk {
     /// For each member, by sender and number.
     frames: Vec<BTreeMap<(u32, u64), RelayedFrame>>,
+    /// For each member, whose words come first the next time.
+    turns: Vec<u32>,
     stands: Vec<PeerStand>,
     /// Who was told that somebody has ended.
     told: Vec<bool>,
     over: bool,
+}
+
+impl RelayDesk {
+    /// What is handed to a member in one turn: a word of each sender, then a second one of each, and so on,
+    /// from the sender on whose turn it is. Whoever says much, or has a small number, keeps nobody from
+    /// being heard.
+    fn next(&mut self, to: usize) -> Vec<RelayedFrame> {
+        let (queue, turn) = (&mut self.frames[to], &mut self.turns[to]);
+        let senders = self.stands.len() as u32;
+        let (mut last, mut rank) = (None, 0);
+        let mut order: Vec<(u32, u32, (u32, u64))> = Vec::with_capacity(queue.len());
+        for key in queue.keys() {
+            rank = if last == Some(key.0) { rank + 1 } else { 0 };
+            last = Some(key.0);
+            order.push((rank, (key.0 + senders - *turn) % senders, *key));
+        }
+        order.sort_unstable();
+        order.truncate(MOST_TOGETHER);
+        if let Some((_, _, (from, _))) = order.iter().rfind(|(rank, ..)| *rank == 0) {
+            *turn = (from + 1) % senders;
+        }
+        order.iter().filter_map(|(_, _, key)| queue.remove(key)).collect()
+    }
 }
 
 /// Frames on their way.
@@ -62,7 +87,8 @@ impl Relay {
         let stands = vec![PeerStand::default(); members as usize];
         let came = (0..members).map(|_| Condvar::new()).collect();
         let told = vec![false; members as usize];
-        let waiting = Mutex::new(RelayDesk { frames, stands, told, over: false });
+        let turns = vec![0; members as usize];
+        let waiting = Mutex::new(RelayDesk { frames, turns, stands, told, over: false });
         Relay { waiting, came, end, longest }
     }
 
@@ -133,13 +159,8 @@ impl Relay {
             let closing = self.is_closing(&waiting.stands);
             let news = closing && !waiting.told[to as usize];
             let over = waiting.over || left.is_zero();
-            let queue = &mut waiting.frames[to as usize];
-            if !queue.is_empty() || news || over {
-                let rest = match queue.keys().nth(MOST_TOGETHER).copied() {
-                    Some(key) => queue.split_off(&key),
-                    None => BTreeMap::new(),
-                };
-                let frames = std::mem::replace(queue, rest).into_values().collect();
+            if !waiting.frames[to as usize].is_empty() || news || over {
+                let frames = waiting.next(to as usize);
                 waiting.told[to as usize] = closing;
                 return PeerMail { frames, closing };
             }
@@ -188,6 +209,25 @@ mod tests {
         let long = RelayedFrame { sealed: vec![0; 2], ..frame(0, 2, 1) };
         assert_eq!(relay.put(0, vec![long, frame(0, 2, 2)], stand), Err("oversized"));
         assert_eq!(take(2), [frame(0, 2, 2)]);
+    }
+
+    /// However much others say, and however many of them: whoever has something for a member is heard
+    /// after a turn for each sixteen who have.
+    #[test]
+    fn a_member_that_says_much_keeps_no_other_from_being_heard() {
+        let relay = Relay::new(20, RunEnd::Each, 1);
+        relay.put(18, vec![frame(18, 19, 1), frame(18, 19, 2)], PeerStand::default()).unwrap();
+        let mut heard = Vec::new();
+        for turn in 0..4 {
+            for loud in 0..18 {
+                let words = (1..=16).map(|number| frame(loud, 19, 100 * turn + number)).collect();
+                relay.put(loud, words, PeerStand::default()).unwrap();
+            }
+            let came = relay.take(19, Duration::ZERO).frames;
+            assert_eq!(came.len(), MOST_TOGETHER);
+            heard.extend(came.into_iter().filter(|own| own.from == 18).map(|own| own.number));
+        }
+        assert_eq!(heard, [1, 2]);
     }
 
     #[test]
