@@ -69,8 +69,8 @@ fn no_encoding_is_a_debug_text() {
     assert_eq!(places("{:?}"), [""; 0]);
     assert_eq!(
         places(":?}"),
-        ["gate/select.rs", "kept_table.rs", "kept_table.rs"],
-        "a message about a law that cannot be drawn from, and which file is kept for a schema"
+        ["gate/select.rs"],
+        "a message about a law that cannot be drawn from"
     );
 }
 
