@@ -108,9 +108,18 @@ fn sum(values: &[f64]) -> f64 {
     lanes.iter().sum()
 }
 
+/// All threads together: each processor second is one of theirs.
+fn rate(count: f64, seconds: f64) -> f64 {
+    rayon::current_num_threads() as f64 * count / seconds
+}
+
 fn main() {
     let threads = rayon::current_num_threads();
+    of_dense_rows(threads);
+    of_sparse_rows(threads);
+}
 
+fn of_dense_rows(threads: usize) {
     let (peak, _) = best(RUNS, || pulp::Arch::new().dispatch(Peak));
     let (n, d) = (200_000, 100);
     let mut dense = Dense::empty(d);
@@ -130,14 +139,14 @@ fn main() {
         ours / plain
     );
 
-    // All threads together: each processor second is one of theirs.
-    let rate = |count: f64, seconds: f64| threads as f64 * count / seconds;
     let (entries, bytes) = ((n * d) as f64, (8 * n * d) as f64);
     println!("roof\toperations\t{:e}", rate(Peak::operations(), peak));
     println!("roof\tbytes\t{:e}", rate(bytes, plain));
     let reached = rate(PER_ENTRY * entries, ours);
     println!("reached\tdense gradient\t{}\t{reached:e}", PER_ENTRY / 8.0);
+}
 
+fn of_sparse_rows(threads: usize) {
     let (n, d, per_row) = (32_561, 123, 14);
     let mut csr = Csr::empty(d);
     for i in 0..n {
