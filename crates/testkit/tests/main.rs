@@ -2,6 +2,7 @@
 
 mod edges;
 mod functions;
+mod paying;
 mod programs;
 mod published;
 mod review;
