@@ -98,10 +98,7 @@ impl<J> JobFile<J> {
     /// Both jobs, and the files of `over`, or of this one where `over` has none.
     fn overlaid_files(self, over: Self) -> ((J, J), Files, Option<PathBuf>) {
         let (below, above) = (self.data, over.data);
-        let reading = ReadOptions {
-            format: above.reading.format.or(below.reading.format),
-            max_line: above.reading.max_line.or(below.reading.max_line),
-        };
+        let reading = above.reading.or(below.reading);
         let paths = if above.paths.is_empty() { below.paths } else { above.paths };
         let files = Files {
             paths,
@@ -130,7 +127,7 @@ impl FileKeys {
             job,
             data: Files {
                 paths: all_named_files(base, &paths)?,
-                reading: ReadOptions { format, max_line },
+                reading: ReadOptions::from(format).with(|it| it.max_line = max_line),
                 cache: cache.map(|folder| beside(base, &folder)),
                 keep_cache: keep_cache.unwrap_or(false),
             },

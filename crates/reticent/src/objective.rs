@@ -286,7 +286,7 @@ fn target_kind(schema: &Schema) -> Result<&TargetKind, Error> {
 fn class_count(kind: &TargetKind) -> Option<usize> {
     match kind {
         TargetKind::Classes(labels) => Some(labels.len()),
-        TargetKind::Range { .. } => None,
+        _ => None,
     }
 }
 

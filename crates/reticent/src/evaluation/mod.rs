@@ -81,6 +81,7 @@ pub struct Evaluation {
 /// What a model is worth, as far as the noise tells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum PrivateQuality {
     /// Of classes.
     Classes(PrivateClasses),

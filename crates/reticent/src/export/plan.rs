@@ -149,6 +149,7 @@ impl ExportPlan {
                 }
                 Role::Date(_) => return Err(foreign(name, "the kind date")),
                 Role::Target(_) | Role::Ignored | Role::User(_) | Role::Weight(_) => {}
+                _ => return Err(foreign(name, "a column of its kind")),
             }
         }
         let number = |name: &str| numbers.iter().position(|one: &Number| one.name == name);
@@ -294,6 +295,7 @@ impl PredictedOutcome {
                     PredictedOutcome::Margin { target, classes }
                 }
             }
+            _ => return Err(foreign(&target, "a target of its kind")),
         })
     }
 }
