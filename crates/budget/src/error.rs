@@ -47,7 +47,7 @@ pub enum BudgetError {
         allowed: String,
     },
     /// A job that protects others, or from others, than the budget.
-    #[error("the job does not go with the budget: {0}")]
+    #[error("the job is incompatible with the budget: {0}")]
     Scope(String),
     /// The budget does not allow it.
     #[error(

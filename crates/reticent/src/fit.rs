@@ -85,7 +85,7 @@ impl Fit {
         self
     }
 
-    /// This algorithm.
+    /// Sets the solver; [`Solver::auto`] by default.
     pub fn solver(mut self, solver: Solver) -> Self {
         self.solver = solver;
         self

@@ -65,8 +65,7 @@ impl JobFile<Spec> {
         files.beside(keys::<Spec>(rest, path)?.relative_to(path), path)
     }
 
-    /// This job with whatever `over` says laid over it: flags win over the file they are given
-    /// with.
+    /// Merges `over` into this job; `over` wins, as flags do over the file they are given with.
     pub fn overlaid(self, over: Self) -> Self {
         let (jobs, data, out) = self.overlaid_files(over);
         JobFile { job: jobs.0.overlaid(jobs.1), data, out }
@@ -84,7 +83,7 @@ impl JobFile<SimulationSpec> {
         files.beside(SimulationSpec::of_table(rest, path)?, path)
     }
 
-    /// This job with whatever `over` says laid over it.
+    /// Merges `over` into this job; `over` wins.
     ///
     /// # Errors
     /// If the two do not make a job.

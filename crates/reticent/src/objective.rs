@@ -143,7 +143,7 @@ impl Problem {
         self.constraint.is_some()
     }
 
-    /// Puts it together.
+    /// Checks loss, penalty and constraint against the schema.
     ///
     /// # Errors
     /// If the schema has no target, or the loss or the constraint does not fit it.

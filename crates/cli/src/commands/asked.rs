@@ -30,7 +30,7 @@ pub struct AskedTable {
     #[arg(long, value_name = "FILE")]
     pub schema: PathBuf,
 
-    /// The column that says whose row it is: users are then protected, and count once each
+    /// User ID column; enables user-level privacy: users are protected, and count once each
     #[arg(long, value_name = "COLUMN")]
     pub user_column: Option<String>,
 

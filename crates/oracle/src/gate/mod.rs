@@ -41,7 +41,7 @@ pub struct PrivacyModel {
     pub adjacency: Adjacency,
     /// Whether a neighbour differs in a record or in a user.
     pub unit: Unit,
-    /// Who looks.
+    /// The trust model: who sees the messages.
     pub view: View,
     /// A public estimate of the number of units; add-remove needs it, replace-one does not use it.
     pub public_n: Option<u64>,
