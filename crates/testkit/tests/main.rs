@@ -2,6 +2,7 @@
 
 mod edges;
 mod functions;
+mod mutants;
 mod paying;
 mod programs;
 mod published;
