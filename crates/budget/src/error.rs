@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use reticent_accountant::{CalibrationError, FilterError};
 use reticent_noise::EntropyError;
 
-/// Why a budget does not do what it is asked.
+/// The error of a budget that refuses a request.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BudgetError {

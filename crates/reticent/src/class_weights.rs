@@ -22,7 +22,7 @@ use crate::spec::Spec;
 /// The word for weights by the shares of the classes.
 const BALANCED: &str = "balanced";
 
-/// How much a record of each class counts.
+/// Weights of the records of each class.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ClassWeights {

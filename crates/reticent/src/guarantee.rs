@@ -19,8 +19,8 @@ use crate::flags;
 /// The half of a budget that is checked for where it is not spent and was not given.
 const UNUSED: (f64, f64) = (1.0, 1e-5);
 
-/// Who is protected, and by how much. Unchecked, with `None` for what is left at its default. Keys of
-/// a job file, and with the feature `clap` flags.
+/// The guarantee of a job: its budget, neighbouring relation, unit of protection and seed. Unchecked,
+/// with `None` for a default. Keys of a job file, and with the feature `clap` flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(default)]

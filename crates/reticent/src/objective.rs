@@ -22,7 +22,7 @@ use crate::problem_options::{CheckedOptions, ProblemOptions};
 /// intercept is multiplied with it.
 const INTERCEPT: f64 = 0.3;
 
-/// What is to be minimised, `(1/n) Σ loss(x; record) + penalty(A x)`, on tables of one schema.
+/// The function to minimise, `(1/n) Σ loss(x; record) + penalty(A x)`, on tables of one schema.
 /// Unchecked; [`Problem::check`] makes an [`Objective`] of it.
 ///
 /// # Examples

@@ -7,7 +7,7 @@ use reticent_oracle::without_privacy::Scored;
 use crate::model::LOG_ODDS;
 use crate::ranking::{RocCurves, area, curves, tenths};
 
-/// How good a model is on a table.
+/// The quality of a model on a table. Not private.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Quality {

@@ -93,8 +93,8 @@ impl Files {
     }
 }
 
-/// On what a job is done. It is no part of the description of the job, so that the same job can be
-/// checked before there is a table, and done on one that was never a file.
+/// The data of a job: files, or a table in memory. It is no part of the description of the job, so that
+/// the same job can be checked before there is a table.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Source<'a> {

@@ -24,7 +24,7 @@ pub enum Stage {
     /// The algorithm runs. Not every one tells of its iterations: how many runs a choice takes is
     /// secret.
     Running,
-    /// So many of so many iterations, or rounds between parties, are done.
+    /// The number of iterations, or of rounds between parties, that are done.
     Iteration(Progress),
 }
 

@@ -28,7 +28,7 @@ use crate::training::Fitted;
 /// How a sweep is run.
 #[derive(Clone, Debug)]
 pub struct SweepTerms<'a> {
-    /// So many runs at a time; by default as many as suits the machine. A kill loses no
+    /// Number of runs at a time; by default as many as suits the machine. A kill loses no
     /// more than these.
     pub jobs: Option<usize>,
     /// Whether the table is public, or every model is paid for.
