@@ -76,7 +76,7 @@ pub struct Spec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "COLUMN", help_heading = flags::TABLE))]
     pub target: Option<String>,
-    /// User ID column; enables user-level privacy: a person is protected with all their rows
+    /// Column of user ids; enables user-level privacy: a person is protected with all their rows
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "COLUMN", help_heading = flags::TABLE))]
     pub user_column: Option<String>,

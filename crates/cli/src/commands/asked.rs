@@ -30,7 +30,7 @@ pub struct AskedTable {
     #[arg(long, value_name = "FILE")]
     pub schema: PathBuf,
 
-    /// User ID column; enables user-level privacy: users are protected, and count once each
+    /// Column of user ids; enables user-level privacy: users are protected, and count once each
     #[arg(long, value_name = "COLUMN")]
     pub user_column: Option<String>,
 

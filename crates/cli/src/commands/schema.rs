@@ -44,7 +44,7 @@ pub struct Init {
     #[arg(long, value_name = "COLUMN")]
     target: Option<String>,
 
-    /// User ID column
+    /// Column of user ids
     #[arg(long, value_name = "COLUMN")]
     user_column: Option<String>,
 
@@ -90,7 +90,7 @@ pub struct SchemaCheckArgs {
     #[arg(long, value_name = "COLUMN")]
     target: Option<String>,
 
-    /// User ID column
+    /// Column of user ids
     #[arg(long, value_name = "COLUMN")]
     user_column: Option<String>,
 
