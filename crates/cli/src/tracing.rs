@@ -74,7 +74,7 @@ impl TraceFlags {
         let public = looks_on(table.share())?;
         let public = match &self.test {
             Some(path) => {
-                public.with_test(&Files::one(path.clone()).with(|it| it.reading = data.reading))?
+                public.with_test(Files::one(path.clone()).with(|it| it.reading = data.reading))?
             }
             None => public,
         };
