@@ -142,7 +142,7 @@ semver: ## Check that the public API breaks nothing since the newest tag (cargo-
 	PATH="$$PWD/target/tools/bin:$$PATH" $(CARGO) semver-checks --baseline-rev "$$tag" \
 		-p reticent -p reticent-accountant -p reticent-budget
 
-mutants: ## Change the lines that changed, and see whether tests notice (cargo-mutants, kept in target/tools; BASE=COMMIT)
+mutants: ## Change the lines that changed, and see whether tests notice (cargo-mutants, kept in target/tools; BASE=COMMIT, MUTANTS=N at most)
 	sh tools/mutants.sh $(BASE)
 
 # The experiments of the papers. The small ones are a test of their own (reproduction/), without data; with

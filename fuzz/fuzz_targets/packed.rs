@@ -23,7 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(schema) = SCHEMA.parse::<Schema>() else { return };
     let Ok(mut file) = tempfile::NamedTempFile::new() else { return };
     if file.write_all(bytes).is_ok() {
-        let reading = ReadOptions { format: Some(Format::Csv), max_line: Some(1 << 20) };
+        let reading = ReadOptions::from(Some(Format::Csv)).with(|it| it.max_line = Some(1 << 20));
         let _ = load(file.path(), reading, &schema, None, None);
     }
 });

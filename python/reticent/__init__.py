@@ -1,4 +1,4 @@
-"""Train a model on a table about people, and promise each of them a number.
+"""Train linear models on personal data under differential privacy, with a verifiable certificate.
 
 The estimators follow scikit-learn's conventions and are loaded, with scikit-learn, when they are
 first asked for.

@@ -194,7 +194,7 @@ def event(
     unit : {"record", "user"}
         What is protected.
     view : {"central", "local", "secure-aggregation", "network"}
-        Who looks.
+        Trust model.
     **fields : float
         The numbers of the mechanism.
 

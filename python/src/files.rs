@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
-use reticent::{Error, Files, Fitted, UtilityForecast, all_named_files};
+use reticent::internal::all_named_files;
+use reticent::{Error, Files, Fitted, UtilityForecast};
 
 use crate::error::Failure;
 use crate::job::FitRequest;
@@ -35,7 +36,7 @@ impl FilesRequest {
             let why = "it is there twice: each of its records would count twice; name it once";
             return Err(Error::value("data", twice.display(), why));
         }
-        Ok(Files { paths, cache, keep_cache, ..Files::default() })
+        Ok(Files::all(paths).with(|it| (it.cache, it.keep_cache) = (cache, keep_cache)))
     }
 }
 

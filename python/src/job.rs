@@ -82,7 +82,7 @@ impl PythonJob {
         if let Some(loss) = &self.loss {
             let classes = schema.target().and_then(|(_, target)| match target.kind() {
                 TargetKind::Classes(labels) => Some(labels.len()),
-                TargetKind::Range { .. } => None,
+                _ => None,
             });
             problem = problem.loss(losses::parse(loss, classes)?);
         }

@@ -180,7 +180,7 @@ impl PySchema {
     fn classes(&self) -> Option<Vec<String>> {
         match self.0.target()?.1.kind() {
             TargetKind::Classes(labels) => Some(labels.names().map(str::to_owned).collect()),
-            TargetKind::Range { .. } => None,
+            _ => None,
         }
     }
 
@@ -189,7 +189,7 @@ impl PySchema {
     fn range(&self) -> Option<(f64, f64)> {
         match self.0.target()?.1.kind() {
             TargetKind::Range { lower, upper } => Some((*lower, *upper)),
-            TargetKind::Classes(_) => None,
+            _ => None,
         }
     }
 

@@ -5,12 +5,10 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reticent::accountant::Ledger;
-use reticent::internal::Repeat;
+use reticent::internal::{Repeat, read_settings};
 use reticent::problem::{Loss, Penalty, Regulariser, Shape};
 use reticent::simulate::{CheckpointOptions, Parties, SimulationSpec};
-use reticent::{
-    Constraint, Guarantee, Job, Model, Run, Settings, Spec, Unit, losses, penalties, read_settings,
-};
+use reticent::{Constraint, Guarantee, Job, Model, Run, Settings, Spec, Unit, losses, penalties};
 
 use crate::error::ExperimentError;
 use crate::penalty::GraphRidge;

@@ -42,7 +42,7 @@ pub struct RateCalibration {
     pub epsilon: Bound,
 }
 
-/// Why nothing was found.
+/// The error of a calibration that found no value.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CalibrationError {

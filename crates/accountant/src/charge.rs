@@ -12,7 +12,7 @@ use crate::tally::{Tally, length};
 /// How many orders a filter tracks.
 pub(crate) const ORDERS: usize = 4;
 
-/// What a ledger costs one filter.
+/// The cost of a ledger under one filter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Charge {
     /// μ, when every event is exactly Gaussian.

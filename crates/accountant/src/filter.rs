@@ -58,7 +58,7 @@ pub enum FilterError {
         /// The δ of the budget.
         delta: f64,
     },
-    /// A budget that is none.
+    /// An invalid budget.
     #[error(
         "the budget is ({epsilon}, {delta}), but epsilon must be greater than 0 and delta in (0, 1)"
     )]

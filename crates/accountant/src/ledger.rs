@@ -28,7 +28,7 @@ impl LedgerEntry {
     }
 }
 
-/// Why the bound of a ledger is not a guarantee, whatever its events say.
+/// A reason for which the bound of a ledger is no guarantee, whatever its events are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

@@ -12,7 +12,7 @@ use crate::line::{
 use crate::people::CountedPeople;
 use crate::promise::Promise;
 
-/// What became of a job.
+/// The state of a job in the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobStatus {
     /// It reserved its plan and has not come back; counted in full.

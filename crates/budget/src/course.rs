@@ -4,7 +4,7 @@ use crate::books::HistoryBooks;
 use crate::error::BudgetError;
 use crate::line::{HistoryLine, LineKind};
 
-/// What was counted after a line of the history.
+/// The counted cost after a line of the history.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SpendingPoint {

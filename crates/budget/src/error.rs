@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use reticent_accountant::{CalibrationError, FilterError};
 use reticent_noise::EntropyError;
 
-/// Why a budget does not do what it is asked.
+/// The error of a budget that refuses a request.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BudgetError {
@@ -47,7 +47,7 @@ pub enum BudgetError {
         allowed: String,
     },
     /// A job that protects others, or from others, than the budget.
-    #[error("the job does not go with the budget: {0}")]
+    #[error("the job is incompatible with the budget: {0}")]
     Scope(String),
     /// The budget does not allow it.
     #[error(

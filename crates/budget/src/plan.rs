@@ -10,7 +10,7 @@ use crate::people::CountedPeople;
 use crate::promise::Promise;
 use crate::summary::largest_left;
 
-/// What a planned job would leave, for the group of people with the least room.
+/// The balance that a planned job would leave, for the group of people with the least room.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Planned {
@@ -37,7 +37,7 @@ impl Promise {
     }
 }
 
-/// What a job with Gaussian noise on all records plans, of just this ε and δ.
+/// The plan of a job with Gaussian noise on all records, of just this ε and δ.
 ///
 /// # Errors
 /// An ε or a δ that no noise has.

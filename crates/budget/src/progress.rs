@@ -10,7 +10,7 @@ use crate::file::BudgetFile;
 use crate::line::is_time;
 use crate::request::Reservation;
 
-/// How far a job is, as it said itself.
+/// The progress of a job, as it said itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JobProgress {

@@ -6,7 +6,7 @@ use reticent_noise::Digest;
 use crate::error::BudgetError;
 use reticent_core::hex;
 
-/// How a table goes together with those that the budget knows.
+/// The relation of a table to those that the budget knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Relation {
     /// It is the one that is known, or the first.
@@ -90,7 +90,7 @@ impl PaidTable {
     }
 }
 
-/// What a job asks for.
+/// A request of a job to a budget.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// The job, for people.
@@ -120,7 +120,7 @@ pub struct Import<'a> {
     pub beyond: bool,
 }
 
-/// What was reserved, to be settled or given back.
+/// A reservation, to be settled or given back.
 #[must_use = "a reservation that is not settled stays open, and is counted in full"]
 #[derive(Debug, PartialEq, Eq)]
 pub struct Reservation {

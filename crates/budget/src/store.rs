@@ -67,10 +67,10 @@ impl Store {
         Ok(Self { file: BudgetFile::open(path, false)? })
     }
 
-    /// From here on waits at most so long for another who writes, in place of half a minute.
+    /// Sets how long a write waits for another writer; half a minute by default.
     ///
     /// # Errors
-    /// None that is known of.
+    /// If SQLite rejects the timeout.
     pub fn wait_for(&mut self, patience: Duration) -> Result<(), BudgetError> {
         self.file.wait_for(patience).map_err(|error| self.file.sqlite(&error))
     }

@@ -64,7 +64,7 @@ pub struct GroupSummary {
     pub added: Option<(f64, f64)>,
 }
 
-/// What a budget comes to.
+/// A summary of a budget.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BudgetSummary {

@@ -42,7 +42,7 @@ impl PartyBudgetFlags {
 #[derive(Debug, Args)]
 #[command(next_help_heading = HEADING)]
 pub struct BetweenFlags {
-    /// So many parties, to which the records are dealt; without it one for each user
+    /// Number of parties; the records are dealt to them [default: one for each user]
     #[arg(long, value_name = "N", requires = "trust", value_parser = number::whole::<u32>,
         allow_negative_numbers = true)]
     split: Option<u32>,

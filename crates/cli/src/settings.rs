@@ -1,9 +1,9 @@
 //! Flags for the settings of the algorithms, made from their list.
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use reticent::Error;
 use reticent::admm::Settings;
-use reticent::internal::admm::Setting;
-use reticent::{Error, read_settings};
+use reticent::internal::{admm::Setting, read_settings};
 
 use crate::flags::typed;
 

@@ -73,11 +73,9 @@ impl TraceFlags {
         let table = load(data)?;
         let public = looks_on(table.share())?;
         let public = match &self.test {
-            Some(path) => public.with_test(&Files {
-                paths: vec![path.clone()],
-                reading: data.reading,
-                ..Files::default()
-            })?,
+            Some(path) => {
+                public.with_test(Files::one(path.clone()).with(|it| it.reading = data.reading))?
+            }
             None => public,
         };
         Ok(Some((table, public)))

@@ -224,7 +224,7 @@ pub enum LineProblem {
         "close the quote, or double it where it is meant: \"a \"\"quoted\"\" word\"; records behind an open \
          quote would be lost",
     /// An empty line where it might be a record.
-    #[error("the line is empty, which for a single column is neither a record nor nothing")]
+    #[error("the line is blank, and in a file of one column that may or may not be a record")]
     Blank => "write \"\" for a missing value, or remove the line",
     /// Bytes that are no text.
     #[error("the text is not UTF-8")]
@@ -237,7 +237,7 @@ pub enum LineProblem {
     TooLong(usize) =>
         "check that the file is a table and that its quotes are closed; `max_line` allows longer records",
     /// A LIBSVM comment that might have been a record.
-    #[error("there is a comment where a record or a part of one may have been")]
+    #[error("the comment may hide a record or a part of one")]
     Comment => "remove the comment, or write it without `number:number` behind a record",
     /// A LIBSVM item that is no `index:value`.
     #[error("item {0} is not of the form index:value")]

@@ -128,15 +128,9 @@ fn libsvm_text() {
         ("1 2:1 2:1\n", "f.svm:1: a feature index occurs twice"),
         ("1 1:1 3:1 2:1\n", "f.svm:1: item 3 has an index below that of the item before it"),
         ("1 3:0.5e-1 1:1\n", "f.svm:1: item 2 has an index below that of the item before it"),
-        (
-            "1 3:1\n#1 1:1\n",
-            "f.svm:2: there is a comment where a record or a part of one may have been",
-        ),
-        (
-            "1 1:1 #:0.5\n",
-            "f.svm:1: there is a comment where a record or a part of one may have been",
-        ),
-        ("1 1:1#2\n", "f.svm:1: there is a comment where a record or a part of one may have been"),
+        ("1 3:1\n#1 1:1\n", "f.svm:2: the comment may hide a record or a part of one"),
+        ("1 1:1 #:0.5\n", "f.svm:1: the comment may hide a record or a part of one"),
+        ("1 1:1#2\n", "f.svm:1: the comment may hide a record or a part of one"),
         ("7 1:1\n", "f.svm:1: column `label` holds a label outside its classes; allowed: -1, 1"),
         ("1:1 2:1\n", "f.svm:1: column `label` holds a label outside its classes; allowed: -1, 1"),
     ] {

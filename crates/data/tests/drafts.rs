@@ -16,7 +16,7 @@ fn file(folder: &tempfile::TempDir, name: &str, text: &str) -> PathBuf {
 
 fn draft(text: &str) -> SchemaDraft {
     let folder = tempfile::tempdir().unwrap();
-    let options = DraftOptions { target: Some("ill".into()), ..DraftOptions::default() };
+    let options = DraftOptions::default().with(|it| it.target = Some("ill".into()));
     draft_from_public(&file(&folder, "t.csv", text), &options, &[7; 32]).unwrap()
 }
 
@@ -86,7 +86,7 @@ fn a_header_of_numbers_hints_at_a_missing_header() {
 fn a_skeleton_holds_names_and_no_value_and_is_refused_until_it_is_filled_in() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(&folder, "t.csv", "age,ill,\"a \"\"b\"\"\"\nSECRET,SECRET,SECRET\n");
-    let options = DraftOptions { target: Some("ill".into()), ..DraftOptions::default() };
+    let options = DraftOptions::default().with(|it| it.target = Some("ill".into()));
     let (text, _) = skeleton(&path, &options).unwrap();
     assert!(!text.contains("SECRET"));
     let refused = |text: &str| text.parse::<Schema>().unwrap_err().to_string();
@@ -111,11 +111,8 @@ fn a_skeleton_holds_names_and_no_value_and_is_refused_until_it_is_filled_in() {
 fn a_skeleton_asks_what_a_name_raises() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(&folder, "t.csv", "patientId,age,zip,weight,row_key,ill\n1,2,3,4,5,6\n");
-    let options = DraftOptions {
-        target: Some("ill".into()),
-        user: Some("row_key".into()),
-        ..DraftOptions::default()
-    };
+    let options = DraftOptions::default()
+        .with(|it| (it.target, it.user) = (Some("ill".into()), Some("row_key".into())));
     let (text, _) = skeleton(&path, &options).unwrap();
     let asked: Vec<&str> = text
         .lines()
@@ -235,7 +232,7 @@ fn an_unknown_category_can_be_an_error_and_counts_show_all_of_them() {
 fn another_delimiter_is_seen_in_a_file_without_names_too() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(&folder, "t.csv", "1;2\n3;4\n");
-    let options = DraftOptions { no_header: true, ..DraftOptions::default() };
+    let options = DraftOptions::default().with(|it| it.no_header = true);
     let drafted = draft_from_public(&path, &options, &[0; 32]).unwrap_err();
     let filled = skeleton(&path, &options).unwrap_err();
     for error in [drafted, filled] {
@@ -255,8 +252,8 @@ fn a_first_line_of_numbers_and_words_is_remarked_on() {
     let remarks = drafted(DraftOptions::default());
     assert!(remarks.iter().any(|remark| remark.contains("looks like a record: it has numbers")));
     for told in [
-        DraftOptions { no_header: true, ..DraftOptions::default() },
-        DraftOptions { header: true, ..DraftOptions::default() },
+        DraftOptions::default().with(|it| it.no_header = true),
+        DraftOptions::default().with(|it| it.header = true),
     ] {
         assert!(!drafted(told).iter().any(|remark| remark.contains("looks like a record")));
     }

@@ -102,8 +102,8 @@ fn the_file_of_a_draft_is_known_again_in_every_packing() {
         folder.write("stored.csv.zip", &zip(&[("t.csv", TEXT)], false)),
     ];
     let other = folder.write("other.csv", TEXT.replace("20.5", "20").as_bytes());
-    let options =
-        DraftOptions { target: Some("ill".into()), user: Some("who".into()), ..Default::default() };
+    let options = DraftOptions::default()
+        .with(|it| (it.target, it.user) = (Some("ill".into()), Some("who".into())));
     for from in &files {
         let schema = draft_from_public(from, &options, &[7; 32]).unwrap().schema;
         for file in &files {
@@ -165,7 +165,7 @@ fn text_in_utf32_is_not_called_utf16() {
 #[test]
 fn what_has_no_end_is_refused() {
     let zero = PathBuf::from("/dev/zero");
-    let limited = ReadOptions { format: Some(Format::Csv), max_line: Some(1_000_000) };
+    let limited = ReadOptions::from(Some(Format::Csv)).with(|it| it.max_line = Some(1_000_000));
     let said = load(&zero, limited, &schema(), None, None).map(|_| ()).unwrap_err().to_string();
     assert_eq!(said, "/dev/zero:1: the record is longer than 1000000 bytes");
     assert!(Schema::read(&zero).is_err());

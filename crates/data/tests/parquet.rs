@@ -247,7 +247,7 @@ fn a_skeleton_knows_the_types() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.parquet");
     std::fs::write(&path, write(message, &[])).unwrap();
-    let options = reticent_data::DraftOptions { target: Some("ill".into()), ..Default::default() };
+    let options = reticent_data::DraftOptions::default().with(|it| it.target = Some("ill".into()));
     let (text, _) = reticent_data::skeleton(&path, &options).unwrap();
     let kinds: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("kind = ")).collect();
     assert_eq!(

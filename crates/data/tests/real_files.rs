@@ -85,7 +85,7 @@ fn libsvm_sets() {
         );
         let draft = draft_from_public(
             &path,
-            &DraftOptions { format: Some(Format::Libsvm), ..Default::default() },
+            &DraftOptions::default().with(|it| it.format = Some(Format::Libsvm)),
             &[7; 32],
         );
         assert_eq!(draft.unwrap().schema.features(), Some(features));
@@ -95,7 +95,7 @@ fn libsvm_sets() {
 #[test]
 fn covertype_second_class_against_the_rest() {
     let Some(path) = find("covtype.csv.xz") else { return };
-    let options = DraftOptions { target: Some("Cover_Type".into()), ..Default::default() };
+    let options = DraftOptions::default().with(|it| it.target = Some("Cover_Type".into()));
     let draft = draft_from_public(&path, &options, &[7; 32]).unwrap();
     assert!(draft.toml.contains("READ FROM THAT FILE"));
     let seven = r#"classes = ["1", "2", "3", "4", "5", "6", "7"]"#;
@@ -109,7 +109,7 @@ fn covertype_second_class_against_the_rest() {
 #[test]
 fn housing_is_a_regression() {
     let Some(path) = find("cal_housing.csv.xz") else { return };
-    let options = DraftOptions { target: Some("medianHouseValue".into()), ..Default::default() };
+    let options = DraftOptions::default().with(|it| it.target = Some("medianHouseValue".into()));
     let schema: Schema =
         draft_from_public(&path, &options, &[7; 32]).unwrap().toml.parse().unwrap();
     let table = load(&path, None, &schema, None, None).unwrap();
@@ -122,7 +122,7 @@ fn housing_is_a_regression() {
 #[test]
 fn protein_homology_by_block() {
     let Some(path) = find("bio_train.parquet") else { return };
-    let options = DraftOptions { target: Some("target".into()), ..Default::default() };
+    let options = DraftOptions::default().with(|it| it.target = Some("target".into()));
     let schema = draft_from_public(&path, &options, &[7; 32]).unwrap().schema;
     let checked = check(&path, None, &schema, Thoroughness::Header).unwrap();
     assert!(checked.summary.contains("the header fits the schema"));

@@ -160,7 +160,7 @@ fn join(folder: &Path, (run, given): (&RunFile, &Given), (number, waits): (u32, 
     let mut way = PartyWay::default();
     way.link = given.kind();
     let dialer = way.dialer(&own, &run.roster).expect("a way");
-    let files = Files { paths: vec![folder.join(format!("{name}.csv"))], ..Default::default() };
+    let files = Files::one(folder.join(format!("{name}.csv")));
     let options = HostOptions { patience: PATIENCE, ..Default::default() };
     let journal = RunJournal::open(&folder.join(format!("{name}.journal"))).expect("a journal");
     let (job, roster) = (&run.job, &*run.roster);

@@ -196,6 +196,6 @@ impl PartyFile {
     /// The files of the table.
     pub fn files(&self) -> Files {
         let paths = std::iter::once(&self.data).chain(&self.more_data).cloned().collect();
-        Files { paths, ..Files::default() }
+        Files::all(paths)
     }
 }

@@ -98,7 +98,7 @@ impl World {
     pub fn in_one_process(&self) -> Simulated {
         let job = self.run_file().job;
         let load = |party: u32| {
-            let files = Files { paths: vec![self.table(party)], ..Files::default() };
+            let files = Files::one(self.table(party));
             job.load(&files, &mut Run::default()).unwrap()
         };
         let tables = (0..self.parties).map(load).collect();
@@ -152,7 +152,7 @@ impl World {
         );
         std::fs::write(self.at("simulate.toml"), text).unwrap();
         let file = JobFile::<SimulationSpec>::read(&self.at("simulate.toml")).unwrap();
-        let data = Files { paths: vec![self.at("pooled.csv")], ..Default::default() };
+        let data = Files::one(self.at("pooled.csv"));
         let job = file.job.check().unwrap();
         job.run(&data, CheckpointOptions::default(), Run::default()).unwrap().model
     }
@@ -162,7 +162,7 @@ impl World {
         let text = format!("schema = \"schema.toml\"\n{}seed = {seed}\n", self.job);
         std::fs::write(self.at("fit.toml"), text).unwrap();
         let file = JobFile::<Spec>::read(&self.at("fit.toml")).unwrap();
-        let data = Files { paths: vec![self.at("pooled.csv")], ..Default::default() };
+        let data = Files::one(self.at("pooled.csv"));
         file.job.check().unwrap().fit(&data).unwrap().model
     }
 
@@ -213,7 +213,7 @@ impl World {
     ) -> Result<PaidRun, HostError> {
         let RunFile { job, roster, .. } = self.run_file();
         let identity = self.identity(&format!("party-{party}"));
-        let files = Files { paths: vec![self.table(party)], ..Default::default() };
+        let files = Files::one(self.table(party));
         let own = RemoteParty {
             job: &job,
             roster: &roster,

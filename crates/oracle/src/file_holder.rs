@@ -223,8 +223,7 @@ impl Holder for FileHolder {
         let wanted = |units: &Range<usize>| chosen.is_none_or(|all| !drawn(all, units).is_empty());
         self.seen().0.scan(&mut parts, wanted, |part, block| {
             let private = self.opened_for(loss, block.table)?;
-            let mut table =
-                TableHolder { private, pass: std::mem::take(&mut part.pass), shared: None };
+            let mut table = TableHolder { private, pass: std::mem::take(&mut part.pass) };
             let own = chosen.map(|all| {
                 let first = block.units.start as u32;
                 part.drawn.clear();

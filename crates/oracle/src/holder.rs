@@ -16,7 +16,7 @@ use reticent_problem::losses::Loss;
 use crate::gate::TellsHolders;
 use crate::queries::RecordSum;
 use crate::refusal::Refusal;
-use crate::sums::{Pass, PassMember, Private};
+use crate::sums::{Pass, Private};
 
 /// Holds rows, and says their sums. Nothing else is asked of rows that are not here.
 pub trait Holder: Debug + Send {
@@ -42,29 +42,31 @@ pub trait Holder: Debug + Send {
         out: &mut [i64],
     ) -> Result<(), Refusal>;
 
-    /// Something else is asked than others on the table may wait for.
-    fn leave(&mut self) {}
-
     /// Whether what is asked travels to others: how long a message is may then not follow from the
     /// rows.
     fn tells(&self) -> TellsHolders {
-        match self.table() {
-            Some(_) => TellsHolders::Nothing,
-            None => TellsHolders::Several,
+        match self.is_here() {
+            true => TellsHolders::Nothing,
+            false => TellsHolders::Several,
         }
     }
 
     /// Whether some records count less than others.
     fn is_weighted(&self) -> bool {
-        self.table().is_some_and(|table| table.private.weights().is_some())
+        false
     }
 
-    /// The table, where it is in memory here.
+    /// Whether the table is in memory here.
+    fn is_here(&self) -> bool {
+        false
+    }
+
+    /// The table, where it is in memory here, for what is no sum.
     fn table(&self) -> Option<&TableHolder> {
         None
     }
 
-    /// The table, where it is in memory here.
+    /// The same, for what is no sum and is computed in its buffers.
     fn table_mut(&mut self) -> Option<&mut TableHolder> {
         None
     }
@@ -75,13 +77,11 @@ pub trait Holder: Debug + Send {
 pub struct TableHolder {
     pub private: Private,
     pub pass: Pass,
-    /// A place where passes are shared with other gates on the table.
-    pub shared: Option<PassMember>,
 }
 
 impl TableHolder {
     pub fn new(private: Private) -> Self {
-        TableHolder { private, pass: Pass::default(), shared: None }
+        TableHolder { private, pass: Pass::default() }
     }
 }
 
@@ -114,8 +114,12 @@ impl Holder for TableHolder {
         Ok(())
     }
 
-    fn leave(&mut self) {
-        self.shared.iter_mut().for_each(PassMember::leave);
+    fn is_weighted(&self) -> bool {
+        self.private.weights().is_some()
+    }
+
+    fn is_here(&self) -> bool {
+        true
     }
 
     fn table(&self) -> Option<&TableHolder> {

@@ -95,7 +95,7 @@ impl GateState {
     ) -> Result<Vec<f64>, Refusal> {
         self.check_alike()?;
         let population = self.terms.population();
-        let TableHolder { private, pass, .. } = self.holder.table_mut().ok_or(Refusal::NoSum)?;
+        let TableHolder { private, pass } = self.holder.table_mut().ok_or(Refusal::NoSum)?;
         Ok(descent.run(risk, clip, hidden, (private, population, chosen), pass))
     }
 }

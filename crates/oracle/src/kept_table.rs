@@ -109,7 +109,7 @@ fn encoding(paths: &[PathBuf], reading: ReadOptions, schema: &Schema) -> Digest 
     }
     hasher.field(&reticent_data::encoding_digest());
     hasher.field(&schema.canonical_bytes());
-    let ReadOptions { format, max_line } = reading;
+    let (format, max_line) = reading.fields();
     hasher.field(format.map_or("", Format::name).as_bytes());
     hasher.field(&max_line.map_or([0; 9], |most| {
         let mut bytes = [1; 9];

@@ -41,7 +41,7 @@ impl Terms {
         self.unit
     }
 
-    /// Who looks.
+    /// The trust model: who sees the messages.
     pub fn view(&self) -> View {
         self.view
     }

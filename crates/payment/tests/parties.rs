@@ -352,8 +352,7 @@ fn what_is_no_guarantee_or_names_nobody_is_reserved_by_nobody() {
     let stores = |_| Ok(it.files(3).iter().map(|file| Store::open(file).unwrap()).collect());
     let (job, keep) = (job("federated", View::Local, 3), CheckpointOptions::default());
     let open = |absent: &BTreeSet<u32>, run: &mut Run<'_>| {
-        let files: reticent::Source<'_> =
-            reticent::Files { paths: twice.to_vec(), ..Default::default() }.into();
+        let files: reticent::Source<'_> = reticent::Files::all(twice.to_vec()).into();
         job.open_without(files, keep, absent, run)
     };
     let twice = pay_each(stores, &bill, Paid::Files(&twice), open, Run::default()).unwrap_err();

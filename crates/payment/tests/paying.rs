@@ -154,7 +154,7 @@ fn a_table_that_is_read_once_is_known_as_one_that_is_read_twice() {
         let files = [clinic.write(name, &bytes), clinic.write("b.csv", csv(60, 2).as_bytes())];
         let bill =
             Bill { label: "a fit", asked: (0.1, 1e-6), user: None, relation: Relation::Same };
-        let data = reticent::Files { paths: files.to_vec(), ..Default::default() };
+        let data = reticent::Files::all(files.to_vec());
         let open = |run: &mut Run<'_>| job.open(&data, run);
         pay(&mut clinic.store, &bill, Paid::Files(&files), open, Run::default()).unwrap();
         // This job reads nothing, so that the files are read for the budget.

@@ -22,7 +22,7 @@ use crate::spec::Spec;
 /// The word for weights by the shares of the classes.
 const BALANCED: &str = "balanced";
 
-/// How much a record of each class counts.
+/// Weights of the records of each class.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ClassWeights {
@@ -169,7 +169,7 @@ impl Classes {
         let labels = match (kind, weights, prior) {
             (_, None, None) => return Ok(Classes::default()),
             (TargetKind::Classes(labels), ..) => labels,
-            (TargetKind::Range { .. }, weights, _) => {
+            (_, weights, _) => {
                 let key = if weights.is_some() { "class_weight" } else { "class_prior" };
                 let why = "the target is a number and has no classes; leave it out";
                 return Err(Error::value(key, "given", why));

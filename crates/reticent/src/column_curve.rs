@@ -22,7 +22,7 @@ use crate::surface::PairedMean;
 /// So many points are between two knots where a scale is bent there.
 const BETWEEN: usize = 8;
 
-/// What a column does to a prediction, whatever the others are.
+/// The effect of one column on a prediction, which no other column changes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ColumnCurve {
@@ -60,7 +60,7 @@ pub struct ColumnCurvePoint {
     pub band: Option<CurveBand>,
 }
 
-/// What is estimated at a point.
+/// The estimate at a point of a curve, with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CurveBand {

@@ -34,7 +34,7 @@ pub struct Counting {
     classes: Vec<String>,
 }
 
-/// What was counted, with noise: a number may be negative, and no whole one.
+/// A count with noise: its numbers may be negative, and no whole ones.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Counted {

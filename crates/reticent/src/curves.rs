@@ -48,8 +48,8 @@ const MOST_KNOTS: usize = 16;
 /// What `auto` takes steps in coordinates of its own for.
 const MOST_COLUMNS: usize = 1000;
 
-/// What a job says of the curves of its numeric columns; what a column of the schema says itself goes
-/// before it, but for `off`.
+/// Curves for the numeric columns of a job. A column of the schema that says something itself has that,
+/// unless this is `off`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Curves {
@@ -57,7 +57,7 @@ pub enum Curves {
     Off,
     /// As many knots as public numbers allow.
     Auto,
-    /// So many knots for each column that is open to them.
+    /// This number of knots for each column that is open to them.
     Knots(usize),
 }
 

@@ -9,8 +9,8 @@ use reticent_oracle::tables::{DataError, SchemaError};
 use reticent_problem::{ParseError, ShapeError};
 use reticent_runtime::RunError;
 
-/// Why a job was not done. Says what was given, what is allowed and what to do; never a private
-/// value.
+/// The error of a job that was not done: what was given, what is allowed and what to do; never a
+/// private value.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

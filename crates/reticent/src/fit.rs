@@ -12,8 +12,8 @@ use crate::solver::Solver;
 use crate::task::Task;
 use crate::training::Training;
 
-/// What to fit and at what price; not on what, which is a [`Source`](crate::Source). Unchecked:
-/// [`Fit::check`] makes a [`Job`] of it, without reading any table.
+/// The description of a fit, with its budget and without its data, which are a
+/// [`Source`](crate::Source). Unchecked: [`Fit::check`] makes a [`Job`] of it, without reading any table.
 ///
 /// # Examples
 ///
@@ -85,7 +85,7 @@ impl Fit {
         self
     }
 
-    /// This algorithm.
+    /// Sets the solver; [`Solver::auto`] by default.
     pub fn solver(mut self, solver: Solver) -> Self {
         self.solver = solver;
         self

@@ -19,8 +19,8 @@ use crate::flags;
 /// The half of a budget that is checked for where it is not spent and was not given.
 const UNUSED: (f64, f64) = (1.0, 1e-5);
 
-/// Who is protected, and by how much. Unchecked, with `None` for what is left at its default. Keys of
-/// a job file, and with the feature `clap` flags.
+/// The guarantee of a job: its budget, neighbouring relation, unit of protection and seed. Unchecked,
+/// with `None` for a default. Keys of a job file, and with the feature `clap` flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(default)]
@@ -217,6 +217,22 @@ impl Guarantee {
     }
 }
 
+/// Refuses rows that have owners where records are protected and nobody chose that: persons would be
+/// protected less than they seem to be.
+pub(crate) fn check_owners(owned: bool, (unit, chosen): (Unit, bool)) -> Result<(), Error> {
+    match owned && unit == Unit::Record && !chosen {
+        true => Err(unexpected_owners(unit)),
+        false => Ok(()),
+    }
+}
+
+/// The refusal of rows that have owners.
+pub(crate) fn unexpected_owners(unit: Unit) -> Error {
+    let why = "the rows of the table have owners (its user column): choose user, which protects all rows of a person, or \
+               record, which protects each row alone; where every party is one person, leave the column out of the schema";
+    Error::value("unit", unit, why)
+}
+
 impl Protection {
     /// The gate on `table`, which must not say whose each row is where nobody said that records are
     /// to be protected all the same: persons would be protected less than they seem to be. `number`
@@ -237,7 +253,7 @@ impl Protection {
         table: CachedTable,
         loss: Arc<dyn Loss>,
     ) -> Result<Gate, Error> {
-        self.check_owned(table.has_owners())?;
+        check_owners(table.has_owners(), (self.opening.unit, self.unit_given))?;
         Ok(Gate::open_cached(table, loss, &self.opening, self.entropy(0)?)?)
     }
 
@@ -250,18 +266,9 @@ impl Protection {
         Ok(Gate::open_sharded(rows, loss, &self.opening, self.entropy(0)?)?)
     }
 
-    /// Refuses a table that says whose each row is where nobody said what is protected.
+    /// See [`check_owners`].
     pub(crate) fn check_owners(&self, table: &PrivateTable) -> Result<(), Error> {
-        self.check_owned(table.has_owners())
-    }
-
-    fn check_owned(&self, owned: bool) -> Result<(), Error> {
-        if owned && self.opening.unit == Unit::Record && !self.unit_given {
-            let why = "the table says whose each row is: choose user, to protect persons with all their rows, or \
-                       choose record";
-            return Err(Error::value("unit", Unit::Record, why));
-        }
-        Ok(())
+        check_owners(table.has_owners(), (self.opening.unit, self.unit_given))
     }
 
     /// The key of a run between parties, from which all of theirs follow.

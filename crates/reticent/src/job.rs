@@ -294,8 +294,8 @@ impl<P: Procedure> Ready<'_, P> {
     }
 
     /// From here on, its passes over the table are shared with those of other runs on it.
-    pub(crate) fn share_passes(&mut self, with: &SharedPasses) {
-        self.gate.share_passes(with);
+    pub(crate) fn share_passes(self, with: &SharedPasses) -> Self {
+        Ready { gate: self.gate.share_passes(with), ..self }
     }
 
     /// From here on, noise follows from `key` and from what is asked, for a run that may be done again

@@ -65,8 +65,7 @@ impl JobFile<Spec> {
         files.beside(keys::<Spec>(rest, path)?.relative_to(path), path)
     }
 
-    /// This job with whatever `over` says laid over it: flags win over the file they are given
-    /// with.
+    /// Merges `over` into this job; `over` wins, as flags do over the file they are given with.
     pub fn overlaid(self, over: Self) -> Self {
         let (jobs, data, out) = self.overlaid_files(over);
         JobFile { job: jobs.0.overlaid(jobs.1), data, out }
@@ -84,7 +83,7 @@ impl JobFile<SimulationSpec> {
         files.beside(SimulationSpec::of_table(rest, path)?, path)
     }
 
-    /// This job with whatever `over` says laid over it.
+    /// Merges `over` into this job; `over` wins.
     ///
     /// # Errors
     /// If the two do not make a job.
@@ -98,10 +97,7 @@ impl<J> JobFile<J> {
     /// Both jobs, and the files of `over`, or of this one where `over` has none.
     fn overlaid_files(self, over: Self) -> ((J, J), Files, Option<PathBuf>) {
         let (below, above) = (self.data, over.data);
-        let reading = ReadOptions {
-            format: above.reading.format.or(below.reading.format),
-            max_line: above.reading.max_line.or(below.reading.max_line),
-        };
+        let reading = above.reading.or(below.reading);
         let paths = if above.paths.is_empty() { below.paths } else { above.paths };
         let files = Files {
             paths,
@@ -130,7 +126,7 @@ impl FileKeys {
             job,
             data: Files {
                 paths: all_named_files(base, &paths)?,
-                reading: ReadOptions { format, max_line },
+                reading: ReadOptions::from(format).with(|it| it.max_line = max_line),
                 cache: cache.map(|folder| beside(base, &folder)),
                 keep_cache: keep_cache.unwrap_or(false),
             },

@@ -171,7 +171,6 @@ pub use identity::{Identity, PublicKey, Signature};
 pub use job::{Job, Ready};
 pub use job_file::JobFile;
 pub use model::{Coefficient, Model};
-pub use named_files::{all_named_files, named_files};
 pub use objective::{Objective, Problem};
 pub use outlook::UtilityForecast;
 pub use predict::{Measured, Predicted, Prediction, PredictionInput};
@@ -182,7 +181,6 @@ pub use reticent_accountant::{Adjacency, Unit, View};
 pub use reticent_admm::{Progress, Settings};
 pub use reticent_oracle::{CachedTable, PrivateTable, Sampling};
 pub use reticent_problem::{Constraint, Graph};
-pub use settings::read_settings;
 pub use solver::Solver;
 pub use source::{Files, Source};
 pub use spec::Spec;
@@ -266,11 +264,13 @@ pub mod admm {
 /// attacks, what a command writes, and the crates below. It changes without notice.
 #[doc(hidden)]
 pub mod internal {
+    pub use crate::named_files::{all_named_files, named_files};
     pub use crate::payable::{PaidByParties, Payable, unplanned};
     pub use crate::procedure::Question;
     pub use crate::procedure::Seen;
     pub use crate::repeat::Repeat;
     pub use crate::results::{check_folder, check_results, write_results};
+    pub use crate::settings::read_settings;
     pub use crate::stage::FileContents;
     pub use crate::task::whole_budget;
     pub use crate::weaknesses::seldom_drawn;

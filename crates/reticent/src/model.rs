@@ -24,7 +24,7 @@ const VERSIONS: std::ops::RangeInclusive<u32> = 1..=VERSION;
 /// The losses whose scores are log-odds.
 pub(crate) const LOG_ODDS: [&str; 2] = ["logistic", "multinomial"];
 
-/// What `model.json` holds: docs/model.md and schemas/model.schema.json.
+/// A fitted model with its certificate, as `model.json` holds it: docs/model.md and schemas/model.schema.json.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {

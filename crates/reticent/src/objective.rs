@@ -22,7 +22,7 @@ use crate::problem_options::{CheckedOptions, ProblemOptions};
 /// intercept is multiplied with it.
 const INTERCEPT: f64 = 0.3;
 
-/// What is to be minimised, `(1/n) Σ loss(x; record) + penalty(A x)`, on tables of one schema.
+/// The function to minimise, `(1/n) Σ loss(x; record) + penalty(A x)`, on tables of one schema.
 /// Unchecked; [`Problem::check`] makes an [`Objective`] of it.
 ///
 /// # Examples
@@ -143,7 +143,7 @@ impl Problem {
         self.constraint.is_some()
     }
 
-    /// Puts it together.
+    /// Checks loss, penalty and constraint against the schema.
     ///
     /// # Errors
     /// If the schema has no target, or the loss or the constraint does not fit it.
@@ -286,7 +286,7 @@ fn target_kind(schema: &Schema) -> Result<&TargetKind, Error> {
 fn class_count(kind: &TargetKind) -> Option<usize> {
     match kind {
         TargetKind::Classes(labels) => Some(labels.len()),
-        TargetKind::Range { .. } => None,
+        _ => None,
     }
 }
 

@@ -34,7 +34,7 @@ const GAIN: f64 = 0.06;
 /// No budget that is advised is larger.
 const MOST: f64 = 10.0;
 
-/// What may be expected of a run. Nothing in it is computed from a table, but for the number of
+/// A forecast of the utility of a run. Nothing in it is computed from a table, but for the number of
 /// units where that is public.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]

@@ -12,7 +12,7 @@ use crate::model::Model;
 use crate::quality::{Quality, Scores, in_rows, regression};
 use crate::ranking::RocCurves;
 
-/// What to predict for, and how.
+/// The table to predict for, and options.
 #[derive(Clone, Copy, Debug)]
 pub struct PredictionInput<'a> {
     /// The table; `-` is standard input.
@@ -33,7 +33,7 @@ impl<'a> PredictionInput<'a> {
     }
 }
 
-/// What a model says about the next records of a table.
+/// Predictions for the next records of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Predicted {
@@ -47,7 +47,7 @@ pub struct Predicted {
     pub records: usize,
 }
 
-/// What a model says about one record.
+/// The prediction for one record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Prediction {

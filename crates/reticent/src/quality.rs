@@ -7,10 +7,12 @@ use reticent_oracle::without_privacy::Scored;
 use crate::model::LOG_ODDS;
 use crate::ranking::{RocCurves, area, curves, tenths};
 
-/// How good a model is on a table.
+/// The quality of a model on a table. Not private.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Quality {
     /// For classes.
+    #[non_exhaustive]
     Classes {
         /// The share of records whose predicted class is theirs.
         accuracy: f64,
@@ -30,6 +32,7 @@ pub enum Quality {
         n: usize,
     },
     /// For numbers, in the units of the target.
+    #[non_exhaustive]
     Range {
         /// The share of the variance that is explained.
         r2: f64,
@@ -121,7 +124,7 @@ pub(crate) fn of_scores(kind: &TargetKind, loss: &str, scored: Scored) -> Qualit
 pub(crate) fn decode(kind: &TargetKind, encoded: f64) -> f64 {
     match kind {
         TargetKind::Range { lower, upper } => kind.decode_number(encoded).clamp(*lower, *upper),
-        TargetKind::Classes(_) => encoded,
+        _ => encoded,
     }
 }
 

@@ -34,7 +34,7 @@ const WARY: f64 = 2.0;
 const FACTOR: f64 = 3.0;
 const SHIFT: f64 = 2.0;
 
-/// What was done to the log-odds of a model, where a share of the budget was spent on it.
+/// The correction of the log-odds of a model that a share of the budget was spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recalibration {

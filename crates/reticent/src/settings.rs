@@ -12,7 +12,7 @@ use crate::tune;
 ///
 /// # Examples
 /// ```
-/// use reticent::read_settings;
+/// use reticent::internal::read_settings;
 ///
 /// let settings = read_settings(&[("iterations", "50".to_owned()), ("clip", ".5".to_owned())])?;
 /// assert_eq!((settings.iterations, settings.clip), (Some(50), Some(0.5)));

@@ -10,6 +10,7 @@ use crate::error::Error;
 
 /// The files of one table, in order, and how they are read.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Files {
     /// The files; `-` is standard input.
     pub paths: Vec<PathBuf>,
@@ -50,7 +51,30 @@ impl CacheFolder<'_> {
 impl Files {
     /// One file, whose format is told by its name.
     pub fn one(path: impl Into<PathBuf>) -> Self {
-        Files { paths: vec![path.into()], ..Files::default() }
+        Files::all(vec![path.into()])
+    }
+
+    /// Several files of one table, whose formats are told by their names.
+    ///
+    /// # Examples
+    ///
+    /// In memory, or in a cache file:
+    ///
+    /// ```
+    /// use reticent::Files;
+    ///
+    /// let files = Files::all(vec!["2023.csv".into(), "2024.csv".into()]);
+    /// let cached = files.clone().with(|it| it.cache = Some("cache".into()));
+    /// assert!(files.cache.is_none() && cached.paths == files.paths);
+    /// ```
+    pub fn all(paths: Vec<PathBuf>) -> Self {
+        Files { paths, ..Files::default() }
+    }
+
+    /// These with fields set.
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
     }
 
     /// Where the table is read into a file, if it is. The folder and whether the file is kept may come
@@ -69,8 +93,8 @@ impl Files {
     }
 }
 
-/// On what a job is done. It is no part of the description of the job, so that the same job can be
-/// checked before there is a table, and done on one that was never a file.
+/// The data of a job: files, or a table in memory. It is no part of the description of the job, so that
+/// the same job can be checked before there is a table.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Source<'a> {

@@ -76,7 +76,7 @@ pub struct Spec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "COLUMN", help_heading = flags::TABLE))]
     pub target: Option<String>,
-    /// The column that says whose row it is; a person is then protected with all their rows
+    /// Column of user ids; enables user-level privacy: a person is protected with all their rows
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "COLUMN", help_heading = flags::TABLE))]
     pub user_column: Option<String>,
@@ -251,8 +251,8 @@ macro_rules! keys_by_use {
         pub const OF_ONE_TABLE: &[&str] = &[$(stringify!($sums),)* $($also),*];
 
         impl Spec {
-            /// This job with whatever `over` says laid over it: flags win over the file they are
-            /// given with.
+            /// Merges `over` into this job; `over` wins, as flags do over the file they are given
+            /// with.
             pub fn overlaid(self, over: Spec) -> Self {
                 Spec {
                     guarantee: over.guarantee.or(self.guarantee),

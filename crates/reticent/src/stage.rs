@@ -24,17 +24,16 @@ pub enum Stage {
     /// The algorithm runs. Not every one tells of its iterations: how many runs a choice takes is
     /// secret.
     Running,
-    /// So many of so many iterations, or rounds between parties, are done.
+    /// The number of iterations, or of rounds between parties, that are done.
     Iteration(Progress),
 }
 
-/// Who is told of every stage and may stop the job by [`ControlFlow::Break`]. A job that is stopped
+/// Progress callback: called at every stage; [`ControlFlow::Break`] stops the job. A job that is stopped
 /// before its first iteration has spent nothing; one that is stopped later has spent its budget, as
 /// [`Error::Spent`] says.
 pub type Watch<'w> = dyn FnMut(Stage) -> ControlFlow<()> + 'w;
 
-/// How a job is run. By default nobody is told of its progress, it goes on to its end, and it is not
-/// traced.
+/// Options of a run: its progress callback and its trace. By default it has neither.
 ///
 /// # Examples
 /// ```

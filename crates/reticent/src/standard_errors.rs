@@ -121,18 +121,13 @@ fn references(schema: &Schema, intercept: bool) -> Vec<Option<usize>> {
     for column in schema.columns() {
         let first = references.len();
         match column.role() {
-            Role::Numeric(_) | Role::Date(_) => {
-                references.extend(std::iter::repeat_n(None, column.width()));
-            }
-            Role::Categorical(categorical) if categorical.order().is_some() => {
-                references.extend(std::iter::repeat_n(None, column.width()));
-            }
-            Role::Categorical(_) => {
+            Role::Categorical(categorical) if categorical.order().is_none() => {
                 let first = (!determined).then_some(first);
                 determined = false;
                 references.extend(std::iter::repeat_n(first, column.width()));
             }
-            Role::Target(_) | Role::Ignored | Role::User(_) | Role::Weight(_) => {}
+            // What is no feature has no width.
+            _ => references.extend(std::iter::repeat_n(None, column.width())),
         }
     }
     references.resize(schema.width(), None);

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::column_curve::CurveBand;
 use crate::model::Model;
 
-/// What two columns do to a prediction together, whatever the others are.
+/// The joint effect of two columns on a prediction, which no other column changes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PairSurface {
@@ -35,7 +35,7 @@ pub struct PairSurface {
     pub range: f64,
 }
 
-/// What two columns do together in the population, at their points.
+/// The joint effect of two columns in the population, at their points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]

@@ -65,7 +65,7 @@ pub struct Tune {
     runs: Option<u64>,
 }
 
-/// What came of tuning.
+/// The result of tuning.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Tuned {

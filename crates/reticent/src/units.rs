@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::model::{Coefficient, Model};
 
-/// What one unit of each column changes.
+/// The effect of one unit of each column.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Units {

@@ -10,7 +10,7 @@ use reticent_accountant::{
     curve, delta, epsilon, report, scope,
 };
 
-/// Between which neighbours, for whom and against whom a number holds.
+/// The scope of a number: its neighbouring relation, unit of protection and trust model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scope {
     /// Which tables are neighbours.
@@ -28,7 +28,7 @@ impl Scope {
     }
 }
 
-/// Whether a ledger is a guarantee at δ, of what, and why not.
+/// The guarantee of a ledger at δ, or why there is none.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Verdict {

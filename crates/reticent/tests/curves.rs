@@ -123,7 +123,7 @@ fn classes_logarithms_and_constraints() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("t.csv");
     std::fs::write(&file, format!("amount,day,class\n{rows}")).unwrap();
-    let files = reticent::Files { paths: vec![file], ..reticent::Files::default() };
+    let files = reticent::Files::one(file);
     let chain = reticent::Constraint::chain(schema.width()).unwrap();
     let fit = Fit::new(schema).constraint(chain).budget(Budget::new(1.0, 1e-6).unwrap());
     let model = fit.check().unwrap().fit(&files).unwrap().model;

@@ -9,8 +9,9 @@ use std::path::Path;
 
 use reticent::accountant::View;
 use reticent::internal::admm::catalogue::{AlgorithmKind, CATALOGUE};
+use reticent::internal::read_settings;
 use reticent::simulate::{CheckpointOptions, Parties, SimulationSpec};
-use reticent::{Guarantee, Quality, Run, Spec, read_settings};
+use reticent::{Guarantee, Quality, Run, Spec};
 
 const RECORDS: u32 = 4000;
 /// Attributes of five categories each, one column for each category.

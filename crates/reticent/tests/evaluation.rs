@@ -74,14 +74,14 @@ fn repeated(n: usize, adjacency: Adjacency) -> Repeat<Evaluating> {
 fn of_classes(quality: PrivateQuality) -> PrivateClasses {
     match quality {
         PrivateQuality::Classes(classes) => classes,
-        PrivateQuality::Range(_) => panic!("classes"),
+        _ => panic!("classes"),
     }
 }
 
 fn of_numbers(quality: PrivateQuality) -> PrivateNumbers {
     match quality {
         PrivateQuality::Range(numbers) => numbers,
-        PrivateQuality::Classes(_) => panic!("numbers"),
+        _ => panic!("numbers"),
     }
 }
 

@@ -71,7 +71,7 @@ fn owners_are_protected_when_the_job_says_so_and_never_overlooked() {
     assert_eq!(record.certificate().population, N as u64);
     // Nobody said what is to be protected.
     let error = model(fit(schema()), &owned).unwrap_err();
-    assert!(error.to_string().contains("says whose each row is"), "{error}");
+    assert!(error.to_string().contains("have owners"), "{error}");
     // A person is to be protected, and nobody says whose the rows are.
     let alone = Dataset::dense(&x, N, 2).unwrap().with_targets(&y).unwrap();
     assert!(model(fit(schema()).unit(Unit::User), &alone).is_err());

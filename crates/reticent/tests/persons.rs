@@ -41,7 +41,7 @@ fn fit(folder: &Path, algorithm: &str, files: &[PathBuf]) -> Model {
         it.schema = Some(folder.join("schema.toml"));
         it.algorithm = Some(algorithm.into());
     });
-    let files = Files { paths: files.to_vec(), ..Files::default() };
+    let files = Files::all(files.to_vec());
     spec.check().unwrap().fit(files).unwrap().model
 }
 

@@ -281,7 +281,7 @@ fn owners_beside_dealt_records_are_asked_about() {
             let job = simulation.guarantee(guarantee).trust(trust).parties(4).check().unwrap();
             job.run(&owned, CheckpointOptions::default(), Run::default())
         };
-        assert!(refused(dealt(None)).contains("the table says whose each row is"), "{name}");
+        assert!(refused(dealt(None)).contains("rows of the table have owners"), "{name}");
         assert_eq!(dealt(Some(Unit::Record)).unwrap().model.certificate().unit, Unit::Record);
     }
 }

@@ -35,7 +35,7 @@ fn files(folder: &tempfile::TempDir, records: usize) -> Files {
     let rows: String = (0..records).map(row).collect();
     let file = folder.path().join("t.csv");
     std::fs::write(&file, format!("grade,age,town,y\n{rows}")).unwrap();
-    Files { paths: vec![file], ..Files::default() }
+    Files::one(file)
 }
 
 fn predicted(model: &Model, folder: &tempfile::TempDir, fields: &[String]) -> Vec<f64> {

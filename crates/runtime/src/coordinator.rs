@@ -37,7 +37,7 @@ pub(crate) trait Exchange: Send + 'static {
     /// What `party`, which has the number `place` among the invited, is asked.
     fn request(&self, round: u32, party: u32, place: u32) -> Result<Vec<u8>, RunError>;
 
-    /// Takes an answer, moved to where an honest one can be; what is none is rejected.
+    /// Validates an answer and clips it to the honest range; rejects bytes that are no answer.
     fn take(&mut self, round: u32, party: u32, payload: &[u8]) -> Result<Self::Answer, Rejected>;
 
     /// Closes a round with the answers that came, in the order of the parties.

@@ -65,7 +65,7 @@ pub struct SimulatedRun {
     failures: Failures,
     /// What arrives with the next round.
     late: Vec<RawMessage>,
-    /// Hears every message that is sent, before anything befalls it.
+    /// Called with every message that is sent, before faults are injected.
     tap: Option<Tap>,
     /// The noise multiplier of each party.
     noise: Vec<f64>,
@@ -164,14 +164,15 @@ impl SimulatedRun {
         (self.round, self.protocol().rounds())
     }
 
-    /// Does one round; `false` when there is none left.
+    /// Runs one round; `false` if none is left.
     pub fn step(&mut self) -> Result<bool, RunError> {
         self.step_after(|_| {})
     }
 
-    /// The same; `settled` is shown the run as the round before has left it, and before this one's
-    /// messages are out: behind the deadline of that round, where a server does what it was for, or
-    /// in front of it, where peers take their next step at it ([`Protocol::steps_at_deadline`]).
+    /// Runs one round. `settled` is called with the run once the previous round is over, before a
+    /// message of this round is sent: after the deadline of the previous round, at which a server
+    /// aggregates, or before it, where peers take their next step at it
+    /// ([`Protocol::steps_at_deadline`]).
     pub fn step_after(&mut self, settled: impl FnOnce(&Self)) -> Result<bool, RunError> {
         if self.round >= self.protocol().rounds() {
             return Ok(false);

@@ -2,6 +2,8 @@
 
 mod edges;
 mod functions;
+mod mutants;
+mod paying;
 mod programs;
 mod published;
 mod review;

@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use reticent::internal::{Question, check_new};
+use reticent::internal::{Question, all_named_files, check_new};
 use reticent::tables::{Format, ReadOptions};
-use reticent::{Certificate, Files, Guarantee, Job, Run, all_named_files};
+use reticent::{Certificate, Files, Guarantee, Job, Run};
 use serde_json::{Value, json};
 
 use super::shared::{CERTIFICATE, certificate_fields, certificate_rows, format, not_private};
@@ -30,7 +30,7 @@ pub struct AskedTable {
     #[arg(long, value_name = "FILE")]
     pub schema: PathBuf,
 
-    /// The column that says whose row it is: users are then protected, and count once each
+    /// Column of user ids; enables user-level privacy: users are protected, and count once each
     #[arg(long, value_name = "COLUMN")]
     pub user_column: Option<String>,
 
@@ -91,10 +91,12 @@ impl AskedTable {
         if let Some(out) = &self.out {
             check_new(out, false)?;
         }
-        let reading = ReadOptions { format: self.format, max_line: None };
+        let reading = ReadOptions::from(self.format);
         let paths = all_named_files(Path::new(""), &self.data)?;
         let (cache, keep_cache) = (self.cache, self.keep_cache);
-        let data = Files { paths, reading, cache, keep_cache };
+        let data = Files::all(paths).with(|it| {
+            (it.reading, it.cache, it.keep_cache) = (reading, cache, keep_cache);
+        });
         let name = JobName::kept(&label, &asked, &data, std::slice::from_ref(&self.schema));
         let purse = self.purse.open(&self.guarantee, &data, name, || job.plan_beforehand())?;
         let mut bar = JobBar::new("question");

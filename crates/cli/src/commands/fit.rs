@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use reticent::internal::admm::catalogue::CATALOGUE;
-use reticent::internal::{check_folder, check_results};
+use reticent::internal::{all_named_files, check_folder, check_results};
 use reticent::tables::{Format, ReadOptions};
 use reticent::trace::PublicData;
 use reticent::{
     Certificate, Curves, Files, Fitted, Identity, JobFile, Model, PrivateTable, Ready,
-    Recalibration, Run, Source, Spec, Stage, Tuned, UtilityForecast, all_named_files,
+    Recalibration, Run, Source, Spec, Stage, Tuned, UtilityForecast,
 };
 use serde_json::{Value, json};
 
@@ -205,14 +205,17 @@ pub fn folder<J>(file: &JobFile<J>) -> PathBuf {
 impl JobFlags {
     /// The job that the flags alone make.
     pub fn file(self, paths: Vec<PathBuf>) -> Result<JobFile<Spec>, CommandFailure> {
-        let reading = ReadOptions { format: self.format, max_line: self.max_line };
+        let reading = ReadOptions::from(self.format).with(|it| it.max_line = self.max_line);
         let mut job = self.spec;
         job.settings = self.settings.settings()?;
         job.intercept = self.no_intercept.then_some(false);
         let out = self.out;
         let paths = all_named_files(Path::new(""), &paths)?;
         let (cache, keep_cache) = (self.cache, self.keep_cache);
-        Ok(JobFile { job, data: Files { paths, reading, cache, keep_cache }, out })
+        let data = Files::all(paths).with(|it| {
+            (it.reading, it.cache, it.keep_cache) = (reading, cache, keep_cache);
+        });
+        Ok(JobFile { job, data, out })
     }
 
     /// The key to sign with, read before any work is done.

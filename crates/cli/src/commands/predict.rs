@@ -65,7 +65,7 @@ impl Predict {
         let model = read_model(&model)?;
         let asked = PredictionInput {
             data: &data,
-            reading: ReadOptions { format, max_line },
+            reading: ReadOptions::from(format).with(|it| it.max_line = max_line),
             keep: &self.keep,
             threshold: self.threshold.map(|given| given.of(&model)).transpose()?,
         };

@@ -44,7 +44,7 @@ pub struct Init {
     #[arg(long, value_name = "COLUMN")]
     target: Option<String>,
 
-    /// The column that says whose row it is
+    /// Column of user ids
     #[arg(long, value_name = "COLUMN")]
     user_column: Option<String>,
 
@@ -90,7 +90,7 @@ pub struct SchemaCheckArgs {
     #[arg(long, value_name = "COLUMN")]
     target: Option<String>,
 
-    /// The column that says whose row it is
+    /// Column of user ids
     #[arg(long, value_name = "COLUMN")]
     user_column: Option<String>,
 
@@ -158,16 +158,16 @@ impl Init {
 
     /// The draft, and what is to be known of it.
     fn draft(&self, from: &str) -> Result<(String, Vec<String>), CommandFailure> {
-        let options = DraftOptions {
-            format: self.format,
-            no_header: self.no_header,
-            header: self.header,
-            delimiter: self.delimiter,
-            decimal_comma: self.decimal == ",",
-            target: self.target.clone(),
-            user: self.user_column.clone(),
-            max_line: self.max_line,
-        };
+        let options = DraftOptions::default().with(|it| {
+            it.format = self.format;
+            it.no_header = self.no_header;
+            it.header = self.header;
+            it.delimiter = self.delimiter;
+            it.decimal_comma = self.decimal == ",";
+            it.target = self.target.clone();
+            it.user = self.user_column.clone();
+            it.max_line = self.max_line;
+        });
         if self.header_only {
             let (toml, mut remarks) = skeleton(&self.file, &options)?;
             remarks.push(format!(
@@ -215,7 +215,7 @@ impl SchemaCheckArgs {
             (false, false) => Thoroughness::Values,
             (false, true) => Thoroughness::Counts,
         };
-        let reading = ReadOptions { format: self.format, max_line: self.max_line };
+        let reading = ReadOptions::from(self.format).with(|it| it.max_line = self.max_line);
         let checked = waiting("reading the table", || check(&self.data, reading, &schema, params))?;
         let mut text = checked.summary;
         if let Some(counts) = &checked.counts {

@@ -88,7 +88,7 @@ struct PartyFlags {
     #[arg(long, value_name = "COLUMN", conflicts_with_all = ["split", "users_from"])]
     parties_from: Option<String>,
 
-    /// So many parties, to which the records are dealt
+    /// Number of parties; the records are dealt to them
     #[arg(long, value_name = "N", value_parser = number::whole::<u32>, allow_negative_numbers = true)]
     split: Option<u32>,
 
@@ -97,7 +97,7 @@ struct PartyFlags {
     #[arg(long, value_name = "HOW")]
     skew: Option<String>,
 
-    /// Who looks: what of a party's messages is seen [default: the algorithm's first]
+    /// Trust model: who sees what of a party's messages [default: the algorithm's first]
     #[arg(long, value_parser = one_of!(View))]
     trust: Option<View>,
 

@@ -110,7 +110,7 @@ impl SplitArgs {
             share: self.share,
             seed: &self.seed,
             schema: schema.as_ref(),
-            reading: ReadOptions { format: self.format, max_line: self.max_line },
+            reading: ReadOptions::from(self.format).with(|it| it.max_line = self.max_line),
             delimiter: self.delimiter,
             no_header: self.no_header,
         };

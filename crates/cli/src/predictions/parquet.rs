@@ -65,6 +65,7 @@ impl Parquet {
                 KeptKind::Whole => (Physical::INT64, None),
                 KeptKind::Unsigned => (Physical::INT64, Some(LogicalType::integer(64, false))),
                 KeptKind::Flag => (Physical::BOOLEAN, None),
+                other => return Err(unknown(*other)),
             };
             fields.push(field(name, physical, logical, Repetition::OPTIONAL)?);
         }
@@ -82,6 +83,10 @@ impl Parquet {
         let schema = Type::group_type_builder("predictions").with_fields(fields).build()?;
         SerializedFileWriter::new(file, Arc::new(schema), Arc::default())
     }
+}
+
+fn unknown(kind: KeptKind) -> ParquetError {
+    ParquetError::NYI(format!("a kept column of {kind:?}"))
 }
 
 fn field(
@@ -157,6 +162,7 @@ fn group(
                 KeptCell::Flag(b) => Some(*b),
                 _ => None,
             }),
+            other => Err(unknown(*other)),
         }?;
     }
     if let Some(names) = classes {

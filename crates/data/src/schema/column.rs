@@ -13,6 +13,7 @@ pub struct Column {
 
 /// What a column is used for.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Role {
     /// A feature with bounds.
     Numeric(Numeric),
@@ -119,6 +120,7 @@ pub struct Target {
 
 /// Classes or a range.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum TargetKind {
     /// Two classes are encoded as −1 and +1 (the first is −1), more as 0, 1, 2, ….
     Classes(Labels),

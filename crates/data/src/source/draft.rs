@@ -31,6 +31,7 @@ const WHOSE: &str = "kind = \"user\" if it says whose record it is";
 
 /// How to read the public file.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct DraftOptions {
     /// The format, when the name does not tell.
     pub format: Option<Format>,
@@ -51,6 +52,12 @@ pub struct DraftOptions {
 }
 
 impl DraftOptions {
+    /// These with fields set: `DraftOptions::default().with(|it| it.no_header = true)`.
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
+
     fn reading(&self, format: Format) -> ReadOptions {
         ReadOptions { format: Some(format), max_line: self.max_line }
     }

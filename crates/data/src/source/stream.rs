@@ -29,6 +29,7 @@ pub enum KeptCell {
 
 /// The type of the fields of a kept column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum KeptKind {
     /// Text: every column of a text file.
     Text,

@@ -3,13 +3,13 @@
 mod block;
 mod elsewhere;
 mod select;
+mod shared_passes;
 mod source;
 mod sum;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
-use reticent_data::Table;
 use reticent_noise::{Digest, Entropy, Hasher, NoiseKey};
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
@@ -24,13 +24,14 @@ use crate::parties::HeldRows;
 use crate::queries::{Erased, Query, check_basis, check_point};
 use crate::refusal::Refusal;
 use crate::released::Released;
-use crate::sums::{Blocks, Meeting, Private, Split};
+use crate::sums::{Blocks, Private, Split};
 use crate::table::PrivateTable;
 use crate::terms::Terms;
 use block::GateBlock;
 pub(crate) use block::unit;
 pub(crate) use elsewhere::{TellsHolders, fits_elsewhere};
 pub use select::{PrivateSelection, Selected};
+pub use shared_passes::SharedPasses;
 pub use source::{Keyed, NoiseSource, Stream};
 
 /// How a gate is opened.
@@ -40,7 +41,7 @@ pub struct PrivacyModel {
     pub adjacency: Adjacency,
     /// Whether a neighbour differs in a record or in a user.
     pub unit: Unit,
-    /// Who looks.
+    /// The trust model: who sees the messages.
     pub view: View,
     /// A public estimate of the number of units; add-remove needs it, replace-one does not use it.
     pub public_n: Option<u64>,
@@ -60,37 +61,6 @@ pub struct Gate<S = Stream> {
     transcript: Option<Vec<Vec<f64>>>,
     listener: Option<Listener>,
     claim: Option<PaperClaim>,
-}
-
-/// Where gates on one table meet, so that one pass over it answers several of them: each with its
-/// own books, its own noise, and the sum that it would have had by itself, to the bit.
-#[derive(Default)]
-pub struct SharedPasses {
-    meetings: Mutex<Vec<(Alike, Arc<Meeting>)>>,
-}
-
-/// What gates have in common whose gradients are of one kind: a pass shows the rows to one loss.
-struct Alike {
-    table: Arc<Table>,
-    /// The constant behind the intercept, by its bits.
-    constant: u64,
-    loss: String,
-    weights: Vec<u64>,
-}
-
-impl PartialEq for Alike {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.table, &other.table)
-            && (self.constant, &self.loss, &self.weights)
-                == (other.constant, &other.loss, &other.weights)
-    }
-}
-
-/// Not derived: it would show the rows.
-impl std::fmt::Debug for SharedPasses {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("SharedPasses(..)")
-    }
 }
 
 /// What hears every answer: the answer, and how many events the books have with it.
@@ -263,34 +233,6 @@ impl<S: NoiseSource> Gate<S> {
         self.transcript.take().unwrap_or_default()
     }
 
-    /// From here on, gradients over all records of a loss with one score are computed together with
-    /// those of the other gates on the same table that were told so. Everything else is as it was.
-    pub fn share_passes(&mut self, with: &SharedPasses) {
-        let GateState { holder, loss, .. } = &mut self.inside;
-        let Some(TableHolder { private, shared, .. }) = holder.table_mut() else { return };
-        let Some(table) = private.native_table() else { return };
-        if loss.outputs() != 1 || private.users().is_some() || private.weights().is_some() {
-            return;
-        }
-        let alike = Alike {
-            table: Arc::clone(table),
-            constant: private.intercept().to_bits(),
-            loss: loss.spec(),
-            // Not in the name of a loss.
-            weights: loss.weights().iter().map(|weight| weight.to_bits()).collect(),
-        };
-        let mut all = with.meetings.lock().unwrap_or_else(PoisonError::into_inner);
-        let meeting = match all.iter().find(|(own, _)| *own == alike) {
-            Some((_, meeting)) => Arc::clone(meeting),
-            None => {
-                let meeting = Arc::<Meeting>::default();
-                all.push((alike, Arc::clone(&meeting)));
-                meeting
-            }
-        };
-        *shared = Some(meeting.join());
-    }
-
     /// From here on, `listener` hears every answer as it is released.
     pub fn listen(&mut self, listener: Listener) {
         self.listener = Some(listener);
@@ -338,7 +280,7 @@ impl<S: NoiseSource> Asked for Gate<S> {
         let (shape, terms) = (inside.shape(), inside.terms);
         query.check(shape, &terms)?;
         query.fits(inside)?;
-        if inside.holder.table().is_none() {
+        if !inside.holder.is_here() {
             fits_elsewhere(query, &terms, inside.holder.tells())?;
         }
         if inside.is_weighted() {
@@ -420,39 +362,4 @@ pub(crate) fn private(
     };
     private.check_targets(loss)?;
     Ok(private)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use reticent_accountant::{Adjacency, Unit, View};
-    use reticent_data::{Dense, Rows};
-    use reticent_problem::losses::{self, Weighted};
-
-    /// Weights are not in the name of a loss, and a pass shows the rows to one loss.
-    #[test]
-    fn gates_with_other_class_weights_do_not_share_a_pass() {
-        let table = PrivateTable::from(Table {
-            rows: Rows::Dense(Dense { rows: 2, columns: 1, values: vec![0.5, -0.5] }),
-            targets: vec![1.0, -1.0],
-            users: None,
-            weights: None,
-            names: Vec::new(),
-        });
-        let opening = PrivacyModel {
-            adjacency: Adjacency::ReplaceOne,
-            unit: Unit::Record,
-            view: View::Central,
-            public_n: None,
-            intercept: 0.0,
-        };
-        let passes = SharedPasses::default();
-        for weights in [[1.0, 2.0], [2.0, 1.0], [1.0, 2.0]] {
-            let plain: Arc<dyn Loss> = losses::parse("logistic", Some(2)).unwrap().into();
-            let loss: Arc<dyn Loss> = Arc::new(Weighted::new(plain, weights.to_vec()).unwrap());
-            let mut gate = Gate::open(table.share(), loss, &opening, Entropy::seeded(1)).unwrap();
-            gate.share_passes(&passes);
-        }
-        assert_eq!(passes.meetings.lock().unwrap().len(), 2);
-    }
 }

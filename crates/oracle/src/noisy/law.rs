@@ -73,7 +73,7 @@ impl SumLaw {
         Ok(SumLaw::Masked(members))
     }
 
-    /// Who looks.
+    /// The trust model: who sees the messages.
     pub fn view(&self) -> View {
         match self {
             SumLaw::Local { .. } => View::Local,

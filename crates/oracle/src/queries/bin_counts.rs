@@ -144,7 +144,7 @@ pub(super) fn check(of: &[Bins], shape: Shape) -> Result<(), Refusal> {
 }
 
 pub(super) fn add_up(
-    TableHolder { private, pass, .. }: &mut TableHolder,
+    TableHolder { private, pass }: &mut TableHolder,
     of: &[Bins],
     over: &SumScope<'_>,
     out: &mut [i64],

@@ -99,7 +99,7 @@ pub(super) fn check(features: &[usize], shape: Shape) -> Result<(), Refusal> {
 }
 
 pub(super) fn add_up(
-    TableHolder { private, pass, .. }: &mut TableHolder,
+    TableHolder { private, pass }: &mut TableHolder,
     (features, counted): (&[usize], bool),
     over: &SumScope<'_>,
     out: &mut [i64],

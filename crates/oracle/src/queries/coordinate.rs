@@ -64,7 +64,7 @@ pub(super) fn check_index(index: usize, shape: Shape) -> Result<(), Refusal> {
 }
 
 pub(super) fn add_up(
-    TableHolder { private, pass, .. }: &mut TableHolder,
+    TableHolder { private, pass }: &mut TableHolder,
     loss: &dyn Loss,
     (at, index): (&[f64], usize),
     over: &SumScope<'_>,

@@ -75,7 +75,7 @@ pub(super) fn add_up(
 /// The sum over the units of what `share` says of a record, a number in [0, 1]; for a user, of the
 /// mean over its records.
 pub(super) fn add_up_shares(
-    TableHolder { private, pass, .. }: &mut TableHolder,
+    TableHolder { private, pass }: &mut TableHolder,
     over: &SumScope<'_>,
     out: &mut [i64],
     share: impl Fn(&Private, usize) -> f64 + Sync,

@@ -88,7 +88,7 @@ pub(super) fn check(row_norm: f64, most: f64, shape: Shape) -> Result<(), Refusa
 }
 
 pub(super) fn add_up(
-    TableHolder { private, pass, .. }: &mut TableHolder,
+    TableHolder { private, pass }: &mut TableHolder,
     loss: &dyn Loss,
     (at, row_norm, most): (&[f64], f64, f64),
     over: &SumScope<'_>,

@@ -107,9 +107,6 @@ impl<Q: Query> Erased for Q {
     }
 
     fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
-        if !Q::SHARES_PASS {
-            inside.holder.leave();
-        }
         Query::answer(self, inside, entropy).map(QueryAnswer::into_values)
     }
 }

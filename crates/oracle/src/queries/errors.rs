@@ -95,7 +95,7 @@ impl SumQuery for Errors<'_> {
 }
 
 pub(super) fn add_up(
-    TableHolder { private, pass, .. }: &mut TableHolder,
+    TableHolder { private, pass }: &mut TableHolder,
     (at, counted): (&[f64], bool),
     over: &SumScope<'_>,
     out: &mut [i64],

@@ -3,13 +3,13 @@
 use proptest::prelude::*;
 use reticent_accountant::{Adjacency, Unit, View};
 use reticent_data::{Dense, Rows, Table};
-use reticent_noise::{Entropy, Sampling};
+use reticent_noise::Entropy;
 use reticent_problem::losses;
 
-use super::{ClippedMean, Errors, Gradient, Histogram, Query};
+use super::{Errors, Histogram, Query};
 use crate::holder::TableHolder;
 use crate::inside::GateState;
-use crate::sums::{Meeting, Private};
+use crate::sums::Private;
 use crate::terms::Terms;
 
 /// A row, a target in [−1, 1] and whose it is.
@@ -138,20 +138,4 @@ fn the_worst_records_are_that_far_apart() {
         let replaced = moved(pair(Adjacency::ReplaceOne, &[(0.0, 1.0, 0), (3.0, -1.0, 1)]), ask);
         assert!(removed > 0.999 && replaced > 3.996, "{loss}: {removed} {replaced}");
     }
-}
-
-/// A gate that went on with other questions kept those waiting who share passes with it.
-#[test]
-fn whoever_asks_for_anything_but_a_gradient_is_not_waited_for() {
-    let records = [(0.5, 1.0, 0), (-0.5, -1.0, 1)];
-    let mut inside = inside(&records, "squared", Adjacency::ReplaceOne, Unit::Record);
-    let meeting = std::sync::Arc::<Meeting>::default();
-    inside.holder.table_mut().unwrap().shared = Some(meeting.join());
-    let (at, entropy) = ([0.7, -0.2], &mut Entropy::seeded(1));
-    let mean = ClippedMean { clip: 1.0, noise_multiplier: 0.0, sampling: Sampling::Full };
-    super::Erased::answer(&Gradient { at: &at, mean }, &mut inside, entropy).unwrap();
-    assert_eq!(meeting.members(), 1);
-    super::Erased::answer(&Errors { at: &at, noise_multiplier: 0.0 }, &mut inside, entropy)
-        .unwrap();
-    assert_eq!(meeting.members(), 0);
 }

@@ -21,7 +21,7 @@ use super::sum_query::{AskedSum, SumQuery};
 use super::{check_clip, check_noise};
 use crate::holder::TableHolder;
 use crate::refusal::Refusal;
-use crate::sums::{Ask, PassMember, Slopes};
+use crate::sums::{Ask, Slopes};
 use crate::terms::Terms;
 
 /// How a mean over the units is asked for: all that its event depends on, and the clip.
@@ -68,7 +68,6 @@ pub struct Gradient<'a> {
 
 impl SumQuery for Gradient<'_> {
     const NAME: &'static str = "gradient";
-    const SHARES_PASS: bool = true;
     type Answer = Vec<f64>;
 
     fn check(&self, _: Shape, _: &Terms) -> Result<(), Refusal> {
@@ -86,21 +85,11 @@ impl SumQuery for Gradient<'_> {
 
 /// Adds up `aᵢ ⊗ t` with these slopes, clipped.
 pub(super) fn add_up(
-    table: &mut TableHolder,
+    TableHolder { private, pass }: &mut TableHolder,
     loss: &dyn Loss,
     (slopes, clip): (Slopes<'_>, f64),
     chosen: Option<&[u32]>,
     out: &mut [i64],
 ) {
-    let TableHolder { private, pass, shared } = table;
-    match (shared, slopes) {
-        // The same integers as from a pass of its own, in one pass with others' (sums/shared.rs).
-        (Some(shared), Slopes::At(at)) if chosen.is_none() && private.native_table().is_some() => {
-            out.copy_from_slice(&shared.sum(private, loss, at, clip));
-        }
-        (shared, slopes) => {
-            shared.iter_mut().for_each(PassMember::leave);
-            pass.clipped_sum(&Ask { private, loss, slopes, clip, chosen }, out);
-        }
-    }
+    pass.clipped_sum(&Ask { private, loss, slopes, clip, chosen }, out);
 }

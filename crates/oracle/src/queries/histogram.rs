@@ -203,7 +203,7 @@ pub(super) fn check(cut: f64, edges: &[f64], shape: Shape) -> Result<(), Refusal
 }
 
 pub(super) fn add_up(
-    TableHolder { private, pass, .. }: &mut TableHolder,
+    TableHolder { private, pass }: &mut TableHolder,
     loss: &dyn Loss,
     (at, cut, edges): (&[f64], f64, &[f64]),
     over: &SumScope<'_>,

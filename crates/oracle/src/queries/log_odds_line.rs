@@ -92,7 +92,7 @@ pub(super) fn check(line: &[f64; 2], most: f64, shape: Shape) -> Result<(), Refu
 }
 
 pub(super) fn add_up(
-    TableHolder { private, pass, .. }: &mut TableHolder,
+    TableHolder { private, pass }: &mut TableHolder,
     (at, line, most): (&[f64], &[f64; 2], f64),
     over: &SumScope<'_>,
     out: &mut [i64],

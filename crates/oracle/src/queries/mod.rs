@@ -76,10 +76,6 @@ pub trait Query: Serialize {
     /// questions of two kinds may have the same.
     const NAME: &'static str;
 
-    /// Whether gates on one table may be answered in one pass (sums/shared.rs). Whoever asks anything
-    /// else is not waited for.
-    const SHARES_PASS: bool = false;
-
     /// What is released.
     type Answer: QueryAnswer;
 

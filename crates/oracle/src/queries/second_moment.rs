@@ -99,7 +99,7 @@ pub(super) fn check(row_norm: f64, whole: bool, shape: Shape) -> Result<(), Refu
 }
 
 pub(super) fn add_up(
-    TableHolder { private, pass, .. }: &mut TableHolder,
+    TableHolder { private, pass }: &mut TableHolder,
     squares: Squares,
     over: &SumScope<'_>,
     out: &mut [i64],

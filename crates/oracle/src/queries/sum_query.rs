@@ -54,8 +54,6 @@ pub type AskSum<'a> = dyn FnMut(&AskedSum<'_>) -> Result<Vec<i64>, Refusal> + 'a
 pub trait SumQuery: Serialize {
     /// See [`Query::NAME`].
     const NAME: &'static str;
-    /// See [`Query::SHARES_PASS`].
-    const SHARES_PASS: bool = false;
     /// What is released.
     type Answer: QueryAnswer;
 
@@ -76,7 +74,6 @@ pub trait SumQuery: Serialize {
 
 impl<Q: SumQuery> Query for Q {
     const NAME: &'static str = Q::NAME;
-    const SHARES_PASS: bool = Q::SHARES_PASS;
     type Answer = Q::Answer;
 
     fn check(&self, shape: Shape, terms: &Terms) -> Result<(), Refusal> {

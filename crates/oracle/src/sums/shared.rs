@@ -12,9 +12,10 @@
 //! its order, and sums are of integers: a sum is the same to the bit whoever else is there, so that
 //! neither sensitivity nor certificate depends on it (proofs/sensitivity-clipped-sum.md). Only how
 //! long it takes does. Nobody waits for ever: whoever is waited for has asked before and does
-//! arithmetic until it asks again, asks something else, which every query but a gradient is
-//! (`Query::SHARES_PASS`), or is gone.
+//! arithmetic until it asks again, asks something else, which `gate/shared_passes.rs` tells apart, or is
+//! gone.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -44,13 +45,13 @@ struct PassState {
 pub struct PassMember {
     meeting: Arc<Meeting>,
     /// Whether the others wait for it: from when it first asks.
-    counted: bool,
+    counted: Cell<bool>,
 }
 
 impl Meeting {
     /// One more who may ask.
     pub fn join(self: &Arc<Self>) -> PassMember {
-        PassMember { meeting: Arc::clone(self), counted: false }
+        PassMember { meeting: Arc::clone(self), counted: Cell::new(false) }
     }
 
     /// How many are waited for.
@@ -82,8 +83,8 @@ impl Drop for AtWork<'_> {
 
 impl PassMember {
     /// It asks for something else, and is not waited for until it asks again.
-    pub fn leave(&mut self) {
-        if std::mem::take(&mut self.counted) {
+    pub fn leave(&self) {
+        if self.counted.take() {
             self.meeting.locked().members -= 1;
             self.meeting.changed.notify_all();
         }
@@ -91,10 +92,10 @@ impl PassMember {
 
     /// The sum of the clipped gradients at `at`, in steps of the grid; together with the others who
     /// ask now.
-    pub fn sum(&mut self, private: &Private, loss: &dyn Loss, at: &[f64], clip: f64) -> Vec<i64> {
+    pub fn sum(&self, private: &Private, loss: &dyn Loss, at: &[f64], clip: f64) -> Vec<i64> {
         let meeting = &*self.meeting;
         let mut state = meeting.locked();
-        state.members += usize::from(!std::mem::replace(&mut self.counted, true));
+        state.members += usize::from(!self.counted.replace(true));
         let own = state.next;
         state.next += 1;
         state.waiting.insert(own, LaneQuery { at: at.to_vec(), clip });
@@ -148,7 +149,7 @@ mod tests {
         let _idle = meeting.join();
         std::thread::scope(|scope| {
             for k in 0..9_u32 {
-                let (mut member, private, loss) = (meeting.join(), &private, &*loss);
+                let (member, private, loss) = (meeting.join(), &private, &*loss);
                 scope.spawn(move || {
                     for round in 0..=k {
                         let at = vec![f64::from(k) - f64::from(round) / 7.0; 5];

@@ -25,7 +25,7 @@ pub(super) const CLIP: f64 = 1e-3;
 /// enough for a ratio to be taken.
 const SEEN: f64 = 5.0;
 
-/// What a model of classes is worth, as far as the noise tells.
+/// Private estimates of the quality of a model of classes. Their intervals are for the noise.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PrivateClasses {
@@ -54,7 +54,7 @@ pub struct PrivateClasses {
     pub bins: usize,
 }
 
-/// What was observed where probabilities in a range were said.
+/// The observed share of a class among units with a predicted probability in one range.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Reliability {

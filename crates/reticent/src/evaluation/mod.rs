@@ -48,7 +48,7 @@ const UNBOUNDED_MODEL: &str = "the model is public and has no guarantee of its o
 /// The default confidence of the intervals.
 const CONFIDENCE: f64 = 0.95;
 
-/// How a model is to be evaluated, and at what price.
+/// The description of an evaluation of a model, with its budget.
 ///
 /// # Examples
 /// ```
@@ -78,9 +78,10 @@ pub struct Evaluation {
     draft: Option<Schema>,
 }
 
-/// What a model is worth, as far as the noise tells.
+/// Private estimates of the quality of a model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum PrivateQuality {
     /// Of classes.
     Classes(PrivateClasses),
@@ -123,7 +124,7 @@ impl Evaluation {
         self
     }
 
-    /// So many bins of scores, from 2 to 200; by default as many as suit the noise.
+    /// Sets the number of bins of scores, from 2 to 200; by default as many as suit the noise.
     pub fn bins(mut self, bins: usize) -> Self {
         self.bins = Some(bins);
         self

@@ -14,8 +14,8 @@ use super::estimate::{Estimate, spread};
 /// for R² to be taken.
 const SEEN: f64 = 5.0;
 
-/// What a model of a number is worth, as far as the noise tells, in the units of the target. The
-/// sampling error is in none of the intervals.
+/// Private estimates of the quality of a model of a number, in the units of the target. Their
+/// intervals are for the noise; the sampling error is in none of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PrivateNumbers {

@@ -28,7 +28,7 @@ reticent_oracle::words! {
     }
 }
 
-/// What only SQL has to be told.
+/// Names for an export to SQL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SqlNames {
     /// The table to score.

@@ -138,17 +138,17 @@ impl ExportPlan {
         let (mut numbers, mut categories) = (Vec::new(), Vec::new());
         for column in schema.columns() {
             let name = column.name();
+            let weights = (0..column.width()).map(|_| next());
             match column.role() {
                 Role::Numeric(numeric) => {
-                    let weights: Vec<Vec<f64>> = (0..column.width()).map(|_| next()).collect();
-                    numbers.push(Number::of(name, numeric, weights)?);
+                    numbers.push(Number::of(name, numeric, weights.collect())?);
                 }
                 Role::Categorical(categorical) => {
-                    let weights = (0..column.width()).map(|_| next()).collect();
-                    categories.push(Category::of(name, categorical, &tokens, weights)?);
+                    categories.push(Category::of(name, categorical, &tokens, weights.collect())?);
                 }
                 Role::Date(_) => return Err(foreign(name, "the kind date")),
                 Role::Target(_) | Role::Ignored | Role::User(_) | Role::Weight(_) => {}
+                _ => return Err(foreign(name, "a column of its kind")),
             }
         }
         let number = |name: &str| numbers.iter().position(|one: &Number| one.name == name);
@@ -294,6 +294,7 @@ impl PredictedOutcome {
                     PredictedOutcome::Margin { target, classes }
                 }
             }
+            _ => return Err(foreign(&target, "a target of its kind")),
         })
     }
 }

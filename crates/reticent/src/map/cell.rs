@@ -48,7 +48,7 @@ pub struct MapCell {
     pub form: &'static str,
     /// What the run is made of.
     pub procedure: MapProcedure,
-    /// Who looks.
+    /// The trust model: who sees the messages.
     pub view: View,
     /// What is protected.
     pub unit: Unit,

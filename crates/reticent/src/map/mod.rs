@@ -27,7 +27,7 @@ pub struct MapRow {
     pub forms: &'static [&'static str],
     /// What a run is made of.
     pub procedures: &'static [MapProcedure],
-    /// Who looks.
+    /// The trust model: who sees the messages.
     pub views: &'static [View],
     /// What is protected.
     pub units: &'static [Unit],

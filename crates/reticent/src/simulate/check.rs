@@ -16,7 +16,7 @@ use super::simulation::{PartySource, Simulation};
 use crate::budget::Budget;
 use crate::error::Error;
 use crate::fit::Fit;
-use crate::guarantee::Guarantee;
+use crate::guarantee::{Guarantee, check_owners};
 use crate::job::Job;
 use crate::map::{self, MapCell, MapProcedure};
 use crate::objective::Objective;
@@ -312,16 +312,9 @@ pub(super) fn no_needless_graph(
 }
 
 impl SimulationJob {
-    /// Refuses a table that says whose each row is where records are dealt and nobody said that they are
-    /// to be protected all the same: persons would be protected less than they seem to be.
+    /// See [`check_owners`].
     pub(super) fn check_owners(&self, table: &PrivateTable) -> Result<(), Error> {
-        let unsaid = !self.unit_given && self.opening.unit == Unit::Record;
-        if unsaid && table.has_owners() {
-            let why = "the table says whose each row is: make every person a party, or deal persons whole with an algorithm of \
-                       sums, `unit = user` and a user column under `trust = central`, or choose record";
-            return Err(Error::value("unit", Unit::Record, why));
-        }
-        Ok(())
+        check_owners(table.has_owners(), (self.opening.unit, self.unit_given))
     }
 
     /// Whether a party is a person, whose seat is secret.

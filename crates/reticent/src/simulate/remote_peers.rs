@@ -22,6 +22,7 @@ use super::run::BETWEEN_PARTIES;
 use super::simulated::Simulated;
 use crate::certificate::Certificate;
 use crate::error::Error;
+use crate::guarantee::unexpected_owners;
 use crate::model::{Extras, Model};
 
 /// Who says what to whom on a network.
@@ -181,11 +182,11 @@ impl RemoteJob {
 
     /// The table as the gate of a node is opened on.
     fn table(&self, table: PrivateTable) -> Result<PrivateTable, Error> {
-        if self.job.opening.unit == Unit::Record {
-            return Ok(table);
+        self.job.check_owners(&table)?;
+        match self.job.opening.unit {
+            Unit::Record => Ok(table),
+            unit => table.of_one_person().ok_or_else(|| unexpected_owners(unit)),
         }
-        let why = "the table says whose each row is, and a party is one person here; leave the user column out of the schema";
-        table.of_one_person().ok_or_else(|| Error::value("unit", Unit::User, why))
     }
 
     /// What all have agreed on, calibrated once.

@@ -113,8 +113,8 @@ impl Simulation {
         }
     }
 
-    /// So many parties, to which the records of the table are dealt; a record is then protected
-    /// where nothing else is said.
+    /// Sets the number of parties, to which the records of the table are dealt; by default a record
+    /// is then protected.
     pub fn parties(mut self, count: u32) -> Self {
         self.split = Some(count);
         self
@@ -150,7 +150,7 @@ impl Simulation {
         self
     }
 
-    /// Who looks; by default a server that sees each message.
+    /// Sets the trust model; by default a server that sees each message.
     pub fn trust(mut self, view: View) -> Self {
         self.trust = Some(view);
         self

@@ -51,7 +51,7 @@ pub struct SimulationSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Parties {
-    /// So many parties, to which the records of the table are dealt; without it, one for each user
+    /// Number of parties, to which the records of the table are dealt; by default one for each user
     /// of the table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub split: Option<u32>,
@@ -65,7 +65,7 @@ pub struct Parties {
     /// it is for made-up data, and taints the books.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skew: Option<String>,
-    /// Who looks: local, secure-aggregation, central or network.
+    /// Trust model: local, secure-aggregation, central or network.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<View>,
     /// Who is connected with whom.
@@ -127,8 +127,7 @@ impl SimulationSpec {
         Ok(SimulationSpec { job: job.relative_to(path), parties, failures })
     }
 
-    /// This one with whatever `over` says laid over it: flags win over the file they are given
-    /// with.
+    /// Merges `over` into this one; `over` wins, as flags do over the file they are given with.
     ///
     /// # Errors
     /// If the two do not make a job.

@@ -20,14 +20,14 @@ const BINS: usize = 10;
 /// A checked job for histograms, made by [`Statistics::histogram`].
 pub type HistogramJob = Job<Binning>;
 
-/// How columns of numbers are parted into bins; categories are parted by the schema.
+/// The bins of columns of numbers; those of categories are in the schema.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Partition {
     /// Ten bins of equal width between the bounds.
     #[default]
     Usual,
-    /// So many bins of equal width between the bounds.
+    /// This number of bins of equal width between the bounds.
     Equal(usize),
     /// At these numbers, which increase between the bounds. The first bin begins at the lower bound,
     /// and the last one ends at the upper.
@@ -53,7 +53,7 @@ struct Binned {
 /// A category, the part of the range that a bin is, or neither where a record has no category.
 type Label = (Option<String>, Option<[Value; 2]>);
 
-/// How many there are in one bin.
+/// The number of units in one bin.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct BinCount {

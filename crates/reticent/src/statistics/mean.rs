@@ -26,7 +26,7 @@ pub struct Averaging {
     counted: bool,
 }
 
-/// What sums are divided by.
+/// The divisor of sums: the true number of units, a given one, or one with noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Divisor {

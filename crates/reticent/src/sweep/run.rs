@@ -28,7 +28,7 @@ use crate::training::Fitted;
 /// How a sweep is run.
 #[derive(Clone, Debug)]
 pub struct SweepTerms<'a> {
-    /// So many runs at a time; by default as many as suits the machine. A kill loses no
+    /// Number of runs at a time; by default as many as suits the machine. A kill loses no
     /// more than these.
     pub jobs: Option<usize>,
     /// Whether the table is public, or every model is paid for.
@@ -339,7 +339,7 @@ impl Checked {
 /// A run of a sweep that was opened, and has asked nothing yet.
 trait OpenedRun: Payable {
     /// Its passes over the table are shared with those of other runs on it, where it makes any.
-    fn share_passes(&mut self, with: &SharedPasses);
+    fn share_passes(self, with: &SharedPasses) -> Self;
 
     /// Somebody looks at the table without paying.
     fn read_freely(&mut self);
@@ -348,8 +348,8 @@ trait OpenedRun: Payable {
 }
 
 impl OpenedRun for Ready<'_> {
-    fn share_passes(&mut self, with: &SharedPasses) {
-        Ready::share_passes(self, with);
+    fn share_passes(self, with: &SharedPasses) -> Self {
+        Ready::share_passes(self, with)
     }
 
     fn read_freely(&mut self) {
@@ -362,7 +362,9 @@ impl OpenedRun for Ready<'_> {
 }
 
 impl OpenedRun for ReadySimulation<'_> {
-    fn share_passes(&mut self, _: &SharedPasses) {}
+    fn share_passes(self, _: &SharedPasses) -> Self {
+        self
+    }
 
     fn read_freely(&mut self) {
         ReadySimulation::read_freely(self);
@@ -399,7 +401,7 @@ fn carry_out<R: OpenedRun>(
         Some(_) => (),
         None => ready.read_freely(),
     }
-    ready.share_passes(passes);
+    let ready = ready.share_passes(passes);
     begin()?;
     Ok(R::came(ready.run(Run::default())?))
 }

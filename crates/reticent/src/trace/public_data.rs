@@ -131,7 +131,7 @@ impl PublicData {
             (None, _) | (_, None) => &[],
             (_, Some((_, target))) => match target.kind() {
                 TargetKind::Classes(_) => CLASSES,
-                TargetKind::Range { .. } => NUMBERS,
+                _ => NUMBERS,
             },
         }
     }

@@ -25,7 +25,7 @@ use crate::model::Model;
 pub use document::Document;
 use stated::Stated;
 
-/// What came of one check.
+/// The outcome of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckOutcome {
@@ -50,7 +50,7 @@ pub struct VerifyCheck {
     pub said: String,
 }
 
-/// What is to be thought of a file.
+/// The result of verification as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {

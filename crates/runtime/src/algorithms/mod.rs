@@ -64,7 +64,7 @@ pub struct ProtocolRecipe<'a> {
     pub records: &'a [u64],
     /// Who is connected with whom.
     pub topology: &'a Topology,
-    /// Who looks.
+    /// The trust model: who sees the messages.
     pub view: View,
     /// What is protected.
     pub unit: Unit,

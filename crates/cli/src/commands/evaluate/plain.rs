@@ -44,7 +44,7 @@ pub fn run(
         let names = ["roc.svg", "precision-recall.svg", "calibration.svg"];
         names.iter().try_for_each(|name| check_new(&folder.join(name), pictures.force))?;
     }
-    let reading = ReadOptions { format: *format, max_line: *max_line };
+    let reading = ReadOptions::from(*format).with(|it| it.max_line = *max_line);
     let asked = PredictionInput { data, reading, keep: &[], threshold };
     let measured = waiting("reading and evaluating", || model.measure(&asked))?;
     let (mut text, mut object) = figures(model, &measured.quality, threshold);
@@ -66,7 +66,7 @@ pub fn run(
 /// The numbers, for people and for programs.
 fn figures(model: &Model, quality: &Quality, threshold: Option<f64>) -> (String, Value) {
     match quality {
-        Quality::Classes { accuracy, auc, log_loss, calibration_error, confusion, n } => {
+        Quality::Classes { accuracy, auc, log_loss, calibration_error, confusion, n, .. } => {
             let names = model.classes().unwrap_or_default();
             let several = names.len() > 2;
             let area = if several { format!("AUC ({AVERAGE})") } else { "AUC".to_owned() };
@@ -97,7 +97,7 @@ fn figures(model: &Model, quality: &Quality, threshold: Option<f64>) -> (String,
             }
             (lines(&rows) + &table, object)
         }
-        Quality::Range { r2, rmse, mae, n } => (
+        Quality::Range { r2, rmse, mae, n, .. } => (
             lines(&[
                 ("R²", show(*r2)),
                 ("RMSE", show(*rmse)),
@@ -108,6 +108,7 @@ fn figures(model: &Model, quality: &Quality, threshold: Option<f64>) -> (String,
                 "r2": number::json(*r2), "rmse": number::json(*rmse), "mae": number::json(*mae), "n": n
             }),
         ),
+        other => (format!("{other:?}\n"), json!({})),
     }
 }
 

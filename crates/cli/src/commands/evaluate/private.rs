@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use reticent::accountant::{Taint, Unit};
-use reticent::internal::check_new;
+use reticent::internal::{check_new, named_files};
 use reticent::tables::{ReadOptions, Schema};
 use reticent::{
     Estimate, Evaluated, Evaluation, Files, Guarantee, Model, PrivateClasses, PrivateNumbers,
-    PrivateQuality, Run, named_files,
+    PrivateQuality, Run,
 };
 use serde_json::{Value, json};
 
@@ -110,10 +110,12 @@ impl PrivateFlags {
         if let Some(out) = &self.out {
             check_new(out, force)?;
         }
-        let reading = ReadOptions { format: what.format, max_line: what.max_line };
+        let reading = ReadOptions::from(what.format).with(|it| it.max_line = what.max_line);
         let paths = named_files(Path::new(""), &what.data)?;
         let (cache, keep_cache) = (self.cache.clone(), self.keep_cache);
-        let files = Files { paths, reading, cache, keep_cache };
+        let files = Files::all(paths).with(|it| {
+            (it.reading, it.cache, it.keep_cache) = (reading, cache, keep_cache);
+        });
         let label = format!("evaluation of {}", what.model.display());
         let mut asked = json!({
             "evaluation": self.guarantee, "threshold": threshold, "bins": self.bins,
@@ -162,6 +164,7 @@ fn answer(model: &Model, evaluated: &Evaluated, threshold: Option<f64>) -> Answe
     let (mut text, mut object) = match quality {
         PrivateQuality::Classes(quality) => classes(model, quality, (&percent, unit)),
         PrivateQuality::Range(quality) => numbers(quality, (&percent, unit)),
+        other => (format!("{other:?}\n"), json!({})),
     };
     text += &format!("\n{}\n", columns(&certificate_rows(certificate), 2, 2));
     let note = note(certificate.certified);

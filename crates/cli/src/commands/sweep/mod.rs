@@ -81,8 +81,7 @@ impl SweepArgs {
         let path = out.join("journal.jsonl");
         self.allowed(sweep)?;
         let test = self.test.clone().or(file.test.clone());
-        let test =
-            test.map(|path| Files { paths: vec![path], reading: data.reading, ..Files::default() });
+        let test = test.map(|path| Files::one(path).with(|it| it.reading = data.reading));
         let kind = if self.public_data { SweepKind::Experiment } else { SweepKind::Paid };
         let models = out.join("models");
         let terms = SweepTerms {
