@@ -11,6 +11,7 @@ use reticent_oracle::EntrustKey;
 use serde::{Deserialize, Serialize};
 
 use crate::agreement::{PROGRAM, RunTerms, commitment, sign, unsigned};
+use crate::attempts::AttemptCount;
 use crate::error::HostError;
 use crate::links::{Link, LinkError};
 use crate::message::{HostMessage, LONGEST_LOBBY, Rejection};
@@ -91,6 +92,7 @@ impl<'a> Seat<'a> {
             match (self.hear(&mut *link, LONGEST_LOBBY, idle)?, signed.take(), roll.take()) {
                 (HostMessage::Roll(seats, all), None, None) => {
                     self.check_roll(&seats, &all, nonce)?;
+                    self.count_attempt(&mut *link)?;
                     self.say(&mut *link, &HostMessage::Reveal(*nonce, self.units))?;
                     roll = Some((seats, all));
                 }
@@ -157,6 +159,20 @@ impl<'a> Seat<'a> {
             return Ok(());
         }
         Err(HostError::disagreed("the lead", "its roll is not of the roster"))
+    }
+
+    /// Counts the attempt that the party gives its random number to, where others could choose among
+    /// the names that follow from it.
+    fn count_attempt(&mut self, link: &mut dyn Link) -> Result<(), HostError> {
+        let Some(most) = self.party.job.name_attempts() else { return Ok(()) };
+        let (job, roster) = (self.party.job.digest(), self.party.roster.digest());
+        let counted = AttemptCount::new(job, &roster, most).add(&mut self.journal);
+        if let Err(HostError::Attempts { .. }) = counted {
+            let why = "it has given its random number to as many attempts as it may".to_owned();
+            // Who does not hear it is told nothing else either.
+            let _ = self.say(link, &HostMessage::Refused(Rejection::Declined(why)));
+        }
+        counted
     }
 
     fn check_terms(

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
 mod attacks;
+mod attempts;
 mod bits;
 mod blame;
 mod crash;
