@@ -8,6 +8,7 @@ mod bits;
 mod blame;
 mod crash;
 mod crowd;
+mod drawn;
 mod forfeits;
 #[cfg(unix)]
 mod hostile;
@@ -20,6 +21,7 @@ mod peers;
 mod relays;
 #[cfg(unix)]
 mod rough;
+mod rows;
 mod steps;
 mod strikes;
 #[cfg(unix)]
