@@ -115,12 +115,14 @@ fn leaves(world: &World, dialer: &dyn Dial) -> (usize, HostMessage) {
     loop {
         let Ok(mut link) = dialer.dial(soon()) else { continue };
         let own = Hello { commitment: commitment(&nonce, None), ..hello(world, 1) };
-        say(&mut *link, &HostMessage::Hello(own));
+        // Another may have left before: then what is heard is that it begins again.
+        let say = |link: &mut dyn Link, message: HostMessage| {
+            let _ = link.send(&message.pack(), soon());
+        };
+        say(&mut *link, HostMessage::Hello(own));
         loop {
             match hear(&mut *link) {
-                Ok(HostMessage::Roll(..)) => {
-                    say(&mut *link, &HostMessage::Reveal(nonce, None));
-                }
+                Ok(HostMessage::Roll(..)) => say(&mut *link, HostMessage::Reveal(nonce, None)),
                 Ok(HostMessage::Terms(..)) => {
                     told += 1;
                     assert!(told <= 2 * MOST, "as many names as it likes");
