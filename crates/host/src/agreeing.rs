@@ -92,8 +92,7 @@ impl<'a> Seat<'a> {
             match (self.hear(&mut *link, LONGEST_LOBBY, idle)?, signed.take(), roll.take()) {
                 (HostMessage::Roll(seats, all), None, None) => {
                     self.check_roll(&seats, &all, nonce)?;
-                    self.count_attempt(&mut *link)?;
-                    self.say(&mut *link, &HostMessage::Reveal(*nonce, self.units))?;
+                    self.reveal(&mut *link, nonce)?;
                     roll = Some((seats, all));
                 }
                 (HostMessage::Terms(terms, aggregator), None, Some(roll)) => {
@@ -161,18 +160,20 @@ impl<'a> Seat<'a> {
         Err(HostError::disagreed("the lead", "its roll is not of the roster"))
     }
 
-    /// Counts the attempt that the party gives its random number to, where others could choose among
-    /// the names that follow from it.
-    fn count_attempt(&mut self, link: &mut dyn Link) -> Result<(), HostError> {
-        let Some(most) = self.party.job.name_attempts() else { return Ok(()) };
-        let (job, roster) = (self.party.job.digest(), self.party.roster.digest());
-        let counted = AttemptCount::new(job, &roster, most).add(&mut self.journal);
-        if let Err(HostError::Attempts { .. }) = counted {
-            let why = "it has given its random number to as many attempts as it may".to_owned();
-            // Who does not hear it is told nothing else either.
-            let _ = self.say(link, &HostMessage::Refused(Rejection::Declined(why)));
+    /// Gives the party's random number. Where others could choose among the names that follow from it,
+    /// the attempt is counted before.
+    fn reveal(&mut self, link: &mut dyn Link, nonce: &[u8; 32]) -> Result<(), HostError> {
+        if let Some(most) = self.party.job.name_attempts() {
+            let (job, roster) = (self.party.job.digest(), self.party.roster.digest());
+            let counted = AttemptCount::new(job, &roster, most).add(&mut self.journal);
+            if let Err(HostError::Attempts { .. }) = counted {
+                let why = "it has given its random number to as many attempts as it may".to_owned();
+                // Who does not hear it is told nothing else either.
+                let _ = self.say(link, &HostMessage::Refused(Rejection::Declined(why)));
+            }
+            counted?;
         }
-        counted
+        self.say(link, &HostMessage::Reveal(*nonce, self.units))
     }
 
     fn check_terms(

@@ -233,8 +233,9 @@ fn a_plan_on_a_network_is_for_a_choice_among_names() {
     };
     let (one, many) = (planned(false), planned(true));
     let ((rho, chance), (more, chances)) = (cost(&one), cost(&many));
-    // Of 20 drawn from 200, of whom 20 are corrupt, with 15 who stay: 11 may be, and of all names 13.
-    assert!((more / rho - 2.0).abs() < 1e-6, "{rho} {more}");
+    // Of 20 drawn from 200, of whom 20 are corrupt, with 15 who stay: 11 may be, and of all names 13. So 15 − 11 of
+    // 20 − 11 shares are counted, and 15 − 13 of 20 − 13.
+    assert!((more / rho - (4.0 / 9.0) / (2.0 / 7.0)).abs() < 1e-6, "{rho} {more}");
     assert!(chance <= 0.5_f64.powi(30) && chances <= 0.5_f64.powi(30), "{chance} {chances}");
     let once = Corrupt::among(20, 200, 0.9, chances / f64::from(NAME_ATTEMPTS));
     assert_eq!((once.most, f64::from(NAME_ATTEMPTS) * once.chance), (13, chances));
