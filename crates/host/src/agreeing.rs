@@ -11,6 +11,7 @@ use reticent_oracle::EntrustKey;
 use serde::{Deserialize, Serialize};
 
 use crate::agreement::{PROGRAM, RunTerms, commitment, sign, unsigned};
+use crate::attempts::AttemptCount;
 use crate::error::HostError;
 use crate::links::{Link, LinkError};
 use crate::message::{HostMessage, LONGEST_LOBBY, Rejection};
@@ -91,7 +92,7 @@ impl<'a> Seat<'a> {
             match (self.hear(&mut *link, LONGEST_LOBBY, idle)?, signed.take(), roll.take()) {
                 (HostMessage::Roll(seats, all), None, None) => {
                     self.check_roll(&seats, &all, nonce)?;
-                    self.say(&mut *link, &HostMessage::Reveal(*nonce, self.units))?;
+                    self.reveal(&mut *link, nonce)?;
                     roll = Some((seats, all));
                 }
                 (HostMessage::Terms(terms, aggregator), None, Some(roll)) => {
@@ -157,6 +158,22 @@ impl<'a> Seat<'a> {
             return Ok(());
         }
         Err(HostError::disagreed("the lead", "its roll is not of the roster"))
+    }
+
+    /// Gives the party's random number. Where others could choose among the names that follow from it,
+    /// the attempt is counted before.
+    fn reveal(&mut self, link: &mut dyn Link, nonce: &[u8; 32]) -> Result<(), HostError> {
+        if let Some(most) = self.party.job.name_attempts() {
+            let (job, roster) = (self.party.job.digest(), self.party.roster.digest());
+            let counted = AttemptCount::new(job, &roster, most).add(&mut self.journal);
+            if let Err(HostError::Attempts { .. }) = counted {
+                let why = "it has given its random number to as many attempts as it may".to_owned();
+                // Who does not hear it is told nothing else either.
+                let _ = self.say(link, &HostMessage::Refused(Rejection::Declined(why)));
+            }
+            counted?;
+        }
+        self.say(link, &HostMessage::Reveal(*nonce, self.units))
     }
 
     fn check_terms(

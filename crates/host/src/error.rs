@@ -73,6 +73,15 @@ pub enum HostError {
         /// What.
         what: String,
     },
+    /// This party has given its random number to as many attempts at a run as its noise is for.
+    #[error(
+        "this party has given its random number to {most} attempts at a run of this job and this roster, and gives it to no \
+         more: who is in a sum follows from the run's name, and somebody may be choosing one"
+    )]
+    Attempts {
+        /// How many.
+        most: u32,
+    },
     /// The run is over for this party.
     #[error("the run has ended: {0}")]
     Ended(String),
@@ -121,6 +130,9 @@ impl HostError {
             HostError::Refused { why, .. } => why.hint().to_owned(),
             HostError::Disagreed { .. } => {
                 "compare roster and run file with the others; nothing more is answered".to_owned()
+            }
+            HostError::Attempts { .. } => {
+                "nothing was spent; find out with the others who has left each time before you begin anew with new journals".to_owned()
             }
             HostError::Ended(_) => {
                 "begin a new run with a journal of its own; what was answered counts in full".to_owned()

@@ -16,6 +16,7 @@
 
 mod agreeing;
 mod agreement;
+mod attempts;
 mod carrier;
 mod company;
 mod door;

@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
 mod attacks;
+mod attempts;
 mod bits;
 mod blame;
 mod crash;
 mod crowd;
+mod drawn;
 mod forfeits;
 #[cfg(unix)]
 mod hostile;
@@ -19,6 +21,7 @@ mod peers;
 mod relays;
 #[cfg(unix)]
 mod rough;
+mod rows;
 mod steps;
 mod strikes;
 #[cfg(unix)]

@@ -27,7 +27,7 @@ pub fn ran(world: &World, own: &HostOptions) -> (Led, Vec<PaidRun>) {
 }
 
 /// Every peer has the last f that it has in one process, with a ledger of its own.
-fn check_graph(world: &World, led: &Led, joined: &[Model]) {
+pub fn check_graph(world: &World, led: &Led, joined: &[Model]) {
     let simulated = world.in_one_process();
     assert!(led.model.is_empty() && led.without.is_empty() && led.rejections.is_empty(), "{led:?}");
     for (party, own) in joined.iter().enumerate() {
@@ -41,7 +41,7 @@ fn check_graph(world: &World, led: &Led, joined: &[Model]) {
 }
 
 /// The observer has the token that it has in one process.
-fn check_walk(world: &World, led: &Led, joined: &[Model]) {
+pub fn check_walk(world: &World, led: &Led, joined: &[Model]) {
     let simulated = world.in_one_process();
     assert!(led.without.is_empty() && led.rejections.is_empty(), "{led:?}");
     assert_alike(&Model::from_json(&led.model).unwrap(), &simulated.model);

@@ -305,8 +305,7 @@ impl Link for TappedLink {
     }
 }
 
-/// For tests: nobody waits for long, and bits can be compared.
-/// The same of a member for whom all others are gone once the flag is raised: it waits for nobody from then on, and
+/// A member's options with a flag: all others are gone for it once the flag is raised: it waits for nobody from then on, and
 /// as long as ever before, however busy the machine is.
 pub fn until_raised(own: &HostOptions) -> (Arc<AtomicBool>, HostOptions) {
     let raised: Arc<AtomicBool> = Arc::default();
@@ -315,6 +314,7 @@ pub fn until_raised(own: &HostOptions) -> (Arc<AtomicBool>, HostOptions) {
     (raised, HostOptions { gone: Some(gone), ..own.clone() })
 }
 
+/// For tests: nobody waits for long, and bits can be compared.
 pub fn options() -> HostOptions {
     HostOptions { patience: Duration::from_secs(60), seed: Some(SEED), ..HostOptions::default() }
 }

@@ -45,8 +45,39 @@ impl SumMembers {
     /// # Ok::<(), reticent_masks::SparsityError>(())
     /// ```
     pub fn choose(members: u32, population: u32, honest: f64) -> Result<Self, SparsityError> {
-        let corrupt = Corrupt::among(members, population, honest, MORE_CORRUPT);
-        SumMembers::with(members, corrupt)
+        SumMembers::after_attempts(members, population, honest, 1)
+    }
+
+    /// The same where who is drawn follows from a name that others may refuse: they let attempts at one
+    /// fail, up to `attempts` in all, until they like the draw. The chance of a sum with more corrupt members
+    /// is counted for all of the attempts together.
+    ///
+    /// # Errors
+    /// As [`SumMembers::choose`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reticent_masks::SumMembers;
+    ///
+    /// // 40 of 1,000: who may choose among 64 draws has one or two more at its side.
+    /// let once = SumMembers::choose(40, 1_000, 0.9)?;
+    /// let chosen = SumMembers::after_attempts(40, 1_000, 0.9, 64)?;
+    /// assert!(chosen.corrupt() > once.corrupt() && chosen.corrupt() < once.corrupt() + 5);
+    /// # Ok::<(), reticent_masks::SparsityError>(())
+    /// ```
+    pub fn after_attempts(
+        members: u32,
+        population: u32,
+        honest: f64,
+        attempts: u32,
+    ) -> Result<Self, SparsityError> {
+        let times = f64::from(attempts.max(1));
+        let Corrupt { most, chance } =
+            Corrupt::among(members, population, honest, MORE_CORRUPT / times);
+        // The part in 10⁶ that the chance has too much is more than these roundings.
+        let drawn = SumMembers::with(members, Corrupt { most, chance: 0.0 })?;
+        Ok(SumMembers { failure: (times * (chance + drawn.failure)).min(1.0), ..drawn })
     }
 
     /// So many members that are left of `whole`, a fraction `honest` of whom is honest, where others may
@@ -176,5 +207,25 @@ mod unit {
             assert_eq!(SumMembers::choose(members, population, 1.0).unwrap().corrupt(), 1);
         }
         assert_eq!(SumMembers::choose(1, 9, 1.0).unwrap().corrupt(), 0);
+    }
+
+    /// Whoever may choose among draws has so many times the chance of a bad one; what is counted with is as
+    /// rare for all of them together as it is for one. Of all members nobody is drawn.
+    #[test]
+    fn a_choice_among_draws_is_counted_for() {
+        for (members, population) in [(40, 1_000), (100, 1_000), (200, 10_000)] {
+            let once = SumMembers::choose(members, population, 0.9).unwrap();
+            let chosen = SumMembers::after_attempts(members, population, 0.9, 64).unwrap();
+            let one = Corrupt::among(members, population, 0.9, MORE_CORRUPT / 64.0);
+            assert_eq!((chosen.corrupt(), chosen.failure), (one.most, 64.0 * one.chance));
+            assert!(chosen.corrupt() > once.corrupt(), "{once:?} {chosen:?}");
+            assert!(chosen.failure > 0.0 && chosen.failure <= MORE_CORRUPT, "{chosen:?}");
+            assert_eq!(SumMembers::after_attempts(members, population, 0.9, 1).unwrap(), once);
+        }
+        let all = SumMembers::after_attempts(10, 10, 0.8, 64).unwrap();
+        assert_eq!(all, SumMembers::choose(10, 10, 0.8).unwrap());
+        let sparse = SumMembers::after_attempts(400, 400, 0.9, 64).unwrap();
+        let once = SumMembers::choose(400, 400, 0.9).unwrap();
+        assert_eq!(sparse.failure, 64.0 * once.failure, "the graph is of the name too");
     }
 }

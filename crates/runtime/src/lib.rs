@@ -33,6 +33,7 @@ mod standing;
 pub mod topology;
 pub mod wire;
 
+pub use algorithms::federated::draw::NAME_ATTEMPTS;
 pub use algorithms::federated::signed::Signers;
 pub use algorithms::{CATALOGUE, Protocol, ProtocolEntry, ProtocolRecipe, Start, USUAL, find};
 pub use checkpoint::Checkpoint;
@@ -49,7 +50,7 @@ pub use participation::{cap, choose};
 pub use party::{Party, PartyReport};
 #[cfg(reticent_seeded_bugs)]
 pub use prepare::prepare_spoiled;
-pub use prepare::{key_of, prepare, run_id};
+pub use prepare::{key_of, prepare, prepare_as_apart, run_id};
 pub use rejected::Rejected;
 pub use run::{Agreement, NoisePrice, PartyBudget, Setup};
 pub use simulation::{SimulatedRun, SimulationOutcome, Tap, Traffic};

@@ -23,6 +23,19 @@ pub fn prepare(
     simulated(Agreement::new(setup, run)?, key, tables)
 }
 
+/// The same with the noise that the run has on a network, for tests that compare bits.
+#[doc(hidden)]
+pub fn prepare_as_apart(
+    setup: Setup<'_>,
+    key: NoiseKey,
+    tables: Vec<PrivateTable>,
+) -> Result<SimulatedRun, RunError> {
+    let run = run_id(&setup.job, &key)?;
+    let mut agreement = Agreement::new(setup, run)?;
+    agreement.protocol.count_attempts();
+    simulated(agreement, key, tables)
+}
+
 /// The same with a known defect, for an audit to find.
 #[cfg(reticent_seeded_bugs)]
 pub fn prepare_spoiled(

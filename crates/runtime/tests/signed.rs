@@ -7,13 +7,13 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use crate::common::{Job, World};
-use reticent_accountant::{Unit, View};
-use reticent_masks::{AggregationTerms, Body, Message, SumMembers};
+use reticent_accountant::{Ledger, Mechanism, Unit, View};
+use reticent_masks::{AggregationTerms, Body, Corrupt, Message, SumMembers};
 use reticent_noise::{Digest, Hasher};
 use reticent_oracle::{NoiseKey, Sampling};
 use reticent_runtime::{
-    Agreement, Envelope, MaskKeys, MessageKind, Node, NoisePrice, PartyId, Rejected, SERVER,
-    SignedKeys, Signers, cap, choose, key_of, run_id, wire,
+    Agreement, Envelope, MaskKeys, MessageKind, NAME_ATTEMPTS, Node, NoisePrice, PartyId, Rejected,
+    SERVER, SignedKeys, Signers, cap, choose, key_of, prepare_as_apart, run_id, wire,
 };
 
 const RUN: u64 = 5;
@@ -211,6 +211,42 @@ fn who_is_drawn_too_often_is_left_out_by_everybody() {
     }
     let lost = (1..=24).filter(|round| !net.moved.iter().any(|sent| sent.round == *round)).count();
     assert!(lost > 0, "nobody was left out");
+}
+
+/// On a network others may choose among as many names as a party gives its number to: fewer honest members are counted on, and
+/// δ′ is the chance of a bad draw under any of the names. In one process nobody chooses.
+#[test]
+fn a_plan_on_a_network_is_for_a_choice_among_names() {
+    let world = World::even(400, 3, 200);
+    let settings = r#"{"iterations": 4, "sampling": "wor:20", "honest": 0.9}"#;
+    let job = job(View::SecureAggregation, Unit::User, settings);
+    let planned = |apart: bool| {
+        let mut own = world.described(&job, |setup| Agreement::new(setup, run_name(RUN))).unwrap();
+        if apart {
+            own.on_a_network(None).unwrap();
+        }
+        own.planned(PartyId(0)).unwrap()
+    };
+    let cost = |plan: &Ledger| match plan.entries()[0].event().mechanism() {
+        Mechanism::ApproximateZcdp(cost) => (cost.rho(), cost.delta()),
+        other => panic!("{other:?}"),
+    };
+    let (one, many) = (planned(false), planned(true));
+    let ((rho, chance), (more, chances)) = (cost(&one), cost(&many));
+    // Of 20 drawn from 200, of whom 20 are corrupt, with 15 who stay: 11 may be, and of all names 13. So 15 − 11 of
+    // 20 − 11 shares are counted, and 15 − 13 of 20 − 13.
+    assert!((more / rho - (4.0 / 9.0) / (2.0 / 7.0)).abs() < 1e-6, "{rho} {more}");
+    assert!(chance <= 0.5_f64.powi(30) && chances <= 0.5_f64.powi(30), "{chance} {chances}");
+    let once = Corrupt::among(20, 200, 0.9, chances / f64::from(NAME_ATTEMPTS));
+    assert_eq!((once.most, f64::from(NAME_ATTEMPTS) * once.chance), (13, chances));
+    // What tests compare a network with has its noise.
+    let tables = world.table().split_by_user().unwrap();
+    let key = NoiseKey::seeded(RUN);
+    let run = world.described(&job, |setup| prepare_as_apart(setup, key, tables)).unwrap();
+    let all = run.complete(|_, _| {}).unwrap().parties;
+    let entered = || all.iter().flat_map(|party| party.ledger.entries());
+    assert!(entered().count() > 0);
+    assert!(entered().all(|entry| entry.event() == many.entries()[0].event()));
 }
 
 /// Two masks of one step are not alike: they come from the operating system, not from the party's key.

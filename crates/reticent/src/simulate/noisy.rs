@@ -462,7 +462,7 @@ impl NoisyRun {
         let outcome = task.perform(server, public, noise, &mut tell)?;
         server.finish()?;
         let fewest = server.attendance().iter().min().copied();
-        let sampled = plan_is_sampled(plan);
+        let sampled = plan_is_sampled(plan.ledger());
         let (assumed, reports) = (job.assumed(plan.law(), sampled, false), self.reports());
         let (name, delta) = (job.entry.name, job.certificate_delta());
         let parties = PartyBooks::new(name, delta, &assumed, &reports)?;
@@ -484,11 +484,15 @@ impl NoisyRun {
     }
 }
 
-/// Whether parties draw samples.
-pub(super) fn plan_is_sampled(plan: &SumPlan) -> bool {
+/// Whether a plan has a secret sample.
+pub(super) fn plan_is_sampled(plan: &Ledger) -> bool {
     use reticent_accountant::Mechanism;
     let drawn = |entry: &reticent_accountant::LedgerEntry| {
-        matches!(entry.event().mechanism(), Mechanism::PoissonGaussian(_))
+        let mechanism = entry.event().mechanism();
+        matches!(
+            mechanism,
+            Mechanism::PoissonGaussian(_) | Mechanism::WithoutReplacementGaussian(_)
+        )
     };
-    plan.ledger().entries().iter().any(drawn)
+    plan.entries().iter().any(drawn)
 }

@@ -17,7 +17,7 @@ use reticent_runtime::{Agreement, Failures, Traffic};
 use super::check::{SimulationJob, find};
 use super::dealing::dealt;
 use super::held::{held_by, is_held};
-use super::noisy::CalibratedSums;
+use super::noisy::{CalibratedSums, plan_is_sampled};
 use super::remote_peers::{RemoteKind, kind_of};
 use super::simulated::Simulated;
 use super::simulation::Simulation;
@@ -32,6 +32,11 @@ use crate::training::Fitted;
 
 /// So many messages between nodes travel together at most.
 pub const MOST_TOGETHER: usize = 16;
+
+/// What the guarantee takes as given where the lead draws a secret sample: a party adds up who is drawn,
+/// and no more.
+const DRAWN_IN_TIME: &str =
+    "how long a party takes to answer tells nobody how many of its records the lead has drawn";
 
 /// A checked run between this many parties, without a table.
 #[derive(Debug)]
@@ -315,9 +320,11 @@ impl RemoteJob {
         entropy: Entropy,
         run: &mut Run<'_>,
     ) -> Result<RemoteRun<'j>, Error> {
-        let by = held_by(self.parties, vec![dealt(&self.job.opening)]);
+        let (plan, mut by) =
+            (self.plan(units)?, held_by(self.parties, vec![dealt(&self.job.opening)]));
+        by.trusted.extend(plan_is_sampled(&plan).then(|| DRAWN_IN_TIME.to_owned()));
         let ready = self.held()?.open_held((rows, by), Some(entropy), run)?;
-        if ready.plan() != Some(&self.plan(units)?) {
+        if ready.plan() != Some(&plan) {
             let why = "the tables of the parties have other numbers of records than they said";
             return Err(Error::value("records", "other", why));
         }

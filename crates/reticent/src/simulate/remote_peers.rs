@@ -8,9 +8,10 @@ use std::sync::PoisonError;
 
 use reticent_accountant::{Ledger, Taint, Unit, View};
 use reticent_noise::Digest;
-use reticent_oracle::{AggregatorKey, NoiseKey, PrivateTable};
+use reticent_oracle::{AggregatorKey, NoiseKey, PrivateTable, Sampling};
 use reticent_runtime::{
-    Agreement, Node, NodeEstimate, PartyId, PartyReport, ProtocolEntry, Signers, prepare, wire,
+    Agreement, NAME_ATTEMPTS, Node, NodeEstimate, PartyId, PartyReport, ProtocolEntry, Signers,
+    prepare_as_apart, wire,
 };
 
 use super::PartyBooks;
@@ -169,6 +170,14 @@ impl RemoteJob {
         Ok(wire::unpack::<AggregatorKey>(public).is_ok_and(|public| public.has_terms_of(&own)))
     }
 
+    /// To how many attempts at a run a party gives its random number, where more follows from the run's name
+    /// than which run it is; `None` where nothing does.
+    pub fn name_attempts(&self) -> Option<u32> {
+        let drawn = self.job.settings.sampling.unwrap_or_default() != Sampling::Full;
+        let by_name = self.kind() == RemoteKind::Star && self.trust() == View::SecureAggregation;
+        (by_name && drawn).then_some(NAME_ATTEMPTS)
+    }
+
     /// What the books of one party will have, from the public numbers alone.
     ///
     /// # Errors
@@ -208,11 +217,12 @@ impl RemoteJob {
                 // The run is said when a node is made; nothing that is calibrated depends on it.
                 let made = self.job.with_setup(&records, &self.job.budgets, |setup| {
                     let job = setup.job;
-                    Agreement::new(setup, job)
+                    let mut made = Agreement::new(setup, job)?;
+                    // Before anything is calibrated.
+                    made.on_a_network(None)?;
+                    Ok(made)
                 })?;
-                let (_, agreement) = kept.insert((units.to_vec(), made));
-                agreement.on_a_network(None)?;
-                act(agreement)
+                act(&mut kept.insert((units.to_vec(), made)).1)
             }
         }
     }
@@ -360,7 +370,7 @@ impl RemoteJob {
         let records: Vec<u64> = tables.iter().map(count).collect();
         let key = NoiseKey::seeded(seed);
         let mut run =
-            job.with_setup(&records, &job.budgets, |setup| prepare(setup, key, tables))?;
+            job.with_setup(&records, &job.budgets, |setup| prepare_as_apart(setup, key, tables))?;
         while run.step()? {}
         job.close(run, false, &mut |_| {})
     }

@@ -134,7 +134,7 @@ impl RemoteJob {
 
     /// What the guarantee of each party takes as given.
     fn assumed(&self, plan: &SumPlan) -> Vec<String> {
-        let sampled = plan_is_sampled(plan);
+        let sampled = plan_is_sampled(plan.ledger());
         let mut assumed = self.job.assumed(plan.law(), sampled, true);
         assumed.push(ON_A_NETWORK.to_owned());
         assumed.extend(sampled.then(|| SAMPLED_IN_TIME.to_owned()));

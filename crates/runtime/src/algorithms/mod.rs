@@ -190,6 +190,10 @@ pub trait Protocol: FaultInjection + Transcribed + fmt::Debug + Send + Sync {
         true
     }
 
+    /// From here on the run's name is one that others may have chosen among so many as parties let them on a network,
+    /// and what follows from it is counted so.
+    fn count_attempts(&mut self) {}
+
     /// From here on its nodes are on machines of their own: others watch who is asked, and a server that is
     /// trusted with nothing may do as it likes. `signers` are the keys of those who are in it, for a node
     /// that signs.

@@ -23,7 +23,7 @@ use reticent_masks::{
 use reticent_noise::{Digest, NoiseKey};
 use reticent_oracle::{BlockTerms, Sampling, Terms};
 
-use super::draw::{MemberDraw, chosen};
+use super::draw::{MemberDraw, NAME_ATTEMPTS, chosen};
 use super::follower::{Follower, HandOver};
 use super::signed::{SignedMasking, Signers};
 use super::signed_sums::SignedSums;
@@ -48,6 +48,8 @@ pub(crate) struct Masked {
     pub block: BlockTerms,
     /// The fraction of all parties that is assumed honest.
     pub honest: f64,
+    /// How many names a run may have been chosen from.
+    pub attempts: u32,
     /// What is protected.
     pub unit: Unit,
     /// Whether members sign their keys, and trust the server with nothing.
@@ -76,7 +78,8 @@ impl Masked {
 
     /// How many of the members of a sum must stay, and how many may be corrupt.
     fn law(&self) -> Result<SumMembers, Refused> {
-        let law = SumMembers::choose(self.members(), self.config.parties, self.honest);
+        let (members, parties) = (self.members(), self.config.parties);
+        let law = SumMembers::after_attempts(members, parties, self.honest, self.attempts);
         law.map_err(|error| refuse(&error))
     }
 
@@ -169,8 +172,13 @@ impl Protocol for Masked {
         }))
     }
 
+    fn count_attempts(&mut self) {
+        self.attempts = NAME_ATTEMPTS;
+    }
+
     /// Members sign their keys, and work out themselves who is in a sum.
     fn on_a_network(&mut self, signers: Option<Signers>) -> Result<(), Refused> {
+        self.count_attempts();
         if !self.law()?.is_complete() {
             let why = format!(
                 "masked sums of steps on a network are proven for at most {MOST_HOLDERS} members; draw fewer by `sampling = \
@@ -203,11 +211,11 @@ impl Protocol for Masked {
             ],
         };
         if self.signed && self.config.sampling != Sampling::Full {
-            assumptions.push(
-                "who is in a sum follows from the run's name, to which every party gives a random number; nobody has let attempts \
-                 at a run fail until a name came that suited"
-                    .to_owned(),
-            );
+            assumptions.push(format!(
+                "who is in a sum follows from the run's name, to which every party gives a random number; a party gives one to at \
+                 most {NAME_ATTEMPTS} attempts at a run, by the count in its journal, and δ has the chance of a bad draw in any of \
+                 them; nobody has it begin again with new journals until a name suits"
+            ));
         }
         if self.members() > MOST_HOLDERS {
             assumptions.push(

@@ -19,7 +19,7 @@
 //! Reference: FP23, Algorithm 3; proofs/local-prox.md and proofs/trust.md.
 
 mod central;
-mod draw;
+pub(crate) mod draw;
 mod follower;
 mod local;
 mod masked;
@@ -132,7 +132,8 @@ fn build(recipe: &ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     }
     let honest = fraction("honest", recipe.settings.honest.unwrap_or(HONEST))?;
     let (unit, config) = (recipe.unit, federated);
-    let masked = masked::Masked { config, block, honest, unit, signed: false, signers: None };
+    let (attempts, signed, signers) = (1, false, None);
+    let masked = masked::Masked { config, block, honest, attempts, unit, signed, signers };
     masked.check().map_err(|error| Refused::new("trust", recipe.view, error.to_string()))?;
     Ok(Box::new(masked))
 }
