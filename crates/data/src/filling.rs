@@ -156,6 +156,12 @@ impl<'s> Filling<'s> {
         })
     }
 
+    /// A field of plain digits; `false` where it is none, or has to be looked at otherwise.
+    #[inline]
+    pub(crate) fn put_digits(&mut self, slot: usize, text: &[u8]) -> bool {
+        self.encoder.put_digits(slot, text, &mut self.row)
+    }
+
     /// A value of an encoded column.
     pub(crate) fn push(&mut self, index: u32, value: f64) {
         self.row.push(index, value);

@@ -109,6 +109,12 @@ pub(super) trait CellConsumer {
         cell: Result<Cell<'_>, CellProblem>,
     ) -> Result<(), DataError>;
 
+    /// The same of a field of a text.
+    #[inline]
+    fn text(&mut self, line: u64, column: usize, text: &[u8]) -> Result<(), DataError> {
+        self.cell(line, column, Ok(Cell::Text(text)))
+    }
+
     /// A value of an encoded column.
     fn pair(&mut self, _index: u32, _value: f64) {}
 
@@ -295,12 +301,31 @@ where
         }
     }
 
+    #[inline]
+    fn text(&mut self, line: u64, column: usize, text: &[u8]) -> Result<(), DataError> {
+        match self.columns.get(column) {
+            Some(&(slot, _)) if self.filling.put_digits(slot, text) => Ok(()),
+            _ => self.other_text(line, column, text),
+        }
+    }
+
     fn pair(&mut self, index: u32, value: f64) {
         self.filling.push(index, value);
     }
 
     fn end(&mut self) -> Result<bool, DataError> {
         (self.end)(self.filling, &self.kept)
+    }
+}
+
+impl<E> Feed<'_, '_, E>
+where
+    Self: CellConsumer,
+{
+    /// Kept out of the loop over fields, most of which are plain numbers.
+    #[inline(never)]
+    fn other_text(&mut self, line: u64, column: usize, text: &[u8]) -> Result<(), DataError> {
+        self.cell(line, column, Ok(Cell::Text(text)))
     }
 }
 
