@@ -265,8 +265,7 @@ fn the_first_error_of_a_parquet_file_is_told() {
     let write = |wrong: Option<usize>| {
         let schema = Arc::new(parquet::schema::parser::parse_message_type(message).unwrap());
         let plain = WriterProperties::builder().set_dictionary_enabled(false).build();
-        let mut writer =
-            SerializedFileWriter::new(Vec::new(), schema, Arc::new(plain)).unwrap();
+        let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(plain)).unwrap();
         let mut group = writer.next_row_group().unwrap();
         let mut column = group.next_column().unwrap().unwrap();
         column.typed::<DoubleType>().write_batch(&[7.0; 20_000], None, None).unwrap();
@@ -293,7 +292,11 @@ fn the_first_error_of_a_parquet_file_is_told() {
         write(Some(wrong));
         let said = compare(&path, &schema).unwrap_err();
         // Behind 8192 the batch cannot be decoded, and no cell of it is looked at.
-        let first = if wrong < 8_192 { format!("t.parquet:{}: column `ill`", wrong + 1) } else { "after line 8192".into() };
+        let first = if wrong < 8_192 {
+            format!("t.parquet:{}: column `ill`", wrong + 1)
+        } else {
+            "after line 8192".into()
+        };
         assert!(said.contains(&first), "{wrong}: {said}");
     }
 }

@@ -285,7 +285,9 @@ mod tests {
     /// A second moment of 1,000 columns by 16 threads took 40 MB of each of them.
     #[test]
     fn sums_of_matrices_have_fewer_threads() {
-        for (threads, len, found) in [(16, 1000, 16), (16, 1_000_000, 6), (1, 1 << 40, 1), (4, 0, 4)] {
+        for (threads, len, found) in
+            [(16, 1000, 16), (16, 1_000_000, 6), (1, 1 << 40, 1), (4, 0, 4)]
+        {
             assert_eq!(fewer(threads, len), found, "{threads} threads, {len} numbers");
         }
         for width in [10, 100, 1000, 2000] {

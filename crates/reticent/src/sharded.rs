@@ -15,7 +15,7 @@ use reticent_oracle::{
     Shards, count_persons,
 };
 
-use crate::cached::OF_SUMS;
+use crate::cached::SUM_ALGORITHMS;
 use crate::error::Error;
 use crate::job::{Job, Ready, SOME};
 use crate::procedure::{Ground, Procedure};
@@ -128,7 +128,7 @@ fn not_offered(name: &'static str, given: impl std::fmt::Display, why: &str) -> 
 /// Refuses a fit that asks shards for more than is proven.
 fn check_task(task: &Task) -> Result<(), Error> {
     let sums = format!(
-        "it asks for more than sums over records, which is all that shards are asked for; use {OF_SUMS}"
+        "it asks for more than sums over records, which is all that shards are asked for; use {SUM_ALGORITHMS}"
     );
     if task.protection.budget.is_none() {
         return Err(not_offered("algorithm", task.entry.name, &sums));

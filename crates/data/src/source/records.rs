@@ -79,8 +79,7 @@ pub(super) struct Records<'a> {
 impl<'a> Records<'a> {
     /// The records of a block.
     pub(super) fn of(block: FileBlock, file: &'a str, delimiter: u8, limits: ReadLimits) -> Self {
-        let plain =
-            memchr::memchr2(b'"', 0, &block.bytes).is_none() && block.bytes.is_ascii();
+        let plain = memchr::memchr2(b'"', 0, &block.bytes).is_none() && block.bytes.is_ascii();
         Self { lines: TextLines::of(block, file, limits), delimiter, plain, line: 0, single: false }
     }
 

@@ -53,10 +53,9 @@ pub fn fill<T: Send>(all: &mut [T], numbers: usize, fill: impl Fn(usize, &mut [T
     let piece = (PIECE / numbers.max(1)).max(1);
     match all.len() <= piece {
         true => fill(0, all),
-        false => all
-            .par_chunks_mut(piece)
-            .enumerate()
-            .for_each(|(k, entries)| fill(k * piece, entries)),
+        false => {
+            all.par_chunks_mut(piece).enumerate().for_each(|(k, entries)| fill(k * piece, entries))
+        }
     }
 }
 

@@ -6,11 +6,11 @@ use super::super::stream::KeptKind;
 use super::column::{ColumnCells, Meaning, ParquetColumn};
 use super::{ParquetFile, broken, sound};
 use crate::{DataError, Role};
-use rayon::prelude::*;
-use std::collections::VecDeque;
 use parquet::basic::Type;
 use parquet::column::reader::get_column_reader;
 use parquet::errors::ParquetError;
+use rayon::prelude::*;
+use std::collections::VecDeque;
 
 /// Cells of a batch, and the most records of one.
 const CELLS: usize = 1 << 16;
