@@ -4,7 +4,7 @@
 use super::delimited::{DelimitedFile, by_position, place};
 use super::libsvm::LibsvmFile;
 #[cfg(feature = "parquet")]
-use super::parquet::{ParquetFile, sound};
+use super::parquet::{ParquetFile, SharedFile, sound};
 use super::stream::{KeptCell, KeptKind};
 use super::watch::Watch;
 use super::{Depth, Format, ReadLimits, ReadOptions, open, parallel, ready};
@@ -169,6 +169,7 @@ pub(super) fn with_file(
             if let Some(watch) = watch {
                 watch.pass(&source).map_err(|e| open::failed(file, &e))?;
             }
+            let source = SharedFile::new(source).map_err(|e| open::failed(file, &e))?;
             sound(file, || consumer.consume(file, ParquetFile::open(source, file)?))
         }
         #[cfg(not(feature = "parquet"))]
