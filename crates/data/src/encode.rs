@@ -59,9 +59,6 @@ pub struct EncodedRow {
     pub(crate) user: u32,
     /// The party that it is with, where that is read, numbered likewise.
     pub(crate) party: u32,
-    /// The squares of the values, added up in their order, and the largest of their absolute values.
-    squares: f64,
-    largest: f64,
     /// Which of the values are of hats or products: the row norm is not about them.
     hats: Vec<usize>,
     /// Where the columns of pairs are: a number by its place, a category by its number; `None` where
@@ -76,7 +73,6 @@ impl EncodedRow {
     pub fn clear(&mut self) {
         self.indices.clear();
         self.values.clear();
-        (self.squares, self.largest) = (0.0, 0.0);
         self.hats.clear();
         self.paired.clear();
     }
@@ -85,8 +81,6 @@ impl EncodedRow {
         if value != 0.0 {
             self.indices.push(index);
             self.values.push(value);
-            self.squares += value * value;
-            self.largest = if value.abs() > self.largest { value.abs() } else { self.largest };
         }
     }
 
@@ -126,7 +120,7 @@ impl EncodedRow {
     /// Scales all but hats into a norm.
     fn shrink(&mut self, bound: f64) {
         if self.hats.is_empty() {
-            return norm::shrink_known(&mut self.values, self.squares, self.largest, bound);
+            return norm::shrink_into(&mut self.values, bound);
         }
         let mut lines = std::mem::take(&mut self.scaled);
         lines.extend(self.lines().map(|at| self.values[at]));

@@ -18,19 +18,13 @@ pub(crate) const LARGEST: f64 = 1e100;
 /// `values` must be finite and `bound` between 1e-100 and 1e100 (a [`crate::Schema`] has checked
 /// both).
 pub fn shrink_into(values: &mut [f64], bound: f64) {
+    let room = (values.len() as f64 + 8.0) * f64::EPSILON;
     // In one go: a sum and a maximum wait for themselves alone.
     let (mut squares, mut largest) = (0.0_f64, 0.0_f64);
     for v in values.iter() {
         squares += v * v;
         largest = if v.abs() > largest { v.abs() } else { largest };
     }
-    shrink_known(values, squares, largest, bound);
-}
-
-/// The same where the sum of the squares, added up from the first to the last, and the largest absolute
-/// value are known already: whoever has the values one by one adds them up while it waits for the next.
-pub(crate) fn shrink_known(values: &mut [f64], squares: f64, largest: f64, bound: f64) {
-    let room = (values.len() as f64 + 8.0) * f64::EPSILON;
     if squares <= bound * bound * (1.0 - 2.0 * room) {
         return;
     }
