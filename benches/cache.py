@@ -1,11 +1,11 @@
 """A fit on a table larger than its memory: peak memory, and the time of a pass beside a plain scan of as many bytes.
 
-    python3 benches/cache.py --reticent target/release/reticent [--megabytes 2000] [--columns 20] [--limit 1000]
+    python3 benches/cache.py --reticent target/release/reticent [--megabytes 2000] [--columns 20] [--limit 1000] [--parquet]
 
 A CSV table of so many megabytes is made and fitted with --cache under a limit of memory: a control group where
 this user may make one, which counts the pages of files too, and otherwise the resident memory is measured without a limit, which
 is said. A pass is the difference of two fits of many and few steps; the scan reads a file as long as the cache file, in blocks
-of 2 MiB, within the same limit. Promised: a pass in 1.3 scans, a peak of 500 MB. Without a cache the table is fitted as well
+of 2 MiB, within the same limit. With --parquet the same table is fitted from a Parquet file as well (needs pyarrow). Promised: a pass in 1.3 scans, a peak of 500 MB. Without a cache the table is fitted as well
 where it fits, for the same model.
 """
 
@@ -47,6 +47,18 @@ def table(path, megabytes, columns):
     return blocks * len(lines)
 
 
+def columnar(folder, group):
+    """The table of t.csv as t.parquet, in groups of so many records; a child writes it, whose memory is not ours."""
+    write = f"""
+import pyarrow.csv, pyarrow.parquet
+read = pyarrow.csv.open_csv("t.csv")
+with pyarrow.parquet.ParquetWriter("t.parquet", read.schema) as out:
+    for batch in read:
+        out.write_batch(batch, row_group_size={group})
+"""
+    subprocess.run([sys.executable, "-c", write], cwd=folder, check=True)
+
+
 def schema(columns, norm):
     text = f"row_norm = {norm}\n" + "".join(
         f"[[column]]\nname = 'x{j}'\nkind = 'numeric'\nlower = 0\nupper = 100\n" for j in range(columns))
@@ -85,9 +97,9 @@ def longest_unnamed(pid, found):
         time.sleep(0.05)
 
 
-def fit(given, folder, steps, cache, group):
+def fit(given, folder, steps, cache, group, data="t.csv"):
     """Seconds on the wall and of processors, peak megabytes, bytes of the cache and the model."""
-    command = [given.reticent, "fit", "t.csv", "--schema", "s.toml", "--epsilon", "1", "--delta", "1e-9", "--seed", "1",
+    command = [given.reticent, "fit", data, "--schema", "s.toml", "--epsilon", "1", "--delta", "1e-9", "--seed", "1",
                "--algorithm", "dp-sgd", "--iterations", str(steps), "--out", "m", "--quiet", "--force"]
     start = time.monotonic()
     child = subprocess.Popen(command + (["--cache", "."] if cache else []), cwd=folder, stdout=subprocess.DEVNULL,
@@ -126,6 +138,8 @@ def main():
     arguments.add_argument("--limit", type=int, default=1000)
     arguments.add_argument("--folder")
     arguments.add_argument("--compare", action="store_true", help="fit in memory too, and compare the models")
+    arguments.add_argument("--parquet", action="store_true", help="fit a Parquet file of the same numbers too")
+    arguments.add_argument("--group", type=int, default=1 << 17, help="records of a group of it")
     given = arguments.parse_args()
     given.reticent = str(Path(given.reticent).resolve())
     group = limited(given.limit)
@@ -148,6 +162,13 @@ def main():
                 last, memory, _, other = fit(given, folder, STEPS[1], False, None)
                 print(f"in memory: {(last[1] - first[1]) / (STEPS[1] - STEPS[0]):.2f} processor seconds a pass, peak "
                       f"{memory:.0f} MB, the same model: {other == model}")
+            if given.parquet:
+                columnar(folder, given.group)
+                file = Path(folder, "t.parquet").stat().st_size / 1e6
+                spent, peak, _, _ = fit(given, folder, STEPS[0], True, group, "t.parquet")
+                _, _, _, other = fit(given, folder, STEPS[1], True, group, "t.parquet")
+                print(f"{file:.0f} MB of Parquet, a fit of {STEPS[0]} steps: {spent[0]:.1f} s, {spent[1]:.1f} processor seconds; "
+                      f"peak {peak:.0f} MB (of 500), the same model: {other == model}")
     finally:
         if group:
             group.rmdir()

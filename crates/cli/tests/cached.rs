@@ -4,7 +4,7 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Folder, SCHEMA, Said, csv, visits, visits_schema};
+use crate::common::{Folder, SCHEMA, Said, csv, parquet, visits, visits_schema};
 
 const FIT: &str = "--schema schema.toml --target ill --epsilon 1 --delta 1e-5 --seed 3";
 
@@ -53,6 +53,21 @@ fn a_cached_table_gives_the_files_of_the_table_in_memory() {
     folder.shell(&piped).ok();
     folder.reticent(&format!("fit t.csv {FIT} --out one")).ok();
     assert_eq!(folder.read("piped/model.json"), folder.read("one/model.json"));
+}
+
+/// Several groups of several batches, and several blocks of the file.
+#[test]
+fn a_cached_parquet_file_is_the_csv_file_of_the_same_numbers() {
+    let folder = folder();
+    folder.write("t.csv", csv(50_000));
+    folder.write("t.parquet", parquet(50_000, 17_000));
+    for more in ["", "--algorithm dp-sgd --iterations 3 --sampling poisson:0.2"] {
+        let fit = |file: &str| format!("fit {file} {FIT} {more} --force");
+        same(&folder, &fit("t.parquet"), "/model.json");
+        let columnar = folder.read("plain/model.json");
+        same(&folder, &fit("t.csv"), "/model.json");
+        assert_eq!(folder.read("cached/model.json"), columnar, "{more}");
+    }
 }
 
 #[test]

@@ -2,9 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use std::io::Write;
-use std::sync::Arc;
 
-use crate::common::{Folder, SCHEMA, csv, people};
+use crate::common::{Folder, SCHEMA, csv, parquet, people};
 use serde_json::Value;
 
 const BUDGET: &str = "--epsilon 4 --delta 1e-5 --iterations 60";
@@ -154,36 +153,8 @@ fn packed_libsvm_files() {
 fn parquet_files() {
     let folder = Folder::new();
     folder.write("schema.toml", SCHEMA);
-    folder.write("t.parquet", parquet());
+    folder.write("t.parquet", parquet(600, 600));
     whole_path(&folder, "t.parquet", "--schema schema.toml --target ill");
-}
-
-/// The people as a Parquet file with a whole number and two texts.
-fn parquet() -> Vec<u8> {
-    use parquet::data_type::{ByteArray, ByteArrayType, Int32Type};
-    let schema = "message t { required int32 age; required binary town (UTF8); required binary ill (UTF8); }";
-    let schema = Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
-    let mut bytes = Vec::new();
-    let mut file =
-        parquet::file::writer::SerializedFileWriter::new(&mut bytes, schema, Arc::default())
-            .unwrap();
-    let mut group = file.next_row_group().unwrap();
-    let people = people(600);
-    let ages: Vec<i32> = people.iter().map(|(age, ..)| *age as i32).collect();
-    let towns: Vec<ByteArray> = people.iter().map(|(_, town, _)| ByteArray::from(*town)).collect();
-    let ills: Vec<ByteArray> =
-        people.iter().map(|(.., ill)| ByteArray::from(if *ill { "yes" } else { "no" })).collect();
-    let mut column = group.next_column().unwrap().unwrap();
-    column.typed::<Int32Type>().write_batch(&ages, None, None).unwrap();
-    column.close().unwrap();
-    for texts in [towns, ills] {
-        let mut column = group.next_column().unwrap().unwrap();
-        column.typed::<ByteArrayType>().write_batch(&texts, None, None).unwrap();
-        column.close().unwrap();
-    }
-    group.close().unwrap();
-    file.close().unwrap();
-    bytes
 }
 
 #[test]

@@ -25,12 +25,17 @@ impl Dense {
 
     /// Appends a row that is zero but for `values` at `indices`.
     pub fn push_sparse(&mut self, indices: &[u32], values: &[f64]) {
+        self.rows += 1;
+        // Most rows have no zero.
+        let whole = indices.iter().zip(0..).all(|(&j, at)| j == at);
+        if whole && indices.len() == self.columns {
+            return self.values.extend_from_slice(values);
+        }
         let start = self.values.len();
         self.values.resize(start + self.columns, 0.0);
         let row = &mut self.values[start..];
         for (&j, &v) in indices.iter().zip(values) {
             row[j as usize] = v;
         }
-        self.rows += 1;
     }
 }

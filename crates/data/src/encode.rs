@@ -146,6 +146,8 @@ pub struct Encoder {
     parties: PersonNumbers,
     /// What was met, where somebody asked for it.
     counts: Option<ReadCounts>,
+    /// Whether plain digits are the number that they say, whatever else a schema declares.
+    digits: bool,
 }
 
 /// What does not change from record to record.
@@ -198,7 +200,8 @@ impl Encoder {
 
     fn of(plan: Arc<EncodingPlan>) -> Self {
         let (people, parties) = Default::default();
-        Self { plan, people, parties, counts: None }
+        let digits = !plan.comma && !plan.missing.has_numbers();
+        Self { plan, people, parties, counts: None, digits }
     }
 
     /// Another one for the same schema, which has met nobody yet.
@@ -225,6 +228,7 @@ impl Encoder {
     /// Counts what it meets from now on.
     pub(crate) fn counting(mut self, schema: &Schema) -> Self {
         self.counts = Some(ReadCounts::new(schema));
+        self.digits = false;
         self
     }
 
@@ -292,6 +296,20 @@ impl Encoder {
             Slot::Party => row.party = plan.party(cell, &mut self.parties)?,
         }
         Ok(())
+    }
+
+    /// The short way for most fields of most tables, with what [`Encoder::put`] makes of them; `false`
+    /// where it has to be asked.
+    #[inline]
+    pub(crate) fn put_digits(&self, slot: usize, text: &[u8], row: &mut EncodedRow) -> bool {
+        let plan = &*self.plan;
+        let (true, Some(Slot::Number(number))) = (self.digits, plan.slots.get(slot)) else {
+            return false;
+        };
+        let Some(x) = number::short(text) else { return false };
+        number.put(Some(x), row);
+        plan.remember(slot, row, || Some(number.numeric.place(x)));
+        true
     }
 
     /// The number of an owner who stands beside the columns, told apart as those in a column are.

@@ -20,7 +20,12 @@ pub(crate) struct Filling<'s> {
     /// Records are counted and not kept.
     checking: bool,
     records: u64,
+    /// The tables of parts that were put here, empty: their memory is used again.
+    spare: Vec<Table>,
 }
+
+/// Bytes that an empty table of a part may have.
+const SPARE: usize = 4 << 20;
 
 impl<'s> Filling<'s> {
     pub(crate) fn new(schema: &'s Schema, purpose: Purpose) -> Self {
@@ -50,6 +55,7 @@ impl<'s> Filling<'s> {
             spill: None,
             checking: false,
             records: 0,
+            spare: Vec::new(),
         }
     }
 
@@ -123,14 +129,17 @@ impl<'s> Filling<'s> {
     }
 
     /// An empty one, for some of the records.
-    pub(crate) fn part(&self) -> Self {
+    pub(crate) fn part(&mut self) -> Self {
         let mut part = Self::with(self.schema, self.purpose, self.encoder.again());
+        if let Some(table) = self.spare.pop() {
+            part.table = table;
+        }
         part.checking = self.checking;
         part
     }
 
     /// Puts the records of a part behind those that are there.
-    pub(crate) fn append(&mut self, part: Self, file: &str) -> Result<(), DataError> {
+    pub(crate) fn append(&mut self, mut part: Self, file: &str) -> Result<(), DataError> {
         self.records += part.records;
         let (owners, parties) = self.encoder.adopt(part.encoder);
         if let (Some(own), Some(more)) = (&mut self.parties, part.parties) {
@@ -138,8 +147,13 @@ impl<'s> Filling<'s> {
             room.map_err(|_| DataError::file(file, FileProblem::TooLarge))?;
             own.extend(more.iter().map(|&party| parties[party as usize]));
         }
-        let added = self.table.append(part.table, &owners);
-        added.map_err(|_| DataError::file(file, FileProblem::TooLarge))
+        let added = self.table.append(&part.table, &owners);
+        added.map_err(|_| DataError::file(file, FileProblem::TooLarge))?;
+        if part.table.bytes() <= SPARE {
+            part.table.clear();
+            self.spare.push(part.table);
+        }
+        Ok(())
     }
 
     /// A field of the record that is being read.
@@ -154,6 +168,12 @@ impl<'s> Filling<'s> {
         self.encoder.put(slot, cell, &mut self.row).map_err(|problem| {
             DataError::cell(file, line, self.schema.columns()[slot].name(), problem)
         })
+    }
+
+    /// A field of plain digits; `false` where it is none, or has to be looked at otherwise.
+    #[inline]
+    pub(crate) fn put_digits(&mut self, slot: usize, text: &[u8]) -> bool {
+        self.encoder.put_digits(slot, text, &mut self.row)
     }
 
     /// A value of an encoded column.

@@ -1,5 +1,7 @@
 //! What stands for a missing value in a text.
 
+use crate::number;
+
 /// The spellings of a missing value.
 #[derive(Debug)]
 pub(crate) struct Tokens {
@@ -16,6 +18,11 @@ impl Tokens {
         let mut first = [false; 256];
         all.iter().filter_map(|t| t.first()).for_each(|&byte| first[usize::from(byte)] = true);
         Self { empty: all.iter().any(Vec::is_empty), first, all }
+    }
+
+    /// Whether a plain number is one of them.
+    pub(crate) fn has_numbers(&self) -> bool {
+        self.all.iter().any(|token| number::short(token).is_some())
     }
 
     /// Whether `text` is one of them.

@@ -14,11 +14,16 @@ const TENS: [f64; 23] = [
 /// rest goes through the standard library, which rounds correctly.
 #[inline]
 pub(crate) fn parse(text: &[u8]) -> Option<f64> {
-    let short = match text {
+    short(text).or_else(|| long(text))
+}
+
+/// The number in `text` where it takes the short way, which has no spaces.
+#[inline]
+pub(crate) fn short(text: &[u8]) -> Option<f64> {
+    match text {
         [b'-', rest @ ..] => plain(rest).map(|x| -x),
         _ => plain(text),
-    };
-    short.or_else(|| long(text))
+    }
 }
 
 /// The way for everything, kept out of the loop over fields.

@@ -70,7 +70,7 @@ impl Rows {
     }
 
     /// Puts the rows of another matrix of this shape behind these.
-    fn append(&mut self, more: Self) -> Result<(), TryReserveError> {
+    fn append(&mut self, more: &Self) -> Result<(), TryReserveError> {
         match (self, more) {
             (Self::Dense(m), Self::Dense(more)) => {
                 m.values.try_reserve(more.values.len())?;
@@ -138,17 +138,17 @@ impl Table {
 
     /// Puts the rows of another table under the same schema behind these; `owners` has the numbers
     /// here of the owners there.
-    pub(crate) fn append(&mut self, more: Self, owners: &[u32]) -> Result<(), TryReserveError> {
-        self.rows.append(more.rows)?;
+    pub(crate) fn append(&mut self, more: &Self, owners: &[u32]) -> Result<(), TryReserveError> {
+        self.rows.append(&more.rows)?;
         self.targets.try_reserve(more.targets.len())?;
         self.targets.extend_from_slice(&more.targets);
-        if let (Some(users), Some(more)) = (&mut self.users, more.users) {
+        if let (Some(users), Some(more)) = (&mut self.users, &more.users) {
             users.try_reserve(more.len())?;
             users.extend(more.iter().map(|&user| owners[user as usize]));
         }
-        if let (Some(weights), Some(more)) = (&mut self.weights, more.weights) {
+        if let (Some(weights), Some(more)) = (&mut self.weights, &more.weights) {
             weights.try_reserve(more.len())?;
-            weights.extend_from_slice(&more);
+            weights.extend_from_slice(more);
         }
         Ok(())
     }

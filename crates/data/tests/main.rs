@@ -21,6 +21,7 @@ mod bad_input;
 mod byte_flips;
 mod curves;
 mod dataset;
+mod digits;
 mod drafts;
 mod formats;
 mod kept;

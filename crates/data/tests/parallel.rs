@@ -247,3 +247,56 @@ fn parquet_by_threads_is_parquet_by_records() {
     write(Some(41_234));
     assert!(compare(&path, &schema()).unwrap_err().contains("t.parquet:41235: column `ill`"));
 }
+
+/// Columns decode several batches ahead; what one of them meets there is told in the order of the file.
+#[cfg(feature = "parquet")]
+#[test]
+fn the_first_error_of_a_parquet_file_is_told() {
+    use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
+    use parquet::file::{properties::WriterProperties, writer::SerializedFileWriter};
+    use std::sync::Arc;
+
+    let schema: Schema = schema!(1; age ill).parse().unwrap();
+    let message = "message m { required double age; required binary ill (STRING); }";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    // A text whose length is damaged, in the third batch of a group that has five.
+    let (marked, damaged) = (9000, b"\x06\0\0\0marked");
+    let write = |wrong: Option<usize>| {
+        let schema = Arc::new(parquet::schema::parser::parse_message_type(message).unwrap());
+        let plain = WriterProperties::builder().set_dictionary_enabled(false).build();
+        let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(plain)).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<DoubleType>().write_batch(&[7.0; 20_000], None, None).unwrap();
+        column.close().unwrap();
+        let label = |i| match i {
+            _ if wrong == Some(i) => "perhaps",
+            _ if i == marked => "marked",
+            _ => ["no", "yes"][i % 2],
+        };
+        let ill: Vec<ByteArray> = (0..20_000).map(|i| label(i).into()).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(&ill, None, None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        let mut bytes = writer.into_inner().unwrap();
+        let at = bytes.windows(damaged.len()).position(|found| found == damaged).unwrap();
+        bytes[at + 3] = 127;
+        std::fs::write(&path, bytes).unwrap();
+    };
+    write(None);
+    let said = compare(&path, &schema).unwrap_err();
+    assert!(said.contains("reading failed after line 8192"), "{said}");
+    for wrong in [100, 8_000, 8_500] {
+        write(Some(wrong));
+        let said = compare(&path, &schema).unwrap_err();
+        // Behind 8192 the batch cannot be decoded, and no cell of it is looked at.
+        let first = if wrong < 8_192 {
+            format!("t.parquet:{}: column `ill`", wrong + 1)
+        } else {
+            "after line 8192".into()
+        };
+        assert!(said.contains(&first), "{wrong}: {said}");
+    }
+}

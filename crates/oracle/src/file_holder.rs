@@ -27,6 +27,13 @@ use crate::sums::{Pass, Private, TableError};
 /// Bytes of images that are made at a time.
 const IMAGES: usize = 4 << 20;
 
+/// Bytes of the sums of all threads, at most where there are several: sums of matrices are large.
+const SUMS: usize = 256 << 20;
+
+/// Bytes that a thread has for each number of a sum: doubles and integers of a block, the sum of the
+/// block, and that of all its blocks; one more for rows that become squares.
+const PER_SUM: usize = 40;
+
 /// A table in a file.
 #[derive(Debug)]
 pub struct FileHolder {
@@ -88,6 +95,11 @@ impl FileHolder {
         rayon::current_num_threads().clamp(1, self.rows.blocks().max(1))
     }
 
+    /// How many of them have sums of so many numbers at a time.
+    fn threads_for(&self, len: usize) -> usize {
+        fewer(self.threads(), len)
+    }
+
     /// What is scanned, and the constant behind its rows.
     fn seen(&self) -> (&CacheFile, f64) {
         match &self.images {
@@ -136,6 +148,11 @@ impl FileHolder {
         }
         Ok(())
     }
+}
+
+/// So many threads, or as many as have room for their sums.
+fn fewer(threads: usize, len: usize) -> usize {
+    threads.min(SUMS / len.saturating_mul(PER_SUM).max(1)).max(1)
 }
 
 /// The table that was opened, for its memory to be used again.
@@ -210,16 +227,24 @@ impl Holder for FileHolder {
         chosen: Option<&[u32]>,
         out: &mut [i64],
     ) -> Result<(), Refusal> {
-        let mut chosen = chosen.map(<[u32]>::to_vec);
-        chosen.iter_mut().filter(|all| !all.is_sorted()).for_each(|all| all.sort_unstable());
-        let (chosen, none) = (chosen.as_deref(), vec![0; out.len()]);
+        // Samples are drawn in ascending order, and are as long as the table may be.
+        let mut ascending = Vec::new();
+        let chosen = match chosen {
+            Some(all) if !all.is_sorted() => {
+                ascending.extend_from_slice(all);
+                ascending.sort_unstable();
+                Some(&ascending[..])
+            }
+            sorted => sorted,
+        };
         let part = || FilePart {
             pass: Pass::alone(),
-            total: none.clone(),
-            own: none.clone(),
+            total: vec![0; out.len()],
+            own: vec![0; out.len()],
             drawn: Vec::new(),
         };
-        let mut parts: Vec<FilePart> = (0..self.threads()).map(|_| part()).collect();
+        let threads = self.threads_for(out.len());
+        let mut parts: Vec<FilePart> = (0..threads).map(|_| part()).collect();
         let wanted = |units: &Range<usize>| chosen.is_none_or(|all| !drawn(all, units).is_empty());
         self.seen().0.scan(&mut parts, wanted, |part, block| {
             let private = self.opened_for(loss, block.table)?;
@@ -249,5 +274,24 @@ impl Holder for FileHolder {
 
     fn is_weighted(&self) -> bool {
         self.cached.is_weighted()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A second moment of 1,000 columns by 16 threads took 40 MB of each of them.
+    #[test]
+    fn sums_of_matrices_have_fewer_threads() {
+        for (threads, len, found) in
+            [(16, 1000, 16), (16, 1_000_000, 6), (1, 1 << 40, 1), (4, 0, 4)]
+        {
+            assert_eq!(fewer(threads, len), found, "{threads} threads, {len} numbers");
+        }
+        for width in [10, 100, 1000, 2000] {
+            let threads = fewer(64, width * width);
+            assert!(threads == 1 || threads * width * width * PER_SUM <= SUMS);
+        }
     }
 }

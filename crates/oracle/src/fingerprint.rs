@@ -9,6 +9,8 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::JoinHandle;
 use std::time::SystemTime;
 
 use reticent_data::{ContentListener, DataError, Dataset, visit_bytes, visit_content};
@@ -16,6 +18,9 @@ use reticent_noise::{Digest, Hasher};
 
 /// So much of a file is hashed at a time.
 const CHUNK: usize = 1 << 16;
+
+/// Pieces that may wait to be hashed.
+const WAITING: usize = 32;
 
 /// The digest of what a file holds, unpacked, under `key`.
 ///
@@ -28,55 +33,76 @@ pub fn content(file: &Path, key: &[u8; 32]) -> Result<Digest, DataError> {
 }
 
 /// The digest of what a file holds, while it is read: as [`content`] has it, because what is hashed
-/// are whole pieces and the rest, however the bytes come.
+/// are whole pieces and the rest, however the bytes come. A thread of its own hashes: whoever reads does
+/// not wait for it, unless it falls behind.
 pub(crate) struct ContentHasher {
     key: [u8; 32],
-    hasher: Hasher,
     /// What is not a whole piece yet.
     piece: Vec<u8>,
-    length: u64,
+    /// Who hashes the file that is read, from its first piece on.
+    thread: Option<HashingThread>,
     /// The digests of the files that are over.
     pub(crate) found: Vec<Digest>,
 }
 
+/// Takes the pieces of one file.
+struct HashingThread {
+    pieces: SyncSender<Vec<u8>>,
+    digest: JoinHandle<Digest>,
+}
+
+impl HashingThread {
+    fn new(key: [u8; 32]) -> Self {
+        let (pieces, waiting) = sync_channel::<Vec<u8>>(WAITING);
+        let digest = std::thread::spawn(move || {
+            let mut hasher = Hasher::new("reticent table content");
+            hasher.field(&key);
+            let mut length = 0;
+            for piece in waiting {
+                hasher.field(&piece);
+                length += piece.len() as u64;
+            }
+            hasher.number(length).finish()
+        });
+        HashingThread { pieces, digest }
+    }
+}
+
 impl ContentHasher {
     pub(crate) fn new(key: &[u8; 32]) -> Self {
-        let (piece, found) = (Vec::with_capacity(CHUNK), Vec::new());
-        ContentHasher { key: *key, hasher: Self::begun(key), piece, length: 0, found }
+        ContentHasher { key: *key, piece: Vec::new(), thread: None, found: Vec::new() }
     }
 
-    fn begun(key: &[u8; 32]) -> Hasher {
-        let mut hasher = Hasher::new("reticent table content");
-        hasher.field(key);
-        hasher
+    /// Hands on the piece that there is.
+    fn hand_on(&mut self) {
+        let piece = std::mem::take(&mut self.piece);
+        let thread = self.thread.get_or_insert_with(|| HashingThread::new(self.key));
+        // A thread that has panicked is told of at the end.
+        let _ = thread.pieces.send(piece);
     }
 
     /// The digest of what came since the last file was over.
     fn finished(&mut self) -> Digest {
         if !self.piece.is_empty() {
-            self.hasher.field(&self.piece);
-            self.piece.clear();
+            self.hand_on();
         }
-        let mut hasher = std::mem::replace(&mut self.hasher, Self::begun(&self.key));
-        hasher.number(std::mem::take(&mut self.length)).finish()
+        let thread = self.thread.take().unwrap_or_else(|| HashingThread::new(self.key));
+        drop(thread.pieces);
+        thread.digest.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
 impl ContentListener for ContentHasher {
     fn bytes(&mut self, mut bytes: &[u8]) {
-        self.length += bytes.len() as u64;
-        while self.piece.len() + bytes.len() >= CHUNK {
-            let (now, later) = bytes.split_at(CHUNK - self.piece.len());
-            if self.piece.is_empty() {
-                self.hasher.field(now);
-            } else {
-                self.piece.extend_from_slice(now);
-                self.hasher.field(&self.piece);
-                self.piece.clear();
+        while !bytes.is_empty() {
+            let (now, later) = bytes.split_at(bytes.len().min(CHUNK - self.piece.len()));
+            self.piece.reserve_exact(CHUNK - self.piece.len());
+            self.piece.extend_from_slice(now);
+            if self.piece.len() == CHUNK {
+                self.hand_on();
             }
             bytes = later;
         }
-        self.piece.extend_from_slice(bytes);
     }
 
     fn end(&mut self) {

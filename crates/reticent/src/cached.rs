@@ -39,10 +39,14 @@ pub(crate) fn check_question<Q: Question>(question: &Q) -> Result<(), Error> {
     }
 }
 
+/// The algorithms of one table that ask for sums alone.
+pub(crate) const SUM_ALGORITHMS: &str =
+    "auto, dp-sgd, ssadmm, mpadmm, sadmm, vradmm, dp-cd or dp-fw";
+
 fn not_sums(name: &str) -> Error {
     let why = format!(
         "{name} asks for more than sums over records, which is all that a table in a file is asked for; leave it out, or use \
-         auto, dp-sgd, ssadmm, mpadmm, sadmm, vradmm or dp-cd"
+         {SUM_ALGORITHMS}"
     );
     Error::value("cache", "given", why)
 }

@@ -15,6 +15,7 @@ use reticent_oracle::{
     Shards, count_persons,
 };
 
+use crate::cached::SUM_ALGORITHMS;
 use crate::error::Error;
 use crate::job::{Job, Ready, SOME};
 use crate::procedure::{Ground, Procedure};
@@ -126,10 +127,11 @@ fn not_offered(name: &'static str, given: impl std::fmt::Display, why: &str) -> 
 
 /// Refuses a fit that asks shards for more than is proven.
 fn check_task(task: &Task) -> Result<(), Error> {
-    let sums = "it asks for more than sums over records, which is all that shards are asked for; use auto, dp-sgd, ssadmm, \
-                mpadmm, sadmm, vradmm or dp-cd";
+    let sums = format!(
+        "it asks for more than sums over records, which is all that shards are asked for; use {SUM_ALGORITHMS}"
+    );
     if task.protection.budget.is_none() {
-        return Err(not_offered("algorithm", task.entry.name, sums));
+        return Err(not_offered("algorithm", task.entry.name, &sums));
     }
     if task.objective.schema.weight().is_some() {
         let why = "records with weights are not proven for shards; leave the weights out, or fit one table in memory or with \
@@ -144,7 +146,7 @@ fn check_task(task: &Task) -> Result<(), Error> {
                  `sampling = full`, or `adjacency = replace-one`";
     match task.perform(&mut rehearsal, &public, &Noise::alone(1.0), &mut unwatched) {
         Err(Error::Refused(Refusal::NoSum)) => {
-            return Err(not_offered("algorithm", task.entry.name, sums));
+            return Err(not_offered("algorithm", task.entry.name, &sums));
         }
         Err(Error::Refused(Refusal::SampleTellsSizes)) => {
             return Err(not_offered("sampling", "a sample", sizes));

@@ -101,14 +101,17 @@ const SPARSE: &str = "data = 'table.libsvm'\nfeatures = 950\nrow_norm = 2\n";
 #[test]
 fn every_algorithm_of_sums_has_the_bits_of_the_fit_in_memory() {
     let folder = folder();
-    let mut ran = Vec::new();
+    let (mut ran, mut offered) = (Vec::new(), String::new());
     for entry in CATALOGUE {
         let steps = if entry.takes.contains(&"iterations") { "iterations = 3\n" } else { "" };
         let penalty = if entry.needs_penalty { entry.penalty } else { "none" };
         let job = format!("{DENSE}algorithm = '{}'\npenalty = '{penalty}'\n{steps}", entry.name);
         let missing = job.replace("table.csv", "none.csv");
         match fitted(folder.path(), &missing, true) {
-            Err(why) if why.to_string().contains("more than sums") => continue,
+            Err(why) if why.to_string().contains("more than sums") => {
+                offered = why.to_string();
+                continue;
+            }
             Err(why) => assert!(why.to_string().contains("none.csv"), "{}: {why}", entry.name),
             Ok(_) => panic!("there is no table"),
         }
@@ -116,9 +119,15 @@ fn every_algorithm_of_sums_has_the_bits_of_the_fit_in_memory() {
         assert_same(folder.path(), &job);
         ran.push(entry.name);
     }
-    for name in ["auto", "dp-sgd", "ssadmm", "mpadmm", "sadmm", "vradmm", "dp-cd"] {
+    for name in ["auto", "dp-sgd", "ssadmm", "mpadmm", "sadmm", "vradmm", "dp-cd", "dp-fw"] {
         assert!(ran.contains(&name), "{name} is not among {ran:?}");
     }
+    // Whoever is refused is told of the others, and of no more.
+    let list = offered.rsplit("or use ").next().unwrap().replace(" or ", ", ");
+    let mut listed: Vec<&str> = list.split(", ").collect();
+    listed.sort_unstable();
+    ran.sort_unstable();
+    assert_eq!(listed, ran, "{offered}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -168,6 +169,36 @@ pub fn csv(count: u32) -> String {
         text += &format!("{age},{town},{}\n", if ill { "yes" } else { "no" });
     }
     text
+}
+
+/// The same as a Parquet file with a whole number and two texts, in groups of so many records.
+pub fn parquet(count: u32, of: usize) -> Vec<u8> {
+    use parquet::data_type::{ByteArray, ByteArrayType, Int32Type};
+    let schema = "message t { required int32 age; required binary town (UTF8); required binary ill (UTF8); }";
+    let schema = Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
+    let mut bytes = Vec::new();
+    let mut file =
+        parquet::file::writer::SerializedFileWriter::new(&mut bytes, schema, Arc::default())
+            .unwrap();
+    for people in people(count).chunks(of) {
+        let mut group = file.next_row_group().unwrap();
+        let ages: Vec<i32> = people.iter().map(|(age, ..)| *age as i32).collect();
+        let towns = people.iter().map(|(_, town, _)| ByteArray::from(*town)).collect();
+        let said = |ill: bool| ByteArray::from(if ill { "yes" } else { "no" });
+        let ills = people.iter().map(|(.., ill)| said(*ill)).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<Int32Type>().write_batch(&ages, None, None).unwrap();
+        column.close().unwrap();
+        for texts in [towns, ills] {
+            let texts: Vec<ByteArray> = texts;
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<ByteArrayType>().write_batch(&texts, None, None).unwrap();
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+    }
+    file.close().unwrap();
+    bytes
 }
 
 /// The same rows as visits of so many patients, who take turns.

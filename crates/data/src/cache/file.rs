@@ -246,14 +246,14 @@ impl CacheFile {
 
 /// The bytes from `at` on, all of them.
 #[cfg(unix)]
-fn read_at(file: &RwLock<File>, at: u64, bytes: &mut [u8]) -> io::Result<()> {
+pub(crate) fn read_at(file: &RwLock<File>, at: u64, bytes: &mut [u8]) -> io::Result<()> {
     let file = file.read().unwrap_or_else(PoisonError::into_inner);
     std::os::unix::fs::FileExt::read_exact_at(&*file, bytes, at)
 }
 
 /// The bytes from `at` on, all of them.
 #[cfg(not(unix))]
-fn read_at(file: &RwLock<File>, at: u64, bytes: &mut [u8]) -> io::Result<()> {
+pub(crate) fn read_at(file: &RwLock<File>, at: u64, bytes: &mut [u8]) -> io::Result<()> {
     let mut file = file.write().unwrap_or_else(PoisonError::into_inner);
     file.seek(SeekFrom::Start(at)).and_then(|_| io::Read::read_exact(&mut *file, bytes))
 }

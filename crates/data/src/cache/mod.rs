@@ -22,6 +22,8 @@ mod scan;
 pub(crate) use cached_rows::CacheSpill;
 pub use cached_rows::{CachedRows, cache, cache_and_tell};
 pub use encoding::encoding_digest;
+#[cfg(feature = "parquet")]
+pub(crate) use file::read_at;
 pub use file::{CacheError, CacheFile, CacheWriter};
 pub use kept::{KeptLabel, is_kept_name, kept_name};
 pub use scan::CacheBlock;

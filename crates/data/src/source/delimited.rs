@@ -8,7 +8,7 @@ use super::record_file::{
 use super::records::{Record, Records};
 use crate::error::{FileProblem, LineProblem};
 use crate::filling::Filling;
-use crate::{Cell, DataError, Encoder, Purpose, Role, Schema, Table, Undeclared};
+use crate::{DataError, Encoder, Purpose, Role, Schema, Table, Undeclared};
 use std::collections::HashMap;
 use std::io::Read;
 
@@ -109,7 +109,7 @@ impl RecordBlock for DelimitedBlock<'_> {
                 return Err(DataError::line(self.records.file(), line, problem));
             }
             for (column, &field) in columns.iter().enumerate() {
-                consumer.cell(line, column, Ok(Cell::Text(record.field(field))))?;
+                consumer.text(line, column, record.field(field))?;
             }
             if !consumer.end()? {
                 return Ok(false);

@@ -2,9 +2,12 @@
 //! are put together in the order of the file. Beside the table there are a few blocks for each core.
 
 use crate::DataError;
+use crate::error::FileProblem;
 use crate::filling::Filling;
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
-/// Blocks that are encoded at a time, for each core.
+/// Blocks that are encoded or wait for it at a time, for each core.
 const EACH: usize = 2;
 
 /// Encodes the blocks that `next` gives. The first error in the order of the file is the one that
@@ -23,44 +26,51 @@ pub(super) fn encode<'s, B: Send>(
         }
         return Ok(());
     }
-    let mut read = || {
-        let mut blocks = Vec::with_capacity(EACH * cores);
-        while blocks.len() < EACH * cores {
-            match next() {
-                Ok(Some(block)) => blocks.push(block),
-                Ok(None) => return (blocks, Some(Ok(()))),
-                Err(error) => return (blocks, Some(Err(error))),
-            }
-        }
-        (blocks, None)
-    };
-    let (records, mut done) = (&records, Vec::new());
-    let (mut blocks, mut end) = read();
-    loop {
-        let mut parts: Vec<_> = blocks.iter().map(|_| Ok(filling.part())).collect();
-        let mut appended = Ok(());
-        rayon::in_place_scope(|scope| {
-            for (block, part) in blocks.drain(..).zip(&mut parts) {
-                scope.spawn(move |_| {
-                    if let Ok(filled) = part
-                        && let Err(error) = records(block, filled)
-                    {
-                        *part = Err(error);
+    let records = &records;
+    rayon::in_place_scope(|scope| {
+        let (mut parts, mut end) = (VecDeque::new(), None);
+        loop {
+            while end.is_none() && parts.len() < EACH * cores {
+                match next() {
+                    Ok(Some(block)) => {
+                        let (done, part) = sync_channel(1);
+                        let mut filled = filling.part();
+                        scope.spawn(move |_| {
+                            let encoded = records(block, &mut filled).map(|()| filled);
+                            // Nobody waits for it behind an error.
+                            let _ = done.send(encoded);
+                        });
+                        parts.push_back(part);
                     }
-                });
+                    Ok(None) => end = Some(Ok(())),
+                    Err(error) => end = Some(Err(error)),
+                }
             }
-            appended = done.drain(..).try_for_each(|part| {
-                filling.append(part?, file)?;
-                filling.settle()
-            });
-            if end.is_none() && appended.is_ok() {
-                (blocks, end) = read();
-            }
-        });
-        appended?;
-        done = parts;
-        if done.is_empty() {
-            return end.unwrap_or(Ok(()));
+            let Some(part) = parts.pop_front() else { return end.unwrap_or(Ok(())) };
+            filling.append(encoded(&part, file)?, file)?;
+            filling.settle()?;
+        }
+    })
+}
+
+/// A part, once it is there. Where this is a thread of the pool, it encodes others meanwhile.
+fn encoded<'s>(
+    part: &Receiver<Result<Filling<'s>, DataError>>,
+    file: &str,
+) -> Result<Filling<'s>, DataError> {
+    // Whoever encodes it has panicked, which the scope tells: this is not seen.
+    let lost = || {
+        let reason = "a thread has ended".into();
+        DataError::file(file, FileProblem::Read { line: 0, reason })
+    };
+    loop {
+        match part.try_recv() {
+            Ok(encoded) => return encoded,
+            Err(TryRecvError::Disconnected) => return Err(lost()),
+            Err(TryRecvError::Empty) => {}
+        }
+        if rayon::yield_now() != Some(rayon::Yield::Executed) {
+            return part.recv().unwrap_or_else(|_| Err(lost()));
         }
     }
 }

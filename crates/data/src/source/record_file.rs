@@ -4,7 +4,7 @@
 use super::delimited::{DelimitedFile, by_position, place};
 use super::libsvm::LibsvmFile;
 #[cfg(feature = "parquet")]
-use super::parquet::{ParquetFile, sound};
+use super::parquet::{ParquetFile, SharedFile, sound};
 use super::stream::{KeptCell, KeptKind};
 use super::watch::Watch;
 use super::{Depth, Format, ReadLimits, ReadOptions, open, parallel, ready};
@@ -109,6 +109,12 @@ pub(super) trait CellConsumer {
         cell: Result<Cell<'_>, CellProblem>,
     ) -> Result<(), DataError>;
 
+    /// The same of a field of a text.
+    #[inline]
+    fn text(&mut self, line: u64, column: usize, text: &[u8]) -> Result<(), DataError> {
+        self.cell(line, column, Ok(Cell::Text(text)))
+    }
+
     /// A value of an encoded column.
     fn pair(&mut self, _index: u32, _value: f64) {}
 
@@ -163,6 +169,7 @@ pub(super) fn with_file(
             if let Some(watch) = watch {
                 watch.pass(&source).map_err(|e| open::failed(file, &e))?;
             }
+            let source = SharedFile::new(source).map_err(|e| open::failed(file, &e))?;
             sound(file, || consumer.consume(file, ParquetFile::open(source, file)?))
         }
         #[cfg(not(feature = "parquet"))]
@@ -295,12 +302,31 @@ where
         }
     }
 
+    #[inline]
+    fn text(&mut self, line: u64, column: usize, text: &[u8]) -> Result<(), DataError> {
+        match self.columns.get(column) {
+            Some(&(slot, _)) if self.filling.put_digits(slot, text) => Ok(()),
+            _ => self.other_text(line, column, text),
+        }
+    }
+
     fn pair(&mut self, index: u32, value: f64) {
         self.filling.push(index, value);
     }
 
     fn end(&mut self) -> Result<bool, DataError> {
         (self.end)(self.filling, &self.kept)
+    }
+}
+
+impl<E> Feed<'_, '_, E>
+where
+    Self: CellConsumer,
+{
+    /// Kept out of the loop over fields, most of which are plain numbers.
+    #[inline(never)]
+    fn other_text(&mut self, line: u64, column: usize, text: &[u8]) -> Result<(), DataError> {
+        self.cell(line, column, Ok(Cell::Text(text)))
     }
 }
 

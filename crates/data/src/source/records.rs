@@ -68,6 +68,8 @@ impl Record {
 pub(super) struct Records<'a> {
     lines: TextLines<'a>,
     delimiter: u8,
+    /// No byte of them is a quote, a zero or outside of ASCII: nothing has to be looked for line by line.
+    plain: bool,
     /// The line where the last record starts.
     line: u64,
     /// A record has one field, so that an empty line might be one.
@@ -77,7 +79,8 @@ pub(super) struct Records<'a> {
 impl<'a> Records<'a> {
     /// The records of a block.
     pub(super) fn of(block: FileBlock, file: &'a str, delimiter: u8, limits: ReadLimits) -> Self {
-        Self { lines: TextLines::of(block, file, limits), delimiter, line: 0, single: false }
+        let plain = memchr::memchr2(b'"', 0, &block.bytes).is_none() && block.bytes.is_ascii();
+        Self { lines: TextLines::of(block, file, limits), delimiter, plain, line: 0, single: false }
     }
 
     pub(super) fn file(&self) -> &'a str {
@@ -94,7 +97,7 @@ impl<'a> Records<'a> {
         let mut blank = None;
         loop {
             let Some(line) = self.lines.next()? else { return Ok(false) };
-            let plain = memchr::memchr(b'"', line).is_none();
+            let plain = self.plain || memchr::memchr(b'"', line).is_none();
             if plain {
                 record.cut(line, self.delimiter);
             }
@@ -111,6 +114,9 @@ impl<'a> Records<'a> {
         // may be one.
         if let Some(line) = blank.filter(|_| self.single) {
             return Err(self.refuse(line, LineProblem::Blank));
+        }
+        if self.plain {
+            return Ok(true);
         }
         if memchr::memchr(0, &record.bytes).is_some() {
             return Err(self.refuse(self.line, LineProblem::ZeroBytes));

@@ -1,5 +1,6 @@
 //! The private table, opened.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use reticent_data::{Dense, Rows, Table};
@@ -9,6 +10,7 @@ use reticent_problem::losses::{Loss, LossTarget};
 use super::grid::MAX_RECORDS;
 use super::images::{Images, Made, most_bytes};
 use super::rows::{RowAccess, SeenRows, with_rows};
+use super::threads;
 
 /// A table together with what every pass needs: upper bounds of the row norms and the users'
 /// records.
@@ -107,7 +109,10 @@ impl Private {
             return Err(TableError::Malformed);
         }
         let weighs = |weights: &Vec<f64>| {
-            weights.len() == count && weights.iter().all(|weight| (0.0..=1.0).contains(weight))
+            weights.len() == count
+                && threads::hold(count, |piece| {
+                    weights[piece].iter().all(|weight| (0.0..=1.0).contains(weight))
+                })
         };
         if !table.weights.as_ref().is_none_or(weighs) {
             return Err(TableError::WrongWeight);
@@ -156,13 +161,16 @@ impl Private {
     /// Refuses targets that `loss` does not take: what it declares of its slope and its curvature
     /// is about those alone.
     pub fn check_targets(&self, loss: &dyn Loss) -> Result<(), TableError> {
-        let mut targets = self.table.targets.iter();
-        let takes_all = match loss.target() {
-            LossTarget::Binary => targets.all(|target| target.abs() == 1.0),
-            LossTarget::Classes(classes) => targets
-                .all(|target| (0.0..classes as f64).contains(target) && target.fract() == 0.0),
-            LossTarget::Real => targets.all(|target| target.abs() <= 1.0),
+        let takes = loss.target();
+        let of = |target: &f64| match takes {
+            LossTarget::Binary => target.abs() == 1.0,
+            LossTarget::Classes(classes) => {
+                (0.0..classes as f64).contains(target) && target.fract() == 0.0
+            }
+            LossTarget::Real => target.abs() <= 1.0,
         };
+        let targets = &self.table.targets;
+        let takes_all = threads::hold(targets.len(), |piece| targets[piece].iter().all(of));
         match takes_all {
             true => Ok(()),
             false => Err(TableError::WrongTarget),
@@ -264,7 +272,7 @@ impl Private {
 
     /// Those of several records, one after the other.
     #[inline]
-    pub fn norms_above(&self, records: std::ops::Range<usize>) -> &[f64] {
+    pub fn norms_above(&self, records: Range<usize>) -> &[f64] {
         &self.norms[records]
     }
 
@@ -289,17 +297,23 @@ impl Private {
 fn norms_above(rows: &SeenRows<'_>, count: usize, intercept: f64) -> Vec<f64> {
     let len = rows.columns() + 1;
     let mut norms = vec![0.0; count];
-    with_rows!(*rows, rows => rows.square_norms(0, &mut norms));
-    for norm in &mut norms {
-        *norm = norm_above(*norm + intercept * intercept, len);
-    }
+    let numbers = with_rows!(*rows, rows => rows.bytes_per_row()) / size_of::<f64>();
+    // Each is a function of its row alone, whatever piece it is in.
+    threads::fill(&mut norms, numbers, |first, norms| {
+        with_rows!(*rows, rows => rows.square_norms(first, norms));
+        for norm in norms {
+            *norm = norm_above(*norm + intercept * intercept, len);
+        }
+    });
     norms
 }
 
 /// Whether sums over these rows, with bounds of their norms, can be clipped. Readers make no others; a
 /// table that was never a file may have been made by anybody.
 fn well_formed(rows: &Rows, norms: &[f64]) -> bool {
-    let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
+    let finite = |values: &[f64]| {
+        threads::hold(values.len(), |piece| values[piece].iter().all(|value| value.is_finite()))
+    };
     match rows {
         // The square of what is not finite is not either, and no sum that it is in.
         Rows::Dense(Dense { rows, columns, values }) => {
@@ -310,7 +324,8 @@ fn well_formed(rows: &Rows, norms: &[f64]) -> bool {
                 indices.is_sorted_by(|a, b| a < b)
                     && indices.last().is_none_or(|&last| (last as usize) < rows.columns)
             };
-            finite(&rows.values) && (0..rows.rows()).all(|i| ascends(rows.row(i).0))
+            let all_ascend = |mut piece: Range<usize>| piece.all(|i| ascends(rows.row(i).0));
+            finite(&rows.values) && threads::hold(rows.rows(), all_ascend)
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The records of a file, some at a time.
+//! The records of a file, some at a time: each column decodes its part of the next batches by itself, on
+//! all cores.
 
 use super::super::record_file::{CellConsumer, ColumnShape, FileHead, RecordBlock, RecordFile};
 use super::super::stream::KeptKind;
@@ -8,10 +9,15 @@ use crate::{DataError, Role};
 use parquet::basic::Type;
 use parquet::column::reader::get_column_reader;
 use parquet::errors::ParquetError;
+use rayon::prelude::*;
+use std::collections::VecDeque;
 
 /// Cells of a batch, and the most records of one.
 const CELLS: usize = 1 << 16;
 const MOST: usize = 4096;
+
+/// Batches that are decoded at a time, at most: one for each core.
+const AHEAD: usize = 8;
 
 /// Some records, side by side the columns that are read.
 pub(in crate::source) struct Batch {
@@ -38,13 +44,15 @@ impl RecordBlock for Batch {
 /// How far a file is read.
 #[derive(Default)]
 pub(super) struct FileProgress {
-    /// Records that were read.
+    /// Records that were decoded.
     record: u64,
     /// The group of records that comes next.
     group: usize,
     /// Of the group that is being read: its columns, and the records that are left.
     columns: Vec<ParquetColumn>,
     left: usize,
+    /// Batches that nobody has asked for yet, and what ended the decoding behind them.
+    ready: VecDeque<Result<Batch, DataError>>,
 }
 
 impl RecordFile for ParquetFile<'_> {
@@ -96,27 +104,55 @@ impl RecordFile for ParquetFile<'_> {
     }
 
     fn next(&mut self, leaves: &[usize]) -> Result<Option<Batch>, DataError> {
-        sound(self.file, || {
-            while self.at.left == 0 {
-                self.close()?;
-                if self.at.group == self.reader.num_row_groups() {
-                    return Ok(None);
-                }
-                self.open_group(leaves)?;
-                self.at.group += 1;
-            }
-            let size = self.at.left.min((CELLS / leaves.len().max(1)).clamp(1, MOST));
-            let columns = self.at.columns.iter_mut().map(|column| column.read(size));
-            let columns = columns.collect::<Result<_, _>>().map_err(|e| self.broken(&e))?;
-            let before = self.at.record;
-            self.at.record += size as u64;
-            self.at.left -= size;
-            Ok(Some(Batch { before, records: size, columns }))
-        })
+        if self.at.ready.is_empty() {
+            sound(self.file, || self.decode(leaves))?;
+        }
+        self.at.ready.pop_front().transpose()
     }
 }
 
+/// What a column has for some batches: as many as there are, or an error behind fewer.
+type DecodedColumn = std::vec::IntoIter<Result<ColumnCells, DataError>>;
+
 impl ParquetFile<'_> {
+    /// Makes the next batches ready, all of one group; none behind the last.
+    fn decode(&mut self, leaves: &[usize]) -> Result<(), DataError> {
+        while self.at.left == 0 {
+            self.close()?;
+            if self.at.group == self.reader.num_row_groups() {
+                return Ok(());
+            }
+            self.open_group(leaves)?;
+            self.at.group += 1;
+        }
+        let most = (CELLS / leaves.len().max(1)).clamp(1, MOST);
+        let ahead = rayon::current_num_threads().clamp(1, AHEAD);
+        let mut batches = Vec::with_capacity(ahead);
+        while batches.len() < ahead && self.at.left > 0 {
+            let size = self.at.left.min(most);
+            batches.push((self.at.record, size));
+            self.at.record += size as u64;
+            self.at.left -= size;
+        }
+        let (file, columns) = (self.file, &mut self.at.columns);
+        let read = |column: &mut ParquetColumn| read_ahead(column, &batches, file);
+        let mut columns: Vec<DecodedColumn> = match ahead {
+            1 => columns.iter_mut().map(read).collect(),
+            _ => columns.par_iter_mut().map(read).collect(),
+        };
+        // What is told is the first error in the order of the file, as if all were decoded in it.
+        for (before, records) in batches {
+            let cells = columns.iter_mut().filter_map(Iterator::next).collect::<Result<_, _>>();
+            let failed = cells.is_err();
+            let batch = cells.map(|columns| Batch { before, records, columns });
+            self.at.ready.push_back(batch);
+            if failed {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     fn open_group(&mut self, leaves: &[usize]) -> Result<(), DataError> {
         let group = self.reader.get_row_group(self.at.group).map_err(|e| self.broken(&e))?;
         let rows = group.metadata().num_rows();
@@ -156,4 +192,18 @@ impl ParquetFile<'_> {
     fn broken(&self, error: &ParquetError) -> DataError {
         broken(self.file, self.at.record, error)
     }
+}
+
+/// Batches of one column, by the records before each and their number.
+fn read_ahead(column: &mut ParquetColumn, batches: &[(u64, usize)], file: &str) -> DecodedColumn {
+    let mut all = Vec::with_capacity(batches.len());
+    for &(before, size) in batches {
+        let cells = sound(file, || column.read(size).map_err(|e| broken(file, before, &e)));
+        let failed = cells.is_err();
+        all.push(cells);
+        if failed {
+            break;
+        }
+    }
+    all.into_iter()
 }

@@ -7,25 +7,28 @@ mod column;
 mod guard;
 mod headers;
 mod pages;
+mod shared_file;
 
 use super::ready;
 use super::record_file::{FileHead, parsed};
 use crate::error::FileProblem;
 use crate::{DataError, Purpose, Schema, Table};
 use batches::FileProgress;
+use bytes::Bytes;
 use guard::guarded;
 use headers::Walked;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescPtr;
+pub(super) use shared_file::SharedFile;
 
 /// Records that a file may have, however small it is: columns of one value take hardly any bytes.
 /// Above that, eight for each of its bytes.
 const MOST_RECORDS: u64 = 1 << 28;
 
-/// Reads a Parquet file; nulls are missing values. `file` is the name for messages.
-pub fn parse_parquet<R: ChunkReader + 'static>(
-    source: R,
+/// Reads a Parquet file in memory; nulls are missing values. `file` is the name for messages.
+pub fn parse_parquet(
+    source: Bytes,
     file: &str,
     schema: &Schema,
     purpose: Purpose,
@@ -54,6 +57,7 @@ pub(super) struct ParquetFile<'a> {
 }
 
 impl<'a> ParquetFile<'a> {
+    /// Opens a source that several threads may read at once, as they may no [`std::fs::File`].
     pub(super) fn open<R: ChunkReader + 'static>(
         source: R,
         file: &'a str,
