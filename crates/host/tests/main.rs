@@ -7,6 +7,7 @@ mod bits;
 mod blame;
 mod crash;
 mod crowd;
+mod cuts;
 mod forfeits;
 #[cfg(unix)]
 mod hostile;

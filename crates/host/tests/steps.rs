@@ -145,20 +145,20 @@ fn each_party_of_federated_certifies_all_that_it_takes_as_given_and_pays_once() 
 /// Before and after commits and sends, at every step of a masked sum.
 #[test]
 fn a_party_of_federated_that_is_killed_goes_on_with_the_same_bits() {
-    for ends in [(0, 3), (1, 3), (1, 4), (1, 5), (1, 6), (2, 8), (3, 8)] {
+    for ends in [(0, 5), (1, 5), (1, 6), (1, 7), (1, 8), (2, 9), (3, 9)] {
         cut((STEPS, "secure-aggregation"), "party-0", ends);
     }
-    for ends in [(0, 4), (1, 4), (2, 7)] {
+    for ends in [(0, 6), (1, 6), (2, 8)] {
         cut((STEPS, "central"), "party-0", ends);
     }
 }
 
 #[test]
 fn a_lead_of_federated_that_is_killed_goes_on_with_the_same_bits() {
-    for ends in [(0, 4), (1, 4), (1, 5), (0, 6), (3, 12)] {
+    for ends in [(0, 7), (1, 7), (1, 8), (0, 9), (3, 16)] {
         cut((STEPS, "secure-aggregation"), "lead", ends);
     }
-    for ends in [(0, 4), (1, 4), (3, 9)] {
+    for ends in [(0, 7), (1, 7), (3, 13)] {
         cut((STEPS, "central"), "lead", ends);
     }
 }

@@ -9,7 +9,7 @@ use super::frame::{PeerMail, PeerPost, RelayedFrame};
 use super::mailbox::{Mailbox, Unheard};
 use crate::error::HostError;
 use crate::journal::RunJournal;
-use crate::options::{HostOptions, Moment, Notice};
+use crate::options::{HostOptions, Notice};
 use crate::roster::Roster;
 
 /// What was heard and not answered is in the journal by then.
@@ -210,12 +210,12 @@ impl PeerEngine {
     /// One transaction: the node, how far each peer's words have come, and what is to be said.
     fn commit(&mut self, journal: &mut RunJournal, options: &HostOptions) -> Result<(), HostError> {
         let state = self.node.snapshot()?;
-        options.at(Moment::BeforeCommit);
-        journal.commit(|change| {
-            change.set("node", &state)?;
-            self.mailbox.write(change)
+        options.writing("turn", || {
+            journal.commit(|change| {
+                change.set("node", &state)?;
+                self.mailbox.write(change)
+            })
         })?;
-        options.at(Moment::AfterCommit);
         self.mailbox.committed();
         self.unkept = None;
         if let Some((done, of)) = self.node.progress().filter(|_| self.deadlines == Deadlines::Once)
