@@ -25,3 +25,5 @@ mod strikes;
 #[cfg(unix)]
 mod ways;
 mod world;
+#[cfg(unix)]
+mod written;

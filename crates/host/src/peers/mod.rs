@@ -20,6 +20,6 @@ pub mod frame;
 mod leading;
 pub(crate) mod mailbox;
 pub(crate) mod relay;
-pub(crate) mod seal;
+pub mod seal;
 pub(crate) mod seat;
 mod serving;
