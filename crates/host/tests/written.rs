@@ -225,6 +225,10 @@ impl SpokenInstant<'_> {
             HostMessage::Post(post) => {
                 self.joined()?;
                 ensure(post.keyed == journal.has("peers").unwrap(), "it has no keys")?;
+                // Whoever has said so may be told that the run is over: its journal must know that it may leave.
+                let settled = post.ended && post.settled;
+                let rows = journal.listed::<Vec<u8>>("out").unwrap();
+                ensure(!settled || rows.is_empty(), "all was heard, which its journal has not")?;
                 post.frames.iter().try_for_each(|frame| self.frame(frame))
             }
             HostMessage::Mail(mail) => {

@@ -198,10 +198,11 @@ impl PeerEngine {
             }
         }
         // Nothing is sent of what was only heard: it can wait for what follows.
-        let late = self
-            .unkept
-            .is_some_and(|since| came.closing || since.elapsed() >= LAZY || self.has_ended());
-        match late || self.mailbox.is_unkept() {
+        let over = came.closing || self.has_ended();
+        let late = self.unkept.is_some_and(|since| over || since.elapsed() >= LAZY);
+        // Who says at the end that all was heard may have fallen when it is told that the run is over.
+        let leaves = over && self.mailbox.has_gone();
+        match late || leaves || self.mailbox.is_unkept() {
             true => self.commit(journal, options),
             false => Ok(()),
         }
