@@ -50,7 +50,7 @@ fn child() {
             let budget = world.at(&format!("{role}.budget"));
             let paid = JoinBudget { file: &budget, relation: Relation::Same };
             let paid = budget.exists().then_some(paid);
-            let dialer = world.tls_dialer(&role);
+            let dialer = Box::new(world.tls_dialer(&role));
             let dialer = Tapped { dialer, file: world.at(&format!("{role}.wire")) };
             let done = world.join_paid(party, options, &dialer, paid);
             if let Ok(own) = &done {

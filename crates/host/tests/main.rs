@@ -12,6 +12,8 @@ mod forfeits;
 #[cfg(unix)]
 mod hostile;
 #[cfg(unix)]
+mod kills;
+#[cfg(unix)]
 mod links;
 mod many;
 mod noisy;
