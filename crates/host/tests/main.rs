@@ -21,6 +21,8 @@ mod payment;
 mod peers;
 mod relays;
 #[cfg(unix)]
+mod restored;
+#[cfg(unix)]
 mod rough;
 mod steps;
 mod strikes;

@@ -11,7 +11,7 @@ use reticent_host::{
     HostOptions, JoinBudget, KnownGone, Led, Moment, PaidRun, RunFile, RunJournal, let_go,
 };
 
-use super::crash::Members;
+use super::crash::{Members, set_back};
 use super::world::{World, assert_alike, bits, options, until_raised};
 
 /// A token among persons, seen by one of them or by the observer.
@@ -266,6 +266,15 @@ fn a_party_or_a_server_of_steps_that_is_killed_goes_on_with_the_same_bits() {
         ("lead", (3, 16)),
     ] {
         cut((&job, "local"), role, ends);
+    }
+}
+
+/// A journal that was put back from an old copy says nothing again: the others have heard more of it than it knows.
+#[test]
+fn a_journal_of_a_peer_that_was_set_back_is_found_out() {
+    let star = R_ADMM.replace("r-admm", "federated");
+    for (job, trust) in [(R_ADMM, "local"), (WALK, "network"), (&star, "local")] {
+        set_back(job, trust);
     }
 }
 
