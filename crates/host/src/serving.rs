@@ -65,7 +65,7 @@ impl<'a> Serving<'a> {
         let SignedRun { run, terms, .. } = &joined.signed;
         let (mut node, said) = PartyNode::new(&mut seat, &joined)?;
         if let Some(snapshot) = seat.journal.get::<Vec<u8>>("node")? {
-            node.restore(&snapshot)?;
+            node.restore(&snapshot, &seat.journal)?;
         }
         let units = terms.units.iter().map(|units| units.unwrap_or(0)).max().unwrap_or(0);
         let limit = seat.company.job().longest(units).max(LONGEST_MODEL);
