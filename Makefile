@@ -14,7 +14,7 @@ BUILT := $(WHOLE) --lib --bin reticent --test cli
 .DEFAULT_GOAL := help
 .PHONY: help demo check test full tools format lint features package supply-chain docs unit seeded-bugs exports pages \
 	python python-oldest semver mutants wheel book reproduce reproduce-quick fuzz msrv nightly bench bench-utility \
-	bench-coverage bench-python bench-peers bench-network notebooks build dist flower ray soak rough hostile \
+	bench-coverage bench-python bench-peers bench-network notebooks build dist flower ray soak rough kills hostile \
 	services
 
 help: ## Show what can be made
@@ -55,6 +55,7 @@ full: test ## Before a release: `test`, every feature alone, packages, old sciki
 	$(MAKE) rough
 	$(MAKE) hostile
 	$(MAKE) services
+	$(MAKE) kills
 	$(MAKE) soak
 
 # rustup may be absent where Rust came from a distribution; then its components come from there too.
@@ -206,6 +207,10 @@ hostile: ## Have thousands of strangers come to a lead: turned away by name, mem
 services: ## Run the example units under a real systemd, in a container with loopback alone (needs root, systemd-nspawn)
 	$(CARGO) build $(BUILT)
 	sh tools/services.sh "$${CARGO_TARGET_DIR:-target}/debug/reticent"
+
+# Over links and trusts, sums and nodes. The members have a seed, as those of `rough`: their bits are those of a run without kills.
+kills: ## Kill members of runs on a network 200 times at random (RETICENT_KILLS=N): the same bits, paid once (minutes)
+	RETICENT_KILLS="$${RETICENT_KILLS:-200}" $(CARGO) test $(WHOLE) --test host -- --nocapture kills::
 
 # Members are killed at random moments, again and again, over both links, under each trust; bounded to ten minutes, in which
 # 10,000 rounds are asked at least.

@@ -3,7 +3,8 @@
     RETICENT_BUILD="--locked --workspace ..." python3 benches/rough.py --reticent PATH [--member PATH] [--only NAME,NAME]
 
 Each member is a process in a network namespace of its own, with a folder of its own. `rough_network.py` carries packets between
-them, and loses, delays, repeats and holds them back. Each kind of trouble is met by `auto` under `central` and behind masks.
+them, and loses, delays, repeats and holds them back. Each kind of trouble is met by `auto` under each trust; the walk, a graph
+(r-admm) and `federated` under each trust lose packets, have them late, and are cut off.
 The members are those of the tests of crate `host` (`rough::member`): they take part by what `reticent lead` and `reticent join`
 do, with a seed, so that the model has the bits of a run without trouble. Each budget is paid once; each round is answered with
 one thing. Without the right to make namespaces it says that it is skipped.
@@ -25,7 +26,9 @@ from datetime import datetime
 from rough_network import RoughNetwork, Trouble
 from rough_world import NAMES, Fault, World
 
-TRUSTS = ["central", "secure-aggregation"]
+ALL = [("auto", "central"), ("auto", "secure-aggregation"), ("auto", "local")]
+OTHERS = [("r-admm", "local"), ("walk", "network")]
+OTHERS += [("federated", trust) for trust in ["central", "secure-aggregation", "local"]]
 FAKETIME = "/usr/lib/*/faketime/libfaketime.so.1"
 
 
@@ -37,14 +40,14 @@ def skip(what, why):
 
 
 def plain(world):
-    world.begin(world.name, world.trust, 60)
+    world.begin(60)
     world.start_all()
     return world.wait()
 
 
 def healed(world):
     """Cut off for longer than a connection lives (15 s over QUIC), and shorter than anybody is waited for."""
-    world.begin(world.name, world.trust, 90)
+    world.begin(90)
     world.start_all()
     world.until_said("party-1", 4)
     world.network.cut = frozenset(["party-1"])
@@ -55,7 +58,7 @@ def healed(world):
 
 def udp_dies(world):
     """UDP goes through at first: parties have come by QUIC, and come back by TLS."""
-    world.begin(world.name, world.trust, 90)
+    world.begin(90)
     world.start_all()
     world.until_said("party-1", 4)
     world.network.trouble = Trouble(no_udp=True)
@@ -64,7 +67,7 @@ def udp_dies(world):
 
 def moved(world):
     """A party has another address from a moment on."""
-    world.begin(world.name, world.trust, 60)
+    world.begin(60)
     world.start_all()
     world.until_said("party-1", 4)
     world.network.move("party-1", 101)
@@ -76,7 +79,7 @@ def moved(world):
 
 def too_long(world):
     """Cut off for longer than anybody is waited for: a named end, nothing given back or paid twice; typed again, it goes on."""
-    world.begin(world.name, world.trust, 5)
+    world.begin(5)
     world.start_all()
     world.until_said("party-2", 4)
     world.network.cut = frozenset(["party-2"])
@@ -96,7 +99,7 @@ def too_long(world):
 def clocks(world):
     """The clocks of two parties are an hour off, one ahead and one behind; the machine of the third was started an hour earlier."""
     library = glob.glob(FAKETIME)
-    world.begin(world.name, world.trust, 60)
+    world.begin(60)
     for name, offset in [("party-0", "+3600"), ("party-1", "-3600")]:
         more = {"LD_PRELOAD": library[0], "FAKETIME": offset, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
         world.start(name, more=more)
@@ -114,7 +117,7 @@ def full_disk(who):
     """The disk of a member is full in the middle of the run: it ends by name and says nothing; with room, it goes on."""
 
     def run(world):
-        world.begin(world.name, world.trust, 60)
+        world.begin(60)
         disk(world, who, "size=2m")
         world.start_all()
         world.until_said("party-0", 4)
@@ -131,7 +134,7 @@ def full_disk(who):
 def read_only(world):
     """The disk of a party is read-only from a moment on, as after an error of the disk."""
     who = "party-0"
-    world.begin(world.name, world.trust, 60)
+    world.begin(60)
     disk(world, who, "size=2m")
     world.start_all()
     world.until_said(who, 4)
@@ -178,6 +181,9 @@ def check_silence(world, who, end, words):
     world.check_one_answer()
 
 
+# What is met by all that is run, and not by `auto` alone.
+BY_ALL = ["calm", "10 % loss", "200 ms", "all of it", "cut off and healed"]
+
 SCENES = {
     "calm": (Trouble(), plain, []),
     "10 % loss": (Trouble(loss=0.1, delay=0.01), plain, ["lost"]),
@@ -208,22 +214,25 @@ def inside(given):
                 skip(name, "libfaketime is not here (Debian: apt install faketime)")
                 continue
             trouble, scene, counted = SCENES[name]
-            for world.trust in TRUSTS:
+            for world.algorithm, world.trust in ALL + (OTHERS if name in BY_ALL else []):
+                of = (world.algorithm, world.trust)
+                if given.runs and f"{world.algorithm}:{world.trust}" not in given.runs.split(","):
+                    continue
                 world.name = name.replace(" ", "-")
                 network.trouble, network.cut, before, began = trouble, frozenset(), dict(network.counted), time.monotonic()
                 try:
                     model = world.check_done(scene(world))
                     took = time.monotonic() - began
-                    if model != calm.setdefault(world.trust, model):
+                    if model != calm.setdefault(of, model):
                         raise Fault("the model has other bits than without trouble")
                     met = {what: network.counted[what] - count for what, count in before.items()}
                     if any(met[what] == 0 for what in counted):
                         raise Fault(f"there was no trouble: {met}")
                     done = ", ".join(f"{count} {what}" for what, count in met.items() if count)
-                    print(f"{name}, {world.trust}: {took:.1f} s, the same bits, paid once ({done} packets)", flush=True)
+                    print(f"{name}, {', '.join(of)}: {took:.1f} s, the same bits, paid once ({done} packets)", flush=True)
                 except Fault as fault:
                     faults += 1
-                    print(f"FAULT: {name}, {world.trust}: {fault}", flush=True)
+                    print(f"FAULT: {name}, {', '.join(of)}: {fault}", flush=True)
                 finally:
                     world.stop()
                     for party in NAMES:
@@ -246,6 +255,7 @@ def main():
     parser.add_argument("--member", help="the program of the tests of crate host; default: what cargo builds with RETICENT_BUILD")
     parser.add_argument("--iterations", type=int, default=8)
     parser.add_argument("--only", default="", help=f"of: {', '.join(SCENES)}")
+    parser.add_argument("--runs", default="", help="of: " + ", ".join(f"{algorithm}:{trust}" for algorithm, trust in ALL + OTHERS))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -260,7 +270,7 @@ def main():
     own = given.member or member(os.environ.get("RETICENT_BUILD", "--locked -p reticent-host"))
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
     options = ["--reticent", os.path.abspath(given.reticent), "--member", os.path.abspath(own)]
-    options += ["--iterations", str(given.iterations), "--seed", str(given.seed), "--only", given.only]
+    options += ["--iterations", str(given.iterations), "--seed", str(given.seed), "--only", given.only, "--runs", given.runs]
     return subprocess.run([*enter, sys.executable, os.path.abspath(__file__), *options, "--inside"]).returncode
 
 

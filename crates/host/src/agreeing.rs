@@ -15,7 +15,6 @@ use crate::attempts::AttemptCount;
 use crate::error::HostError;
 use crate::links::{Link, LinkError};
 use crate::message::{HostMessage, LONGEST_LOBBY, Rejection};
-use crate::options::Moment;
 use crate::party::fresh;
 use crate::seat::{AgreedLink, IDLE, PAUSE, Seat};
 use crate::serving::{JoinedRun, Serving};
@@ -75,6 +74,17 @@ impl<'a> Seat<'a> {
         self.journal.commit(|change| change.forget("signed"))
     }
 
+    /// Puts a run that the party is about to sign on the disk.
+    fn keep(&mut self, own: &SignedRun) -> Result<(), HostError> {
+        let (options, journal) = (&self.party.options, &mut self.journal);
+        options.writing("signed", || {
+            journal.commit(|change| {
+                change.set("program", &PROGRAM)?;
+                change.set("signed", own)
+            })
+        })
+    }
+
     fn lobby(
         &mut self,
         mut link: Box<dyn Link>,
@@ -104,10 +114,7 @@ impl<'a> Seat<'a> {
                         self.say(&mut *link, &HostMessage::Refused(said))?;
                         return Err(why);
                     }
-                    self.journal.commit(|change| {
-                        change.set("program", &PROGRAM)?;
-                        change.set("signed", &own)
-                    })?;
+                    self.keep(&own)?;
                     let signature = sign(self.party.identity, &own.run, &own.aggregator);
                     self.say(&mut *link, &HostMessage::Signed(signature))?;
                     signed = Some(own);
@@ -247,12 +254,13 @@ impl<'a> Joining<'a> {
         }
         let (job, roster) = (*seat.party.job.digest(), seat.party.roster.digest());
         let joined = JoinedRun { signed, job, roster, key, table, reservation };
-        seat.options().at(Moment::BeforeCommit);
-        seat.journal.commit(|change| {
-            change.set("joined", &joined)?;
-            change.forget("signed")
+        let options = &seat.party.options;
+        options.writing("joined", || {
+            seat.journal.commit(|change| {
+                change.set("joined", &joined)?;
+                change.forget("signed")
+            })
         })?;
-        seat.options().at(Moment::AfterCommit);
         Serving::new(seat, joined, plan)
     }
 }

@@ -22,7 +22,7 @@ use crate::journal::{KeptAnswer, RunJournal};
 use crate::leaving::{DROPPED, STAYINGS};
 use crate::links::{Link, LinkError};
 use crate::message::{HostMessage, LONGEST_LOBBY, Rejection};
-use crate::options::{HostOptions, Moment, Notice};
+use crate::options::{HostOptions, Notice};
 use crate::roster::Roster;
 
 /// How long one message to somebody who is here may take.
@@ -171,8 +171,9 @@ impl Lines {
                     }
                 };
                 let known = self.answered[party as usize].load(Ordering::Relaxed);
-                let known = HostMessage::Known(known).pack();
-                line.link = came.send(&known, Instant::now() + SEND_TIME).ok().map(|()| came);
+                let known = ("known", &HostMessage::Known(known).pack()[..]);
+                let soon = Instant::now() + SEND_TIME;
+                line.link = self.options.sending(&mut *came, known, soon).ok().map(|()| came);
             }
             let PartyLine { link, inbox } = &mut *line;
             let Some(link) = link else { continue };
@@ -219,10 +220,8 @@ impl Lines {
     pub fn say(&self, link: &mut dyn Link, message: &HostMessage) -> Result<(), Talk> {
         let frame = message.pack();
         self.count(frame.len());
-        self.options.at(Moment::BeforeSend);
-        link.send(&frame, Instant::now() + SEND_TIME)?;
-        self.options.at(Moment::AfterSend);
-        Ok(())
+        let said = (message.name(), &frame[..]);
+        Ok(self.options.sending(link, said, Instant::now() + SEND_TIME)?)
     }
 
     fn count(&self, bytes: usize) {
@@ -274,7 +273,8 @@ impl Lines {
                 }
             }
         })?;
-        locked(&self.journal).commit(|change| change.greeting(party, &greeting))?;
+        let keep = || locked(&self.journal).commit(|change| change.greeting(party, &greeting));
+        self.options.writing("greeting", keep)?;
         Ok(greeting)
     }
 
@@ -288,10 +288,10 @@ impl Lines {
         if pending.iter().all(|answer| answer.round >= round) {
             return Ok(());
         }
-        self.options.at(Moment::BeforeCommit);
-        locked(&self.journal)
-            .commit(|change| pending.iter().try_for_each(|answer| change.answer(answer)))?;
-        self.options.at(Moment::AfterCommit);
+        self.options.writing("answers", || {
+            locked(&self.journal)
+                .commit(|change| pending.iter().try_for_each(|answer| change.answer(answer)))
+        })?;
         pending.clear();
         self.options.tell(Notice::Answered(round - 1));
         Ok(())
@@ -373,17 +373,19 @@ impl Lines {
             }
         })?;
         self.options.tell(Notice::Delivered(self.roster.name(party)));
-        locked(&self.journal).commit(|change| change.received(party))
+        let keep = || locked(&self.journal).commit(|change| change.received(party));
+        self.options.writing("received", keep)
     }
 
     /// Tells whoever is here that the run is over.
     pub fn tell_over(&self, why: &str) {
         debug_assert!(why.len() < LONGEST_LOBBY);
-        let over = HostMessage::Over(why.to_owned()).pack();
+        let over = ("over", &HostMessage::Over(why.to_owned()).pack()[..]);
         for line in &self.lines {
             if let Some(link) = &mut locked(line).link {
                 // Who is gone hears it when it comes back.
-                let _ = link.send(&over, Instant::now() + Duration::from_secs(1));
+                let soon = Instant::now() + Duration::from_secs(1);
+                let _ = self.options.sending(&mut **link, over, soon);
             }
         }
     }

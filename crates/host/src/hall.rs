@@ -154,7 +154,8 @@ impl Hall {
             }
             Err(why) => {
                 self.reject(why.name());
-                link.send(&HostMessage::Refused(why).pack(), until)?;
+                let said = ("refused", &HostMessage::Refused(why).pack()[..]);
+                self.options.sending(&mut *link, said, until)?;
             }
         }
         Ok(())

@@ -273,8 +273,16 @@ impl Change<'_> {
     /// # Errors
     /// If it cannot be written.
     pub fn forget_mail(&self) -> Result<(), HostError> {
-        let sql = "DELETE FROM state WHERE name IN ('mail', 'peers') OR name GLOB 'out *'";
+        let sql = "DELETE FROM state WHERE name IN ('mail', 'peers') OR name GLOB 'out *' OR name GLOB 'piece *'";
         self.execute(sql, [])
+    }
+
+    /// Forgets the pieces of a list.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn forget_pieces(&self, list: &str) -> Result<(), HostError> {
+        self.execute("DELETE FROM state WHERE name GLOB ?1", [format!("piece {list} *")])
     }
 
     /// Keeps what a party has greeted with.

@@ -18,7 +18,7 @@ use crate::hall::Hall;
 use crate::journal::RunJournal;
 use crate::links::{Link, Listen};
 use crate::lobby::{Begun, Lobby};
-use crate::options::{HostOptions, Moment, Notice};
+use crate::options::{HostOptions, Notice};
 use crate::roster::Roster;
 use crate::status::RunStage;
 use crate::sums::NetworkSums;
@@ -135,28 +135,30 @@ impl Lead<'_> {
                 let Begun { run, job, roster, .. } = begun;
                 let seats = company.seats.clone();
                 let over = Over { run, job, roster, seats, model };
-                self.options.at(Moment::BeforeCommit);
-                locked(&lines.journal).commit(|change| {
-                    change.set("over", &over)?;
-                    // What the noise could be taken away with is gone from here on.
-                    change.forget("begun")?;
-                    change.forget("node")?;
-                    change.forget_mail()?;
-                    change.forget_answers()
+                self.options.writing("over", || {
+                    locked(&lines.journal).commit(|change| {
+                        change.set("over", &over)?;
+                        // What the noise could be taken away with is gone from here on.
+                        change.forget("begun")?;
+                        change.forget("node")?;
+                        change.forget_mail()?;
+                        change.forget_answers()
+                    })
                 })?;
-                self.options.at(Moment::AfterCommit);
                 locked(&lines.journal).wipe();
                 let moved = self.moved(&lines);
                 self.deliver((hall, &lines), &company, over, Some(moved))
             }
             Err(why) if why.may_go_on() || matches!(why, HostError::Journal { .. }) => Err(why),
             Err(why) => {
-                locked(&lines.journal).commit(|change| {
-                    change.set("ended", &why.to_string())?;
-                    change.forget("begun")?;
-                    change.forget("node")?;
-                    change.forget_mail()?;
-                    change.forget_answers()
+                self.options.writing("ended", || {
+                    locked(&lines.journal).commit(|change| {
+                        change.set("ended", &why.to_string())?;
+                        change.forget("begun")?;
+                        change.forget("node")?;
+                        change.forget_mail()?;
+                        change.forget_answers()
+                    })
                 })?;
                 locked(&lines.journal).wipe();
                 lines.tell_over(&why.to_string());

@@ -5,7 +5,7 @@ use reticent_runtime::Staying;
 
 use crate::carrier::{Lines, locked};
 use crate::error::HostError;
-use crate::options::{Moment, Notice};
+use crate::options::Notice;
 
 /// What the lead's journal calls the decisions who goes on, and whom its operator has let go.
 pub(crate) const STAYINGS: &str = "stayings";
@@ -27,9 +27,8 @@ impl Lines {
     pub fn keep(&self, staying: Staying) -> Result<(), HostError> {
         let mut all = self.stayings();
         all.push(staying);
-        self.options.at(Moment::BeforeCommit);
-        locked(&self.journal).commit(|change| change.set(STAYINGS, &all))?;
-        self.options.at(Moment::AfterCommit);
+        let keep = || locked(&self.journal).commit(|change| change.set(STAYINGS, &all));
+        self.options.writing("staying", keep)?;
         *locked(&self.stayings) = all;
         Ok(())
     }

@@ -185,9 +185,11 @@ impl Lobby<'_> {
     }
 
     fn tell_all(&self, visitors: &mut [Visitor], message: &HostMessage) {
+        let bytes = message.pack();
         for visitor in visitors {
+            let soon = Instant::now() + Duration::from_secs(1);
             // Who is gone hears nothing.
-            let _ = visitor.link.send(&message.pack(), Instant::now() + Duration::from_secs(1));
+            let _ = self.options.sending(&mut *visitor.link, (message.name(), &bytes), soon);
         }
     }
 
@@ -210,7 +212,9 @@ impl Lobby<'_> {
     fn say(&self, visitors: &mut [Visitor], message: &HostMessage) -> Result<(), Failed> {
         let bytes = message.pack();
         for visitor in visitors {
-            let sent = visitor.link.send(&bytes, Instant::now() + LOBBY_TIME);
+            let until = Instant::now() + LOBBY_TIME;
+            let said = (message.name(), &bytes[..]);
+            let sent = self.options.sending(&mut *visitor.link, said, until);
             sent.map_err(|_| Failed::Left(visitor.hello.party))?;
         }
         Ok(())
@@ -293,13 +297,15 @@ impl Lobby<'_> {
     ) -> Result<(), HostError> {
         let names: Vec<&String> =
             company.roster.members().skip(1).map(|party| &party.name).collect();
-        journal.commit(|change| {
-            change.set("program", &PROGRAM)?;
-            change.set(PARTIES, &names)?;
-            if !may_leave(self.job) {
-                change.set(ALL_STAY, &true)?;
-            }
-            change.set("begun", begun)
+        self.options.writing("begun", || {
+            journal.commit(|change| {
+                change.set("program", &PROGRAM)?;
+                change.set(PARTIES, &names)?;
+                if !may_leave(self.job) {
+                    change.set(ALL_STAY, &true)?;
+                }
+                change.set("begun", begun)
+            })
         })
     }
 }

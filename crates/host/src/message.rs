@@ -79,6 +79,28 @@ pub enum HostMessage {
 }
 
 impl HostMessage {
+    /// What it is called where its moments are.
+    pub fn name(&self) -> &'static str {
+        match self {
+            HostMessage::Hello(_) => "hello",
+            HostMessage::Roll(..) => "roll",
+            HostMessage::Reveal(..) => "reveal",
+            HostMessage::Terms(..) => "terms",
+            HostMessage::Signed(_) => "signed",
+            HostMessage::Begin(_) => "begin",
+            HostMessage::Known(_) => "known",
+            HostMessage::Envelope(_) => "envelope",
+            HostMessage::Model(_) => "model",
+            HostMessage::Received => "received",
+            HostMessage::Again => "again",
+            HostMessage::Over(_) => "over",
+            HostMessage::Refused(_) => "refused",
+            HostMessage::Post(_) => "post",
+            HostMessage::Keys(_) => "keys",
+            HostMessage::Mail(_) => "mail",
+        }
+    }
+
     /// As bytes.
     pub fn pack(&self) -> Vec<u8> {
         // Nothing that is said here has a form that cannot be written.

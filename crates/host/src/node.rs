@@ -11,6 +11,7 @@ use reticent_runtime::{
 };
 
 use crate::error::HostError;
+use crate::journal::RunJournal;
 use crate::peers::seat::PeerSeat;
 use crate::seat::Seat;
 use crate::serving::JoinedRun;
@@ -97,14 +98,15 @@ impl PartyNode {
         }
     }
 
-    pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
+    pub fn restore(&mut self, snapshot: &[u8], journal: &RunJournal) -> Result<(), HostError> {
         match self {
-            PartyNode::Entrusted(node) => node.restore(snapshot),
-            PartyNode::Noisy(node) => node.restore(snapshot),
-            PartyNode::Masked(node) => node.restore(snapshot),
-            PartyNode::Peer(peer) => peer.restore(snapshot),
-            PartyNode::Over(_) => Ok(()),
+            PartyNode::Entrusted(node) => node.restore(snapshot)?,
+            PartyNode::Noisy(node) => node.restore(snapshot)?,
+            PartyNode::Masked(node) => node.restore(snapshot)?,
+            PartyNode::Peer(peer) => peer.restore(snapshot, journal)?,
+            PartyNode::Over(_) => {}
         }
+        Ok(())
     }
 
     /// The seat of a peer; `None` where the lead asks for sums.

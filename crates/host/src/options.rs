@@ -1,7 +1,10 @@
 //! How long a member waits, and who hears of what happens.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use crate::error::HostError;
+use crate::links::{Link, LinkError};
 
 /// What happens, for people and for programs. Nothing of it depends on a record.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,18 +40,19 @@ pub enum Notice {
     Delivered(String),
 }
 
-/// When a message is on its way: for tests that end a process there.
+/// When a message is on its way, and the name of what is written or said: for tests that end a process
+/// there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum Moment {
     /// The state is about to be written.
-    BeforeCommit,
+    BeforeCommit(&'static str),
     /// It is on the disk.
-    AfterCommit,
+    AfterCommit(&'static str),
     /// A frame is about to be sent.
-    BeforeSend,
+    BeforeSend(&'static str),
     /// It was.
-    AfterSend,
+    AfterSend(&'static str),
 }
 
 /// Who hears of what happens.
@@ -101,9 +105,34 @@ impl HostOptions {
         self.gone.as_ref().is_some_and(|gone| gone(name))
     }
 
-    pub(crate) fn at(&self, moment: Moment) {
+    fn at(&self, moment: Moment) {
         if let Some(witness) = &self.witness {
             witness(moment);
         }
+    }
+
+    /// A transaction, between its two moments.
+    pub(crate) fn writing<T>(
+        &self,
+        name: &'static str,
+        commit: impl FnOnce() -> Result<T, HostError>,
+    ) -> Result<T, HostError> {
+        self.at(Moment::BeforeCommit(name));
+        let done = commit()?;
+        self.at(Moment::AfterCommit(name));
+        Ok(done)
+    }
+
+    /// Sends a frame, between its two moments.
+    pub(crate) fn sending(
+        &self,
+        link: &mut dyn Link,
+        (name, frame): (&'static str, &[u8]),
+        until: Instant,
+    ) -> Result<(), LinkError> {
+        self.at(Moment::BeforeSend(name));
+        link.send(frame, until)?;
+        self.at(Moment::AfterSend(name));
+        Ok(())
     }
 }

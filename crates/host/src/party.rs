@@ -104,17 +104,19 @@ impl<'a> RemoteParty<'a> {
         let hello = self.hello(self.number()?, (&[0; 32], None), Some(run));
         let talk = || -> Result<(), LinkError> {
             let mut link = self.dialer.dial(until)?;
-            link.send(&hello.pack(), until)?;
+            let said = (hello.name(), &hello.pack()[..]);
+            self.options.sending(&mut *link, said, until)?;
             loop {
                 let frame = link.receive(LONGEST_MODEL, until)?;
                 if let Ok(HostMessage::Model(_)) = HostMessage::unpack(&frame) {
-                    return link.send(&HostMessage::Received.pack(), until);
+                    let said = ("received", &HostMessage::Received.pack()[..]);
+                    return self.options.sending(&mut *link, said, until);
                 }
             }
         };
         // Who does not hear it hands the model over again.
         let _ = talk();
-        journal.commit(|change| change.set(TOLD, &true))
+        self.options.writing("told", || journal.commit(|change| change.set(TOLD, &true)))
     }
 
     /// What it says first on a link.

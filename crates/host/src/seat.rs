@@ -11,7 +11,7 @@ use crate::error::HostError;
 use crate::journal::RunJournal;
 use crate::links::{Link, LinkError};
 use crate::message::{HostMessage, Rejection};
-use crate::options::{HostOptions, Moment};
+use crate::options::HostOptions;
 use crate::party::RemoteParty;
 
 /// How long a connection, or one message, may take.
@@ -91,7 +91,8 @@ impl<'a> Seat<'a> {
         loop {
             let soon = Instant::now() + SEND_TIME;
             let link = dialer.dial(soon.min(until)).and_then(|mut link| {
-                link.send(&hello.pack(), soon.min(until))?;
+                let said = (hello.name(), &hello.pack()[..]);
+                self.options().sending(&mut *link, said, soon.min(until))?;
                 Ok(link)
             });
             match link {
@@ -127,9 +128,7 @@ impl<'a> Seat<'a> {
     }
 
     pub fn say(&self, link: &mut dyn Link, message: &HostMessage) -> Result<(), HostError> {
-        self.options().at(Moment::BeforeSend);
-        link.send(&message.pack(), Instant::now() + SEND_TIME)?;
-        self.options().at(Moment::AfterSend);
-        Ok(())
+        let said = (message.name(), &message.pack()[..]);
+        Ok(self.options().sending(link, said, Instant::now() + SEND_TIME)?)
     }
 }

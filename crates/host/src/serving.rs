@@ -17,7 +17,7 @@ use crate::links::{Link, LinkError};
 use crate::mask_keys::RosterKeys;
 use crate::message::{HostMessage, LONGEST_MODEL, Rejection};
 use crate::node::PartyNode;
-use crate::options::{Moment, Notice};
+use crate::options::Notice;
 use crate::party::{Joined, TOLD};
 use crate::seat::{IDLE, PAUSE, Seat};
 
@@ -65,7 +65,7 @@ impl<'a> Serving<'a> {
         let SignedRun { run, terms, .. } = &joined.signed;
         let (mut node, said) = PartyNode::new(&mut seat, &joined)?;
         if let Some(snapshot) = seat.journal.get::<Vec<u8>>("node")? {
-            node.restore(&snapshot)?;
+            node.restore(&snapshot, &seat.journal)?;
         }
         let units = terms.units.iter().map(|units| units.unwrap_or(0)).max().unwrap_or(0);
         let limit = seat.company.job().longest(units).max(LONGEST_MODEL);
@@ -147,11 +147,14 @@ impl<'a> Serving<'a> {
 
     /// The run is over for this party, whoever asks again.
     pub fn end(&mut self, why: String) -> HostError {
-        let kept = self.seat.journal.commit(|change| {
-            change.set("ended", &why)?;
-            change.forget("joined")?;
-            change.forget_mail()?;
-            change.forget("node")
+        let options = &self.seat.party.options;
+        let kept = options.writing("ended", || {
+            self.seat.journal.commit(|change| {
+                change.set("ended", &why)?;
+                change.forget("joined")?;
+                change.forget_mail()?;
+                change.forget("node")
+            })
         });
         self.seat.journal.wipe();
         kept.err().unwrap_or(HostError::Ended(why))
@@ -185,9 +188,8 @@ impl<'a> Serving<'a> {
             }
         };
         let state = self.node.snapshot()?;
-        self.seat.options().at(Moment::BeforeCommit);
-        self.seat.journal.commit(|change| change.set("node", &state))?;
-        self.seat.options().at(Moment::AfterCommit);
+        let (options, journal) = (&self.seat.party.options, &mut self.seat.journal);
+        options.writing("answer", || journal.commit(|change| change.set("node", &state)))?;
         for envelope in said {
             self.seat.say(link, &HostMessage::Envelope(wire::encode(&envelope)))?;
         }
@@ -206,18 +208,20 @@ impl<'a> Serving<'a> {
         let (run, reservation) = (self.joined.signed.run, self.joined.reservation.clone());
         let JoinedRun { job, roster, .. } = self.joined;
         let kept = Kept { run, job, roster, model: text, reservation: reservation.clone() };
-        self.seat.options().at(Moment::BeforeCommit);
-        self.seat.journal.commit(|change| {
-            kept.write(change)?;
-            change.forget("joined")?;
-            change.forget("node")
+        let options = &self.seat.party.options;
+        options.writing("model", || {
+            self.seat.journal.commit(|change| {
+                kept.write(change)?;
+                change.forget("joined")?;
+                change.forget("node")
+            })
         })?;
-        self.seat.options().at(Moment::AfterCommit);
         self.seat.journal.wipe();
         // Who does not hear it hands the model over again, to a journal that has it.
         if self.seat.say(link, &HostMessage::Received).is_ok() {
             // The model is kept: who forgets this says it once more.
-            let _ = self.seat.journal.commit(|change| change.set(TOLD, &true));
+            let keep = || self.seat.journal.commit(|change| change.set(TOLD, &true));
+            let _ = options.writing("told", keep);
         }
         self.seat.options().tell(Notice::Delivered(self.seat.party.roster.name(self.seat.number)));
         Ok(Joined { model, run: hex(&run), reservation })

@@ -1,15 +1,17 @@
 //! Processes that end in the middle of a message, as by `kill -9`: what comes of the run after they
 //! start again is the same to the bit, or it ends by name.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use reticent::Model;
 use reticent_budget::{Promise, Relation, Store};
-use reticent_host::{HostError, HostOptions, JoinBudget, Moment, RunJournal};
+use reticent_host::{HostError, HostOptions, JoinBudget, KnownGone, Moment, RunJournal};
 
 use super::world::{AUTO, Tapped, World, assert_alike, assert_same, options, until_raised};
 
@@ -23,22 +25,32 @@ const ENDS: &str = "RETICENT_TEST_ENDS";
 /// What the lead is trusted with.
 const TRUSTS: [&str; 3] = ["central", "local", "secure-aggregation"];
 
-const MOMENTS: [Moment; 4] =
-    [Moment::BeforeCommit, Moment::AfterCommit, Moment::BeforeSend, Moment::AfterSend];
+/// The number by which a moment is called here, and what is written or said in it.
+fn of(moment: Moment) -> (usize, &'static str) {
+    match moment {
+        Moment::BeforeCommit(name) => (0, name),
+        Moment::AfterCommit(name) => (1, name),
+        Moment::BeforeSend(name) => (2, name),
+        Moment::AfterSend(name) => (3, name),
+    }
+}
 
 /// What a child process does; nothing where it is no child.
 #[test]
 fn child() {
     let (Ok(folder), Ok(role)) = (std::env::var(FOLDER), std::env::var(ROLE)) else { return };
     let world = World::found(Path::new(&folder), PARTIES, AUTO, "as written");
-    let options = HostOptions { witness: ends(), ..options() };
+    let own = witness(world.at(&format!("{role}.moments")));
+    // Who has come to its end does not come back, and nobody waits for it.
+    let (gone, witness): (KnownGone, _) = (gone(&world), Some(own));
+    let options = HostOptions { witness, gone: Some(gone), ..options() };
     match role.strip_prefix("party-") {
         Some(party) => {
             let party = party.parse().unwrap();
             let budget = world.at(&format!("{role}.budget"));
             let paid = JoinBudget { file: &budget, relation: Relation::Same };
             let paid = budget.exists().then_some(paid);
-            let dialer = world.tls_dialer(&role);
+            let dialer = Box::new(world.tls_dialer(&role));
             let dialer = Tapped { dialer, file: world.at(&format!("{role}.wire")) };
             let done = world.join_paid(party, options, &dialer, paid);
             if let Ok(own) = &done {
@@ -57,21 +69,40 @@ fn child() {
     }
 }
 
+fn gone(world: &World) -> KnownGone {
+    let folder = world.folder.clone();
+    Arc::new(move |name| folder.join(format!("{name}.end")).exists())
+}
+
 fn said(done: Result<(), HostError>) -> String {
     done.map_or_else(|why| why.to_string(), |()| "done".to_owned())
 }
 
-/// Ends this process at the n-th of its moments of a kind, as `kill -9` would: nothing is closed.
-fn ends() -> Option<Arc<dyn Fn(Moment) + Send + Sync>> {
-    let text = std::env::var(ENDS).ok()?;
-    let (kind, count) = text.split_once(':')?;
-    let (kind, count) = (MOMENTS[kind.parse::<usize>().ok()?], count.parse::<u32>().ok()?);
-    let seen = AtomicU32::new(0);
-    Some(Arc::new(move |moment| {
-        if moment == kind && seen.fetch_add(1, Ordering::Relaxed) + 1 == count {
+type Witness = Arc<dyn Fn(Moment) + Send + Sync>;
+
+/// Ends this process at the n-th of its moments of a kind, or of those of one name, as `kill -9` would:
+/// nothing is closed. What names there were is noted.
+fn witness(names: PathBuf) -> Witness {
+    let text = std::env::var(ENDS).unwrap_or_default();
+    let mut parts = text.split(':');
+    let end: Option<(usize, u32)> = parts
+        .next()
+        .and_then(|kind| kind.parse().ok())
+        .zip(parts.next().and_then(|count| count.parse().ok()));
+    let only = parts.next().map(str::to_owned);
+    let (seen, noted) = (AtomicU32::new(0), Mutex::new(BTreeSet::new()));
+    Arc::new(move |moment| {
+        let (kind, name) = of(moment);
+        if noted.lock().unwrap().insert(name) {
+            let file = std::fs::OpenOptions::new().create(true).append(true).open(&names);
+            file.unwrap().write_all(format!("{name}\n").as_bytes()).unwrap();
+        }
+        let Some((end, count)) = end else { return };
+        let counted = kind == end && only.as_ref().is_none_or(|only| only == name);
+        if counted && seen.fetch_add(1, Ordering::Relaxed) + 1 == count {
             std::process::abort();
         }
-    }))
+    })
 }
 
 pub struct Members<'w> {
@@ -90,12 +121,17 @@ impl Drop for Members<'_> {
 
 impl Members<'_> {
     pub fn start(&mut self, role: &str, ends: Option<(usize, u32)>) {
+        self.begin(role, ends.map(|(moment, count)| format!("{moment}:{count}")));
+    }
+
+    /// The same that ends at a moment of one name.
+    pub fn begin(&mut self, role: &str, ends: Option<String>) {
         let _ = std::fs::remove_file(self.world.at(&format!("{role}.end")));
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "crash::child", "--nocapture"]).env(ROLE, role);
         command.env(FOLDER, &self.world.folder).stdout(Stdio::null()).stderr(Stdio::null());
-        if let Some((moment, count)) = ends {
-            command.env(ENDS, format!("{moment}:{count}"));
+        if let Some(ends) = ends {
+            command.env(ENDS, ends);
         }
         self.children.push((role.to_owned(), command.spawn().unwrap()));
     }
@@ -155,10 +191,10 @@ fn cut(trust: &str, role: &str, ends: (usize, u32)) {
     assert!(journal.has("model").unwrap() && !journal.has("joined").unwrap());
 }
 
-/// The third of a party's messages is in the rounds; its first is in the lobby.
+/// The fifth of a party's messages is in the rounds; its first three are in the lobby.
 #[test]
 fn a_party_that_is_killed_goes_on_with_the_same_bits() {
-    for (moment, count) in [(0, 3), (1, 3), (2, 5), (3, 2), (3, 5)] {
+    for (moment, count) in [(0, 4), (1, 4), (2, 6), (3, 3), (3, 6)] {
         cut("central", "party-0", (moment, count));
     }
 }
@@ -167,7 +203,7 @@ fn a_party_that_is_killed_goes_on_with_the_same_bits() {
 /// the budget, pays once.
 #[test]
 fn a_party_that_is_killed_between_reserving_and_joining_pays_once() {
-    for (ends, states) in [((0, 1), &["released", "settled"][..]), ((1, 1), &["settled"])] {
+    for (ends, states) in [((0, 2), &["released", "settled"][..]), ((1, 2), &["settled"])] {
         let folder = tempfile::tempdir().unwrap();
         let world = World::trusting(folder.path(), PARTIES, AUTO, "local");
         let file = world.at("party-0.budget");
@@ -191,32 +227,33 @@ fn a_party_that_is_killed_between_reserving_and_joining_pays_once() {
 /// The same where the noise is the party's own: no answer has a second noise.
 #[test]
 fn a_party_with_noise_of_its_own_that_is_killed_goes_on_with_the_same_bits() {
-    for (moment, count) in [(0, 3), (1, 3), (2, 5), (3, 5)] {
+    for (moment, count) in [(0, 4), (1, 4), (2, 6), (3, 6)] {
         cut("local", "party-0", (moment, count));
     }
 }
 
-/// Behind masks, at every step of a sum: each party commits when it joins, and then four times a round.
+/// Behind masks, at every step of a sum: each party commits when it signs and joins, and then four times a
+/// round.
 #[test]
 fn a_party_behind_masks_that_is_killed_at_any_step_goes_on_with_the_same_bits() {
-    for (moment, count) in [(0, 6), (1, 6), (1, 7), (1, 8), (1, 9), (3, 8)] {
+    for (moment, count) in [(0, 7), (1, 7), (1, 8), (1, 9), (1, 10), (3, 9)] {
         cut("secure-aggregation", "party-0", (moment, count));
     }
 }
 
 #[test]
 fn a_lead_of_noisy_sums_that_is_killed_goes_on_with_the_same_bits() {
-    for (moment, count) in [(1, 2), (2, 6), (3, 9)] {
+    for (moment, count) in [(1, 5), (2, 10), (3, 13)] {
         cut("local", "lead", (moment, count));
     }
-    for (moment, count) in [(0, 3), (1, 3), (1, 5), (2, 9), (3, 11)] {
+    for (moment, count) in [(0, 6), (1, 6), (1, 8), (2, 13), (3, 15)] {
         cut("secure-aggregation", "lead", (moment, count));
     }
 }
 
 #[test]
 fn a_lead_that_is_killed_goes_on_with_the_same_bits() {
-    for (moment, count) in [(0, 2), (1, 2), (2, 1), (2, 6), (3, 6)] {
+    for (moment, count) in [(0, 5), (1, 5), (2, 1), (2, 10), (3, 10)] {
         cut("central", "lead", (moment, count));
     }
 }
@@ -234,8 +271,8 @@ pub fn set_back(job: &str, trust: &str) {
     let mut members = Members { world: &world, children: Vec::new() };
     members.start("lead", None);
     members.start("party-1", None);
-    // After joining and two answers; then after three more.
-    members.start("party-0", Some((1, 3)));
+    // After signing, joining and two answers; then after three more.
+    members.start("party-0", Some((1, 4)));
     assert!(!members.wait("party-0"));
     let files = ["party-0.journal", "party-0.journal-wal"];
     for file in files {
@@ -268,7 +305,7 @@ fn another_table_does_not_go_on_with_the_run() {
     let mut members = Members { world: &world, children: Vec::new() };
     members.start("lead", None);
     members.start("party-1", None);
-    members.start("party-0", Some((1, 3)));
+    members.start("party-0", Some((1, 4)));
     assert!(!members.wait("party-0"));
     let table = std::fs::read_to_string(world.table(0)).unwrap();
     std::fs::write(world.table(0), table.replacen("yes", "no", 1)).unwrap();
@@ -292,11 +329,11 @@ fn what_cannot_be_kept_is_not_sent() {
     let led = std::thread::scope(|scope| {
         let (left, own) = until_raised(&options());
         let led = scope.spawn(|| world.lead(own, listener));
-        let sent = Arc::new(AtomicU32::new(0));
+        let sent = Arc::new(Mutex::new(Vec::new()));
         let own = Arc::clone(&sent);
-        let witness: Arc<dyn Fn(Moment) + Send + Sync> = Arc::new(move |moment| {
-            if moment == Moment::AfterSend {
-                own.fetch_add(1, Ordering::Relaxed);
+        let witness: Witness = Arc::new(move |moment| {
+            if let Moment::AfterSend(name) = moment {
+                own.lock().unwrap().push(name);
             }
         });
         let journal = RunJournal::open(&world.at("party-0.journal")).unwrap();
@@ -308,7 +345,7 @@ fn what_cannot_be_kept_is_not_sent() {
         );
         assert!(matches!(&why, Err(HostError::Journal { .. })), "{why:?}");
         // The nonce, which binds to nothing; no signature.
-        assert_eq!(sent.load(Ordering::Relaxed), 1);
+        assert_eq!(*sent.lock().unwrap(), ["hello", "reveal"]);
         left.store(true, Ordering::Relaxed);
         led.join().unwrap()
     });

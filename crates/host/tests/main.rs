@@ -8,10 +8,13 @@ mod bits;
 mod blame;
 mod crash;
 mod crowd;
+mod cuts;
 mod drawn;
 mod forfeits;
 #[cfg(unix)]
 mod hostile;
+#[cfg(unix)]
+mod kills;
 #[cfg(unix)]
 mod links;
 mod many;
@@ -20,6 +23,8 @@ mod payment;
 mod peers;
 mod relays;
 #[cfg(unix)]
+mod restored;
+#[cfg(unix)]
 mod rough;
 mod rows;
 mod steps;
@@ -27,3 +32,5 @@ mod strikes;
 #[cfg(unix)]
 mod ways;
 mod world;
+#[cfg(unix)]
+mod written;

@@ -2,20 +2,23 @@
 //! kind of link, each party's own certificate and payment, kills, journals that are set back, and a lead that
 //! tells two things.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reticent::simulate::SimulationSpec;
 use reticent::{JobFile, Model, PublicKey, View};
 use reticent_budget::{Promise, Relation, Store};
 use reticent_host::message::HostMessage;
-use reticent_host::{HostError, HostOptions, JoinBudget, Led, RunFile, RunJournal};
+use reticent_host::{HostError, HostOptions, JoinBudget, Led, Moment, RunFile, RunJournal};
 use reticent_noise::NoiseKey;
 
 use super::crash::set_back;
 use super::peers::{cut, models, ran};
 use super::relays::{Twist, as_it_is, twisted};
 use super::world::{World, assert_alike, bits, options};
+#[cfg(unix)]
+use super::written::at_this_instant;
 
 pub const STEPS: &str =
     "algorithm = \"federated\"\nunit = \"record\"\nepsilon = 4.0\ndelta = 1e-5\niterations = 4\n";
@@ -145,21 +148,71 @@ fn each_party_of_federated_certifies_all_that_it_takes_as_given_and_pays_once() 
 /// Before and after commits and sends, at every step of a masked sum.
 #[test]
 fn a_party_of_federated_that_is_killed_goes_on_with_the_same_bits() {
-    for ends in [(0, 3), (1, 3), (1, 4), (1, 5), (1, 6), (2, 8), (3, 8)] {
+    for ends in [(0, 5), (1, 5), (1, 6), (1, 7), (1, 8), (2, 9), (3, 9)] {
         cut((STEPS, "secure-aggregation"), "party-0", ends);
     }
-    for ends in [(0, 4), (1, 4), (2, 7)] {
+    for ends in [(0, 6), (1, 6), (2, 8)] {
         cut((STEPS, "central"), "party-0", ends);
     }
 }
 
 #[test]
 fn a_lead_of_federated_that_is_killed_goes_on_with_the_same_bits() {
-    for ends in [(0, 4), (1, 4), (1, 5), (0, 6), (3, 12)] {
+    for ends in [(0, 7), (1, 7), (1, 8), (0, 9), (3, 16)] {
         cut((STEPS, "secure-aggregation"), "lead", ends);
     }
-    for ends in [(0, 4), (1, 4), (3, 9)] {
+    for ends in [(0, 7), (1, 7), (3, 13)] {
         cut((STEPS, "central"), "lead", ends);
+    }
+}
+
+/// What the lead writes at every turn is as long in the last round as in the first: the course of the run is added to,
+/// row by row, and what was said in a round is forgotten with it.
+#[cfg(unix)]
+#[test]
+fn a_lead_of_federated_writes_the_course_of_a_run_once() {
+    let job = STEPS.replace("iterations = 4", "iterations = 16");
+    for trust in ["central", "secure-aggregation"] {
+        let folder = tempfile::tempdir().unwrap();
+        let world = World::trusting(folder.path(), 2, &job, trust);
+        let (journal, kept) = (world.at("lead.journal"), Arc::new(Mutex::new(Vec::new())));
+        let own = Arc::clone(&kept);
+        let witness = move |moment| {
+            if moment == Moment::AfterCommit("turn") {
+                let (_folder, journal) = at_this_instant(&journal);
+                let node = journal.get::<Vec<u8>>("node").unwrap().unwrap().len();
+                let rows = journal.listed::<Vec<u8>>("piece").unwrap();
+                let names: BTreeSet<String> = rows.into_iter().map(|(name, _)| name).collect();
+                own.lock().unwrap().push((node, names));
+            }
+        };
+        let (_net, listener, dialers) = world.net();
+        std::thread::scope(|scope| {
+            let lead = HostOptions { witness: Some(Arc::new(witness)), ..options() };
+            let led = scope.spawn(|| world.lead(lead, listener));
+            let joined = [0, 1].map(|party| {
+                let (world, dialer) = (&world, &*dialers[party]);
+                scope.spawn(move || world.join(party as u32, options(), dialer))
+            });
+            joined.into_iter().for_each(|own| drop(own.join().unwrap().unwrap()));
+            led.join().unwrap().unwrap();
+        });
+        let kept = kept.lock().unwrap();
+        let (all, third) = (kept.len(), kept.len() / 3);
+        let most = |kept: &[(usize, BTreeSet<String>)]| kept.iter().map(|own| own.0).max().unwrap();
+        let (early, late) = (most(&kept[..third]), most(&kept[all - third..]));
+        assert!(late <= early + 64, "{trust}: {early} and {late} bytes");
+        for (_, names) in kept.iter() {
+            let count = |list: &str| names.iter().filter(|name| name.starts_with(list)).count();
+            let zs = count("piece z ");
+            assert!((0..zs).all(|number| names.contains(&format!("piece z {number}"))));
+            let heard: BTreeSet<_> =
+                names.iter().filter_map(|name| name.split(' ').nth(1)).collect();
+            assert!(heard.len() <= 2, "{heard:?}");
+        }
+        assert_eq!(kept.last().unwrap().1.iter().filter(|name| name.contains(" z ")).count(), 16);
+        let journal = RunJournal::open(&world.at("lead.journal")).unwrap();
+        assert!(journal.listed::<Vec<u8>>("piece").unwrap().is_empty(), "it is over");
     }
 }
 

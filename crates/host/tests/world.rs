@@ -14,6 +14,7 @@ use reticent_host::links::memory::MemoryNet;
 use reticent_host::links::tls::{TlsDialer, TlsListener};
 use reticent_host::links::{Dial, Link, LinkError, Listen};
 use reticent_host::message::HostMessage;
+use reticent_host::peers::frame::RelayedFrame;
 use reticent_host::{
     HostError, HostOptions, JoinBudget, KnownGone, Lead, Led, PaidRun, RemoteParty, Roster,
     RosterMember, RunFile, RunJournal,
@@ -267,8 +268,8 @@ impl World {
 /// Writes down what a party says in a run, each message as its round and its digest, in a file that a
 /// kill leaves as it is.
 #[derive(Debug)]
-pub struct Tapped<D> {
-    pub dialer: D,
+pub struct Tapped {
+    pub dialer: Box<dyn Dial>,
     pub file: PathBuf,
 }
 
@@ -278,10 +279,31 @@ struct TappedLink {
     file: PathBuf,
 }
 
-impl<D: Dial> Dial for Tapped<D> {
+impl Dial for Tapped {
     fn dial(&self, until: Instant) -> Result<Box<dyn Link>, LinkError> {
         let link = self.dialer.dial(until)?;
         Ok(Box::new(TappedLink { link, file: self.file.clone() }))
+    }
+}
+
+/// Words to each member are numbered from here on, behind the rounds.
+const WORDS: u64 = 1_000_000;
+
+/// The lines for a frame. What peers say is closed anew each time: a word is known by whom it is for, and its number.
+fn noted(frame: &[u8]) -> String {
+    match HostMessage::unpack(frame) {
+        Ok(HostMessage::Envelope(bytes)) => {
+            let said = wire::decode(&bytes, wire::LONGEST).unwrap();
+            format!("{} {}\n", said.round, reticent_core::hex(&said.digest()))
+        }
+        Ok(HostMessage::Post(post)) => {
+            let words = post.frames.iter().filter(|frame| frame.number > 0);
+            let line = |frame: &RelayedFrame| {
+                format!("{} word\n", WORDS * u64::from(frame.to + 1) + frame.number)
+            };
+            words.map(line).collect()
+        }
+        _ => String::new(),
     }
 }
 
@@ -291,11 +313,11 @@ impl Link for TappedLink {
     }
 
     fn send(&mut self, frame: &[u8], until: Instant) -> Result<(), LinkError> {
-        if let Ok(HostMessage::Envelope(bytes)) = HostMessage::unpack(frame) {
-            let said = wire::decode(&bytes, wire::LONGEST).unwrap();
+        let lines = noted(frame);
+        if !lines.is_empty() {
             let open = std::fs::OpenOptions::new().create(true).append(true).open(&self.file);
-            let digest = reticent_core::hex(&said.digest());
-            writeln!(open.unwrap(), "{} {digest}", said.round).unwrap();
+            // At once: a kill leaves a line whole or none of it.
+            open.unwrap().write_all(lines.as_bytes()).unwrap();
         }
         self.link.send(frame, until)
     }

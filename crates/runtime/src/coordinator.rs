@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::RunError;
 use crate::inbox::Inbox;
 use crate::message::{Envelope, MessageKind, PartyId, RunId, SERVER};
-use crate::node::{Node, NodeEstimate};
+use crate::node::{GrowingList, ListPieces, Node, NodeEstimate};
 use crate::rejected::Rejected;
 use crate::wire;
 
@@ -56,6 +56,26 @@ pub(crate) trait Exchange: Send + 'static {
 
     /// Goes on from what was kept.
     fn load(&mut self, saved: &[u8]) -> Result<(), RunError>;
+
+    /// The same without the lists.
+    fn save_apart(&self) -> Result<Vec<u8>, RunError> {
+        self.save()
+    }
+
+    /// Goes on from it, and from the pieces of the lists.
+    fn load_apart(&mut self, saved: &[u8], _pieces: &ListPieces) -> Result<(), RunError> {
+        self.load(saved)
+    }
+
+    /// What is only added to.
+    fn lists(&self) -> Vec<GrowingList> {
+        Vec::new()
+    }
+
+    /// A piece of such a list.
+    fn piece(&self, _name: &str, _number: usize) -> Result<Vec<u8>, RunError> {
+        Err(RunError::Snapshot("a list that the server does not have"))
+    }
 
     /// The public z's so far, where parties keep blocks that follow from them.
     fn trajectory(&self) -> &[Vec<f64>] {
@@ -127,6 +147,19 @@ impl<E: Exchange> Coordinator<E> {
             attempt,
             ..self.inbox.write(*number, PartyId(party), MessageKind::Ask, payload)
         })
+    }
+
+    fn recall(
+        &mut self,
+        snapshot: &[u8],
+        load: impl FnOnce(&mut E, &[u8]) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
+        let (inbox, round, saved): (Inbox, RoundState<E::Answer>, Vec<u8>) =
+            wire::unpack(snapshot)?;
+        self.inbox.recall(inbox)?;
+        load(&mut self.exchange, &saved)?;
+        self.round = RoundState { attempt: round.attempt.saturating_add(1), ..round };
+        Ok(())
     }
 
     fn carry(&self, said: ToPlaces) -> Vec<Envelope> {
@@ -201,12 +234,23 @@ impl<E: Exchange> Node for Coordinator<E> {
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
-        let (inbox, round, saved): (Inbox, RoundState<E::Answer>, Vec<u8>) =
-            wire::unpack(snapshot)?;
-        self.inbox.recall(inbox)?;
-        self.exchange.load(&saved)?;
-        self.round = RoundState { attempt: round.attempt.saturating_add(1), ..round };
-        Ok(())
+        self.recall(snapshot, |exchange, saved| exchange.load(saved))
+    }
+
+    fn lists(&self) -> Vec<GrowingList> {
+        self.exchange.lists()
+    }
+
+    fn piece(&self, name: &str, number: usize) -> Result<Vec<u8>, RunError> {
+        self.exchange.piece(name, number)
+    }
+
+    fn snapshot_apart(&self) -> Result<Vec<u8>, RunError> {
+        Ok(wire::pack(&(&self.inbox, &self.round, self.exchange.save_apart()?))?)
+    }
+
+    fn restore_apart(&mut self, snapshot: &[u8], pieces: &ListPieces) -> Result<(), RunError> {
+        self.recall(snapshot, |exchange, saved| exchange.load_apart(saved, pieces))
     }
 
     fn awaits(&self) -> Vec<PartyId> {

@@ -1,5 +1,7 @@
 //! A party or a server as a state machine.
 
+use std::collections::BTreeMap;
+
 use crate::error::RunError;
 use crate::message::{Envelope, PartyId};
 use crate::party::Party;
@@ -47,6 +49,26 @@ pub trait Node: Send {
     /// Goes on from a snapshot.
     fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError>;
 
+    /// What it only adds to, and what is in no [`Node::snapshot_apart`].
+    fn lists(&self) -> Vec<GrowingList> {
+        Vec::new()
+    }
+
+    /// The piece of this number, from 0, of a list of this name.
+    fn piece(&self, _name: &str, _number: usize) -> Result<Vec<u8>, RunError> {
+        Err(RunError::Snapshot("a list that the node does not have"))
+    }
+
+    /// A snapshot without the lists: as long in the last round as in the first.
+    fn snapshot_apart(&self) -> Result<Vec<u8>, RunError> {
+        self.snapshot()
+    }
+
+    /// Goes on from such a snapshot, and from the pieces of its lists.
+    fn restore_apart(&mut self, snapshot: &[u8], _pieces: &ListPieces) -> Result<(), RunError> {
+        self.restore(snapshot)
+    }
+
     /// Once all nodes have gone on from their snapshots: brings back what it keeps in no snapshot,
     /// which follows from the public z's of the run so far ([`Node::trajectory`] of the server).
     fn catch_up(&mut self, _zs: &[Vec<f64>]) -> Result<(), RunError> {
@@ -77,6 +99,18 @@ pub trait Node: Send {
         None
     }
 }
+
+/// A list that a node only adds to: whoever keeps its state writes each piece once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrowingList {
+    /// What it is called: one of another name begins anew. It has no spaces.
+    pub name: String,
+    /// How many pieces it has.
+    pub len: usize,
+}
+
+/// The pieces of lists, by their names.
+pub type ListPieces = BTreeMap<String, Vec<Vec<u8>>>;
 
 /// The parameter as one node has it.
 #[derive(Clone, Debug, PartialEq)]

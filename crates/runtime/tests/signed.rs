@@ -12,8 +12,9 @@ use reticent_masks::{AggregationTerms, Body, Corrupt, Message, SumMembers};
 use reticent_noise::{Digest, Hasher};
 use reticent_oracle::{NoiseKey, Sampling};
 use reticent_runtime::{
-    Agreement, Envelope, MaskKeys, MessageKind, NAME_ATTEMPTS, Node, NoisePrice, PartyId, Rejected,
-    SERVER, SignedKeys, Signers, cap, choose, key_of, prepare_as_apart, run_id, wire,
+    Agreement, Envelope, GrowingList, ListPieces, MaskKeys, MessageKind, NAME_ATTEMPTS, Node,
+    NoisePrice, PartyId, Rejected, SERVER, SignedKeys, Signers, cap, choose, key_of,
+    prepare_as_apart, run_id, wire,
 };
 
 const RUN: u64 = 5;
@@ -56,6 +57,15 @@ fn jobs() -> Vec<Job<'static>> {
 
 fn run_name(seed: u64) -> Digest {
     run_id(&[9; 32], &NoiseKey::seeded(seed)).unwrap()
+}
+
+/// A snapshot without the lists of a node, and their pieces.
+fn apart(node: &dyn Node) -> (Vec<u8>, ListPieces) {
+    let pieces = |list: GrowingList| {
+        let all = (0..list.len).map(|number| node.piece(&list.name, number).unwrap()).collect();
+        (list.name, all)
+    };
+    (node.snapshot_apart().unwrap(), node.lists().into_iter().map(pieces).collect())
 }
 
 /// Everybody, and what moves between them.
@@ -104,11 +114,16 @@ impl<'w> Net<'w> {
         own.node(PartyId(place), table, key).unwrap()
     }
 
-    /// As by a kill: another process goes on from the snapshot.
+    /// As by a kill: another process goes on from the snapshot, or from one without what only grows, and that.
     fn fall(&mut self, place: usize) {
-        let kept = self.nodes[place].snapshot().unwrap();
         let mut again = self.node(place as u32);
-        again.restore(&kept).unwrap();
+        match self.moved.len().is_multiple_of(2) {
+            true => again.restore(&self.nodes[place].snapshot().unwrap()).unwrap(),
+            false => {
+                let (kept, pieces) = apart(&*self.nodes[place]);
+                again.restore_apart(&kept, &pieces).unwrap();
+            }
+        }
         self.nodes[place] = again;
     }
 
@@ -172,6 +187,63 @@ fn steps_between_machines_have_the_bits_of_one_process_whoever_falls() {
             }
         }
     }
+}
+
+/// What a server writes at every message is no longer in the last round than in the first: the course and what was said
+/// in a round are lists, of which each piece is written once.
+#[test]
+fn what_a_server_writes_again_and_again_does_not_grow_with_the_rounds() {
+    let settings = r#"{"iterations": 40}"#;
+    let world = world();
+    for view in [View::Central, View::SecureAggregation] {
+        let mut net = Net::new(&world, job(view, Unit::User, settings));
+        let mut sizes = Vec::new();
+        while sizes.len() < 40 {
+            let server = &mut net.nodes[USERS as usize];
+            let asked = server.on_deadline(net.deadlines).unwrap();
+            net.deadlines += 1;
+            net.waiting.extend(asked);
+            let (kept, pieces) = apart(&*net.nodes[USERS as usize]);
+            let whole = net.nodes[USERS as usize].snapshot().unwrap();
+            sizes.push((kept.len(), whole.len(), pieces["z"].len()));
+            while let Some(sent) = net.waiting.pop_front() {
+                net.deliver(&sent).unwrap();
+            }
+        }
+        let ((second, whole, _), (last, grown, zs)) = (sizes[1], sizes[39]);
+        assert!(last <= second + 32, "{view}: {sizes:?}");
+        assert!(zs == 40 && grown >= whole + 38 * 8 * 3, "{view}: {sizes:?}");
+    }
+}
+
+/// Fewer z's than the run has had, other ones, or none of what was said in the round.
+#[test]
+fn a_server_does_not_go_on_without_what_it_has_written() {
+    let world = world();
+    let mut net = Net::new(&world, jobs().swap_remove(0));
+    // In the second round all are asked, and half of them have said their keys.
+    for mut left in [usize::MAX, USERS as usize * 3 / 2] {
+        let asked = net.nodes[USERS as usize].on_deadline(net.deadlines).unwrap();
+        net.deadlines += 1;
+        net.waiting.extend(asked);
+        while left > 0
+            && let Some(sent) = net.waiting.pop_front()
+        {
+            net.deliver(&sent).unwrap();
+            left -= 1;
+        }
+    }
+    let (kept, pieces) = apart(&*net.nodes[USERS as usize]);
+    let names: Vec<&String> = pieces.keys().collect();
+    assert_eq!(names, ["heard-2", "z"]);
+    for name in names {
+        let mut fewer = pieces.clone();
+        fewer.get_mut(name).unwrap().pop().unwrap();
+        let mut again = net.node(USERS);
+        let why = again.restore_apart(&kept, &fewer).unwrap_err().to_string();
+        assert!(why.contains("other "), "{name}: {why}");
+    }
+    assert!(net.node(USERS).restore_apart(&kept, &pieces).is_ok());
 }
 
 /// Who is in the sum of a round, as anybody works it out who knows the run's name.

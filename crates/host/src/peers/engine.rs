@@ -3,13 +3,14 @@
 use std::time::{Duration, Instant};
 
 use reticent::simulate::MOST_TOGETHER;
-use reticent_runtime::{Envelope, Node, PartyId, Rejected, RunError, SERVER, wire};
+use reticent_runtime::{Envelope, Node, PartyId, Rejected, SERVER, wire};
 
 use super::frame::{PeerMail, PeerPost, RelayedFrame};
 use super::mailbox::{Mailbox, Unheard};
+use super::pieces::KeptPieces;
 use crate::error::HostError;
 use crate::journal::RunJournal;
-use crate::options::{HostOptions, Moment, Notice};
+use crate::options::{HostOptions, Notice};
 use crate::roster::Roster;
 
 /// What was heard and not answered is in the journal by then.
@@ -31,6 +32,7 @@ pub(crate) struct PeerEngine {
     node: Box<dyn Node>,
     me: u32,
     mailbox: Mailbox,
+    pieces: KeptPieces,
     deadlines: Deadlines,
     /// No message is longer.
     limit: usize,
@@ -56,16 +58,20 @@ impl PeerEngine {
         limit: usize,
     ) -> Self {
         let heard = Instant::now();
-        let names = Vec::new();
-        PeerEngine { node, me, mailbox, deadlines, limit, unkept: None, heard, names }
+        let (names, pieces) = (Vec::new(), KeptPieces::default());
+        PeerEngine { node, me, mailbox, pieces, deadlines, limit, unkept: None, heard, names }
     }
 
     pub fn node(&self) -> &dyn Node {
         &*self.node
     }
 
-    pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
-        self.node.restore(snapshot)
+    /// Goes on from a snapshot, and from what the journal has of its node's lists.
+    pub fn restore(&mut self, snapshot: &[u8], journal: &RunJournal) -> Result<(), HostError> {
+        let (kept, pieces) = KeptPieces::of(journal)?;
+        self.node.restore_apart(snapshot, &pieces)?;
+        self.pieces = kept;
+        Ok(())
     }
 
     /// How many words it has ever said.
@@ -198,24 +204,29 @@ impl PeerEngine {
             }
         }
         // Nothing is sent of what was only heard: it can wait for what follows.
-        let late = self
-            .unkept
-            .is_some_and(|since| came.closing || since.elapsed() >= LAZY || self.has_ended());
-        match late || self.mailbox.is_unkept() {
+        let over = came.closing || self.has_ended();
+        let late = self.unkept.is_some_and(|since| over || since.elapsed() >= LAZY);
+        // Who says at the end that all was heard may have fallen when it is told that the run is over.
+        let leaves = over && self.mailbox.has_gone();
+        match late || leaves || self.mailbox.is_unkept() {
             true => self.commit(journal, options),
             false => Ok(()),
         }
     }
 
-    /// One transaction: the node, how far each peer's words have come, and what is to be said.
+    /// One transaction: the node, what its lists have grown by, how far each peer's words have come, and
+    /// what is to be said.
     fn commit(&mut self, journal: &mut RunJournal, options: &HostOptions) -> Result<(), HostError> {
-        let state = self.node.snapshot()?;
-        options.at(Moment::BeforeCommit);
-        journal.commit(|change| {
-            change.set("node", &state)?;
-            self.mailbox.write(change)
+        let state = self.node.snapshot_apart()?;
+        let grown = self.pieces.grown(&*self.node)?;
+        options.writing("turn", || {
+            journal.commit(|change| {
+                change.set("node", &state)?;
+                grown.write(change)?;
+                self.mailbox.write(change)
+            })
         })?;
-        options.at(Moment::AfterCommit);
+        self.pieces.committed(&*self.node);
         self.mailbox.committed();
         self.unkept = None;
         if let Some((done, of)) = self.node.progress().filter(|_| self.deadlines == Deadlines::Once)

@@ -103,7 +103,7 @@ impl Lead<'_> {
         let engine = PeerEngine::new(node, (me, mailbox), deadlines, limit);
         let mut engine = engine.among(self.roster);
         if let Some(snapshot) = journal.get::<Vec<u8>>("node")? {
-            engine.restore(&snapshot)?;
+            engine.restore(&snapshot, &journal)?;
         }
         Ok(Some(engine))
     }

@@ -127,9 +127,14 @@ impl Mailbox {
         self.counts.sent.iter().sum()
     }
 
-    /// Whether all that was said was heard.
+    /// Whether all that was said was heard, and the journal has it that it was.
     pub fn is_settled(&self) -> bool {
-        self.out.is_empty()
+        self.out.is_empty() && !self.has_gone()
+    }
+
+    /// Whether rows were heard that the journal still has.
+    pub fn has_gone(&self) -> bool {
+        !self.gone.is_empty()
     }
 
     /// Who has not heard something.
@@ -311,8 +316,9 @@ mod tests {
         assert!(!a.0.is_settled());
         commit(&mut b);
         all(&mut b.0).iter().for_each(|frame| assert_eq!(a.0.open(frame), Ok(None)));
-        assert!(a.0.is_settled());
+        assert!(!a.0.is_settled() && a.0.has_gone(), "its journal has the row yet");
         commit(&mut a);
+        assert!(a.0.is_settled());
         assert!(a.1.listed::<Vec<u8>>("out").unwrap().is_empty());
     }
 

@@ -9,6 +9,7 @@
 //!
 //! * `seal`: what closes a word for one peer, from one peer.
 //! * `mailbox`: each word once and in order, whatever the lead repeats, swaps or loses.
+//! * `pieces`: what a node only adds to, each piece written once.
 //! * `engine`: the one way in to a node, and its only way out.
 //! * `relay`: what the lead does: it hands frames on, and keeps none but in memory.
 //! * `seat`, `serving`: a party; `leading`: the lead.
@@ -19,7 +20,8 @@ pub(crate) mod engine;
 pub mod frame;
 mod leading;
 pub(crate) mod mailbox;
+mod pieces;
 pub(crate) mod relay;
-pub(crate) mod seal;
+pub mod seal;
 pub(crate) mod seat;
 mod serving;

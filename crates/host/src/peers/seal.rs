@@ -34,7 +34,7 @@ pub(crate) const NONCE: usize = 24;
 pub(crate) const TAG: usize = 16;
 
 /// A member's secret key in a run.
-pub(crate) struct RelaySecret {
+pub struct RelaySecret {
     secret: StaticSecret,
     public: [u8; 32],
 }
@@ -88,7 +88,7 @@ pub(crate) fn forged(roster: &Roster, run: &Digest, keys: &[SignedRelayKey]) -> 
 }
 
 /// The keys of one member with all others in a run.
-pub(crate) struct RelaySeals {
+pub struct RelaySeals {
     run: Digest,
     me: u32,
     /// To and from each; none with itself.

@@ -4,7 +4,7 @@ use reticent::simulate::{RemoteKind, SignedByAll};
 use reticent_core::hex;
 use reticent_noise::{Digest, NoiseKey};
 use reticent_runtime::{
-    Envelope, Inbox, MessageKind, Node, PartyId, RunError, RunId, SERVER, key_of, run_id, wire,
+    Envelope, Inbox, MessageKind, Node, PartyId, RunId, SERVER, key_of, run_id, wire,
 };
 
 use super::engine::{Deadlines, PeerEngine};
@@ -169,10 +169,10 @@ impl PeerSeat {
         }
     }
 
-    pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
+    pub fn restore(&mut self, snapshot: &[u8], journal: &RunJournal) -> Result<(), HostError> {
         match &mut self.state {
-            SeatState::Seated(engine) => engine.restore(snapshot),
-            SeatState::Waiting(node) => node.restore(snapshot),
+            SeatState::Seated(engine) => engine.restore(snapshot, journal),
+            SeatState::Waiting(node) => Ok(node.restore(snapshot)?),
             SeatState::Between => Ok(()),
         }
     }

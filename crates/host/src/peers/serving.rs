@@ -12,7 +12,7 @@ use crate::kept::Kept;
 use crate::links::{Link, LinkError};
 use crate::message::{HostMessage, Rejection};
 use crate::node::PartyNode;
-use crate::options::{Moment, Notice};
+use crate::options::Notice;
 use crate::party::{Joined, TOLD};
 use crate::seat::IDLE;
 use crate::serving::Serving;
@@ -81,7 +81,8 @@ impl Serving<'_> {
                     let PartyNode::Peer(peer) = &mut self.node else {
                         return Err(LinkError::Closed.into());
                     };
-                    peer.take_keys(&of, &keys, &mut self.seat.journal)?;
+                    let (options, journal) = (&self.seat.party.options, &mut self.seat.journal);
+                    options.writing("keys", || peer.take_keys(&of, &keys, journal))?;
                     return Ok(LeadWord::Mail(nothing));
                 }
                 // It has asked for the greeting in place of an answer, and has not read what was said.
@@ -161,19 +162,21 @@ impl Serving<'_> {
         let (run, reservation) = (self.joined.signed.run, self.joined.reservation.clone());
         let (job, roster, text) = (self.joined.job, self.joined.roster, model.to_json()?);
         let kept = Kept { run, job, roster, model: text, reservation: reservation.clone() };
-        self.seat.options().at(Moment::BeforeCommit);
-        self.seat.journal.commit(|change| {
-            kept.write(change)?;
-            change.forget("joined")?;
-            change.forget("node")?;
-            change.forget_mail()
+        let options = &party.options;
+        options.writing("model", || {
+            self.seat.journal.commit(|change| {
+                kept.write(change)?;
+                change.forget("joined")?;
+                change.forget("node")?;
+                change.forget_mail()
+            })
         })?;
-        self.seat.options().at(Moment::AfterCommit);
         self.seat.journal.wipe();
         // Who does not hear it says again that the run is over, to a journal that has the model.
         if self.seat.say(link, &HostMessage::Received).is_ok() {
             // The model is kept: who forgets this says it once more.
-            let _ = self.seat.journal.commit(|change| change.set(TOLD, &true));
+            let keep = || self.seat.journal.commit(|change| change.set(TOLD, &true));
+            let _ = options.writing("told", keep);
         }
         self.seat.options().tell(Notice::Delivered(party.roster.name(number)));
         Ok(Joined { model, run: hex(&run), reservation })

@@ -28,7 +28,7 @@ use reticent_oracle::{
 
 use super::follower::{Follower, HandOver};
 use super::signed::Signers;
-use super::trajectory::{ALL, PAGE, Trajectory, label, released};
+use super::trajectory::{ALL, CourseApart, PAGE, Trajectory, label, released};
 use super::{Federated, fewest_records};
 use crate::adversary::{FaultInjection, Transcribed, Witness};
 use crate::algorithms::{Protocol, Start};
@@ -37,7 +37,7 @@ use crate::coordinator::{Coordinator, Exchange};
 use crate::endpoint::AsText;
 use crate::error::RunError;
 use crate::message::{MessageKind, PartyId, RunId};
-use crate::node::Node;
+use crate::node::{GrowingList, ListPieces, Node};
 use crate::party::{Party, refused};
 use crate::rejected::Rejected;
 use crate::wire;
@@ -250,6 +250,26 @@ impl Exchange for Means {
         self.aggregator.recall(&books.0)?;
         self.trajectory = trajectory;
         Ok(())
+    }
+
+    fn save_apart(&self) -> Result<Vec<u8>, RunError> {
+        Ok(wire::pack(&(self.trajectory.apart(), AsText(self.aggregator.books())))?)
+    }
+
+    fn load_apart(&mut self, saved: &[u8], pieces: &ListPieces) -> Result<(), RunError> {
+        let (apart, books): (CourseApart, AsText<Books>) = wire::unpack(saved)?;
+        let trajectory = Trajectory::together(apart, pieces)?;
+        self.aggregator.recall(&books.0)?;
+        self.trajectory = trajectory;
+        Ok(())
+    }
+
+    fn lists(&self) -> Vec<GrowingList> {
+        vec![self.trajectory.list()]
+    }
+
+    fn piece(&self, name: &str, number: usize) -> Result<Vec<u8>, RunError> {
+        self.trajectory.piece(name, number)
     }
 
     fn trajectory(&self) -> &[Vec<f64>] {

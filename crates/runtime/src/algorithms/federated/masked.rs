@@ -28,7 +28,7 @@ use super::follower::{Follower, HandOver};
 use super::signed::{SignedMasking, Signers};
 use super::signed_sums::SignedSums;
 use super::sum_terms::SumTerms;
-use super::trajectory::{ALL, Trajectory, label, released};
+use super::trajectory::{ALL, CourseApart, Trajectory, label, released};
 use super::{Federated, fewest_records};
 use crate::adversary::{FaultInjection, Transcribed, Witness};
 use crate::algorithms::{Protocol, Start};
@@ -36,7 +36,7 @@ use crate::client::Client;
 use crate::coordinator::{Coordinator, Exchange, ToPlaces};
 use crate::error::RunError;
 use crate::message::{MessageKind, PartyId, RunId};
-use crate::node::Node;
+use crate::node::{GrowingList, ListPieces, Node};
 use crate::participation::cap;
 use crate::party::Party;
 use crate::rejected::Rejected;
@@ -355,6 +355,25 @@ impl Exchange for MaskedSums {
     fn load(&mut self, saved: &[u8]) -> Result<(), RunError> {
         (self.trajectory, self.opened) = wire::unpack(saved)?;
         Ok(())
+    }
+
+    fn save_apart(&self) -> Result<Vec<u8>, RunError> {
+        Ok(wire::pack(&(self.trajectory.apart(), &self.opened))?)
+    }
+
+    fn load_apart(&mut self, saved: &[u8], pieces: &ListPieces) -> Result<(), RunError> {
+        let (apart, opened): (CourseApart, Option<(Vec<u64>, u32)>) = wire::unpack(saved)?;
+        self.trajectory = Trajectory::together(apart, pieces)?;
+        self.opened = opened;
+        Ok(())
+    }
+
+    fn lists(&self) -> Vec<GrowingList> {
+        vec![self.trajectory.list()]
+    }
+
+    fn piece(&self, name: &str, number: usize) -> Result<Vec<u8>, RunError> {
+        self.trajectory.piece(name, number)
     }
 
     fn trajectory(&self) -> &[Vec<f64>] {

@@ -12,11 +12,17 @@ use super::trajectory::PAGE;
 use crate::coordinator::{Exchange, ToPlaces};
 use crate::error::RunError;
 use crate::masked_party::{SignedKeys, key_statement};
+use crate::node::{GrowingList, ListPieces};
 use crate::rejected::Rejected;
 use crate::wire;
 
 /// What was said in a round, in order: by the user, at the place, the message.
 type Heard = Vec<(u32, u32, Vec<u8>)>;
+
+/// What the list of what was said in a round is called.
+fn heard_in(round: u32) -> String {
+    format!("heard-{round}")
+}
 
 /// The sums, and who is in the one of this round.
 pub(super) struct SignedSums {
@@ -86,6 +92,18 @@ impl SignedSums {
         told.into_iter().map(signed).collect()
     }
 
+    /// The round that was on, from what was said in it.
+    fn hear_again(&mut self, round: u32, heard: Heard) -> Result<(), RunError> {
+        if round > 0 {
+            self.begin(round)?;
+        }
+        for (user, place, said) in heard {
+            let again = self.masked(user, place, &said);
+            again.map_err(|_| RunError::Snapshot("a masked round that cannot be gone on with"))?;
+        }
+        Ok(())
+    }
+
     fn awaited(&self) -> Option<BodyKind> {
         Some(self.sums.collector.as_ref()?.awaits()?.0)
     }
@@ -146,14 +164,35 @@ impl Exchange for SignedSums {
     fn load(&mut self, saved: &[u8]) -> Result<(), RunError> {
         let (sums, round, heard): (Vec<u8>, u32, Heard) = wire::unpack(saved)?;
         self.sums.load(&sums)?;
-        if round > 0 {
-            self.begin(round)?;
+        self.hear_again(round, heard)
+    }
+
+    fn save_apart(&self) -> Result<Vec<u8>, RunError> {
+        Ok(wire::pack(&(self.sums.save_apart()?, self.round, self.heard.len() as u32))?)
+    }
+
+    fn load_apart(&mut self, saved: &[u8], pieces: &ListPieces) -> Result<(), RunError> {
+        let (sums, round, len): (Vec<u8>, u32, u32) = wire::unpack(saved)?;
+        self.sums.load_apart(&sums, pieces)?;
+        let none = Vec::new();
+        let heard = pieces.get(&heard_in(round)).unwrap_or(&none);
+        if heard.len() != len as usize {
+            return Err(RunError::Snapshot("other messages than those of the round"));
         }
-        for (user, place, said) in heard {
-            let again = self.masked(user, place, &said);
-            again.map_err(|_| RunError::Snapshot("a masked round that cannot be gone on with"))?;
+        let heard = heard.iter().map(|piece| wire::unpack(piece)).collect::<Result<_, _>>()?;
+        self.hear_again(round, heard)
+    }
+
+    fn lists(&self) -> Vec<GrowingList> {
+        let heard = GrowingList { name: heard_in(self.round), len: self.heard.len() };
+        self.sums.lists().into_iter().chain([heard]).collect()
+    }
+
+    fn piece(&self, name: &str, number: usize) -> Result<Vec<u8>, RunError> {
+        match self.heard.get(number).filter(|_| name == heard_in(self.round)) {
+            Some(heard) => Ok(wire::pack(heard)?),
+            None => self.sums.piece(name, number),
         }
-        Ok(())
     }
 
     fn trajectory(&self) -> &[Vec<f64>] {

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Federated;
 use crate::error::RunError;
+use crate::node::{GrowingList, ListPieces};
 use crate::rejected::Rejected;
 use crate::wire;
 
@@ -26,6 +27,12 @@ pub(super) const PAGE: usize = 1 << 15;
 
 /// All of them, in one process.
 pub(super) const ALL: usize = usize::MAX;
+
+/// What the list of the z's is called.
+const Z: &str = "z";
+
+/// A course without its z's: mean, centre, how many z's there are, and how many of them are known.
+pub(super) type CourseApart = (Vec<f64>, Vec<f64>, u32, BTreeMap<u32, u32>);
 
 /// What a user is told: the z's from number `first` on, and its own number among those who are
 /// asked in this round.
@@ -61,6 +68,36 @@ impl Trajectory {
             zs: Vec::new(),
             known: BTreeMap::new(),
         }
+    }
+
+    /// What is kept where the z's are kept one by one.
+    pub fn apart(&self) -> CourseApart {
+        let Trajectory { mean, centre, zs, known } = self;
+        (mean.clone(), centre.clone(), zs.len() as u32, known.clone())
+    }
+
+    /// The z's.
+    pub fn list(&self) -> GrowingList {
+        GrowingList { name: Z.to_owned(), len: self.zs.len() }
+    }
+
+    /// The z of this number, from 0; `None` of another list.
+    pub fn piece(&self, name: &str, number: usize) -> Result<Vec<u8>, RunError> {
+        let z = self.zs.get(number).filter(|_| name == Z);
+        Ok(wire::pack(z.ok_or(RunError::Snapshot("a z that there is not"))?)?)
+    }
+
+    /// The course that has been kept so.
+    pub fn together(apart: CourseApart, pieces: &ListPieces) -> Result<Self, RunError> {
+        let (mean, centre, len, known) = apart;
+        let none = Vec::new();
+        let kept = pieces.get(Z).unwrap_or(&none);
+        let zs: Vec<Vec<f64>> =
+            kept.iter().map(|piece| wire::unpack(piece)).collect::<Result<_, _>>()?;
+        if zs.len() != len as usize || zs.iter().any(|z| z.len() != mean.len()) {
+            return Err(RunError::Snapshot("other z's than those of the run"));
+        }
+        Ok(Trajectory { mean, centre, zs, known })
     }
 
     /// The next z.
