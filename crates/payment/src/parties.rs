@@ -47,7 +47,7 @@ pub struct AbsentParty {
 ///
 /// # Errors
 /// What [`PaymentError`] lists; with [`PaymentError::Job`] the run itself says what it cost, and
-/// after any other nothing was asked and nobody pays.
+/// after any other nothing was asked, and nobody pays but where it says that something stays counted.
 pub fn pay_each<R: PaidByParties>(
     stores: impl FnOnce(usize) -> Result<Vec<Store>, PaymentError>,
     bill: &Bill<'_>,

@@ -290,31 +290,40 @@ fn a_run_behind_masks_of_which_too_few_are_left_ends_before_anybody_pays() {
     }
 }
 
-/// Noise by hand counts for less where fewer add it: who had room for the run between all may have none
-/// for the one between those who are left, and stays away too.
+/// Noise by hand counts for less where fewer of those who are left are honest for sure: who had room for
+/// the run between all may have none for the one between these, and stays away too.
 #[test]
 fn what_others_pay_for_a_run_without_a_party_is_in_their_books_or_they_refuse_too() {
     let masked = View::SecureAggregation;
-    let run = simulation("auto", masked, 8).noise(80.0).check().unwrap();
+    let run = simulation("auto", masked, 8).noise(200.0).check().unwrap();
     let it = Hospitals::new(masked, &[2.0; 8]);
-    let cost = |absent: &[u32]| {
+    let plan = |absent: &[u32]| {
         let (data, keep) = (it.data(), CheckpointOptions::default());
         let absent = absent.iter().copied().collect();
         let ready = run.open_without(&*data, keep, &absent, &mut Run::default()).unwrap();
-        it.counted_for(&[&ready.party_plans().unwrap()[0]])
+        ready.party_plans().unwrap().swap_remove(0)
     };
-    let (all, fewer) = (cost(&[]), cost(&[5]));
-    assert!(all < fewer, "{all} {fewer}");
+    let (all, fewer) = (plan(&[]), plan(&[5, 6, 7]));
+    assert!(it.counted_for(&[&all]) < it.counted_for(&[&fewer]));
+    // Room for the one and not for the other.
+    let between = |epsilon: &f64| {
+        let promise = Promise::new("one", *epsilon, 1e-5).unwrap();
+        let store = Store::in_memory(Promise { view: masked, ..promise }).unwrap();
+        let fits = |plan| store.would_fit(plan, ASKED).is_ok();
+        fits(&all) && !fits(&fewer)
+    };
+    let room = (1..200).map(|i| f64::from(i) * 0.005).find(between).unwrap();
     let mut epsilons = vec![2.0; 8];
-    (epsilons[5], epsilons[0]) = (0.01, f64::midpoint(all, fewer));
+    epsilons[5..].fill(0.01);
+    epsilons[0] = room;
     let it = Hospitals::new(masked, &epsilons);
     let paid = it.train(&it.files(8), &run).unwrap();
     let absent: Vec<usize> = paid.absent.iter().map(|absent| absent.party).collect();
-    assert_eq!(absent, [0, 5]);
-    [0, 5].into_iter().for_each(|party| assert_jobs(&it, party, NOTHING));
+    assert_eq!(absent, [0, 5, 6, 7]);
+    absent.into_iter().for_each(|party| assert_jobs(&it, party, NOTHING));
     let done = &paid.done.parties.party(1).unwrap().ledger;
     assert_eq!(it.counted(1), it.counted_for(&[done]));
-    assert!(it.counted(1) > fewer);
+    assert!(it.counted(1) > it.counted_for(&[&fewer]));
 }
 
 /// A budget that has room for other people, and none for the party's own, refuses when the others have
