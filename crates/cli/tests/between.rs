@@ -134,7 +134,8 @@ fn a_federation_pays_from_the_budgets_that_its_job_file_names() {
     // Where the protocol goes on without a party `auto` is the default too.
     assert_eq!(object["algorithm"], "auto", "{object}");
     let spent: Value = serde_json::from_str(&folder.read("m/parties.json")).unwrap();
-    assert_eq!((&spent[1]["events"], &spent[0]["events"]), (&0.into(), &5.into()));
+    assert_eq!((&spent[1]["events"], &spent[0]["events"]), (&0.into(), &object["rounds"]));
+    assert!(object["rounds"].as_u64().unwrap() >= 5, "{object}");
     assert!(away(&folder, "m").unwrap().contains("asked for: 1."));
     folder.reticent("verify m").ok();
     for (party, jobs) in [(0, 1), (1, 0), (2, 1)] {
