@@ -143,11 +143,17 @@ fn a_federation_pays_from_the_budgets_that_its_job_file_names() {
         assert_eq!(shown["jobs"].as_array().unwrap().len(), jobs, "{shown}");
     }
     // On entrusted sums `federated` is, because `auto` ends, before anything is spent.
-    let other = folder.reticent("simulate job.toml --trust central --out c --json").ok().json();
+    for (party, epsilon) in [(0, 3.0), (1, 0.1), (2, 3.0)] {
+        let new = format!("budget new c{party}.budget --epsilon {epsilon} --delta 1e-5");
+        folder.reticent(&new).ok();
+    }
+    let trusting = "simulate job.toml --trust central --party-budget c{}.budget";
+    let ended = folder.reticent(&format!("{trusting} --algorithm auto --out t"));
+    let words = ended.err.replace('\n', " ");
+    assert!(ended.code == 3 && words.contains("on entrusted sums"), "{words}");
+    let other = folder.reticent(&format!("{trusting} --out f --json")).ok().json();
     assert_eq!(other["algorithm"], "federated", "{other}");
-    assert!(away(&folder, "c").is_some());
-    let trusted = folder.reticent("simulate job.toml --algorithm auto --trust central --out t");
-    assert!(trusted.code != 0 && trusted.err.contains("party"), "{}", trusted.err);
+    assert!(away(&folder, "f").is_some());
     let both = folder.reticent("simulate job.toml --budget h0.budget --out t");
     assert!(both.err.contains("each from a budget of its own"), "{}", both.err);
     let kept = folder.reticent("simulate job.toml --checkpoint c --out t");

@@ -251,7 +251,8 @@ mod tests {
         for party in 0..3 {
             let mut store = Store::create(&file(party), promise()).unwrap();
             let own = reserve(&mut store, &bill, std::slice::from_ref(&plan), &table).unwrap();
-            (stores.push(store), reserved.push(Some(own)));
+            stores.push(store);
+            reserved.push(Some(own));
         }
         std::fs::remove_file(file(1)).unwrap();
         let failed = give_back(&mut stores, reserved).unwrap_err();
