@@ -114,7 +114,8 @@ def simulate(
         ``delta``, ``unit``, ``budget`` and ``settings``. Its ``algorithm`` is one of
         ``reticent list protocols``, or one of ``reticent list algorithms`` that asks for sums.
         "auto" is the default of ``reticent simulate``: "auto", and "federated" where each holder
-        is a person, or with ``party_epsilon`` or ``failures``. It is left as it is.
+        is a person, or with ``party_epsilon`` or ``failures`` that lose messages. It is left as it
+        is.
     X, y : data frame or array, array
         All records.
     parties : int or array

@@ -131,22 +131,76 @@ fn a_federation_pays_from_the_budgets_that_its_job_file_names() {
     assert!(said.err.contains("Party 1 took no part (h1.budget)"), "{}", said.err);
     let object = said.json();
     assert_eq!(object["budget"]["parties"][1]["job"], Value::Null, "{object}");
+    // Where the protocol goes on without a party `auto` is the default too.
+    assert_eq!(object["algorithm"], "auto", "{object}");
     let spent: Value = serde_json::from_str(&folder.read("m/parties.json")).unwrap();
-    assert_eq!((&spent[1]["events"], &spent[0]["events"]), (&0.into(), &5.into()));
+    assert_eq!((&spent[1]["events"], &spent[0]["events"]), (&0.into(), &object["rounds"]));
+    assert!(object["rounds"].as_u64().unwrap() >= 5, "{object}");
+    assert!(away(&folder, "m").unwrap().contains("asked for: 1."));
     folder.reticent("verify m").ok();
     for (party, jobs) in [(0, 1), (1, 0), (2, 1)] {
         let shown = folder.reticent(&format!("budget check h{party}.budget --json")).ok().json();
         assert_eq!(shown["jobs"].as_array().unwrap().len(), jobs, "{shown}");
     }
-    // On entrusted sums it ends instead, before anything is spent.
-    let trusted = folder.reticent("simulate job.toml --algorithm auto --trust central --out t");
-    assert!(trusted.code != 0 && trusted.err.contains("party"), "{}", trusted.err);
+    // On entrusted sums `federated` is, because `auto` ends, before anything is spent.
+    for (party, epsilon) in [(0, 3.0), (1, 0.1), (2, 3.0)] {
+        let new = format!("budget new c{party}.budget --epsilon {epsilon} --delta 1e-5");
+        folder.reticent(&new).ok();
+    }
+    let trusting = "simulate job.toml --trust central --party-budget c{}.budget";
+    let ended = folder.reticent(&format!("{trusting} --algorithm auto --out t"));
+    let words = ended.err.replace('\n', " ");
+    assert!(ended.code == 3 && words.contains("on entrusted sums"), "{words}");
+    let other = folder.reticent(&format!("{trusting} --out f --json")).ok().json();
+    assert_eq!(other["algorithm"], "federated", "{other}");
+    assert!(away(&folder, "f").is_some());
     let both = folder.reticent("simulate job.toml --budget h0.budget --out t");
     assert!(both.err.contains("each from a budget of its own"), "{}", both.err);
     let kept = folder.reticent("simulate job.toml --checkpoint c --out t");
     assert!(kept.err.contains("cannot go on after a crash"), "{}", kept.err);
     let seeded = folder.reticent("simulate job.toml --seed 3 --out t");
     assert!(seeded.err.contains("no budget holds it"), "{}", seeded.err);
+}
+
+/// What the certificate says of parties that stayed away.
+fn away(folder: &Folder, model: &str) -> Option<String> {
+    let model: Value = serde_json::from_str(&folder.read(&format!("{model}/model.json"))).unwrap();
+    let lines = model["certificate"]["assumptions"].as_array().unwrap().clone();
+    let said = lines.iter().filter_map(Value::as_str).find(|line| line.contains("took no part"));
+    said.map(str::to_owned)
+}
+
+#[test]
+fn a_federation_behind_masks_goes_on_while_enough_can_pay() {
+    let folder = folder();
+    let job = JOB.replace("split = 3", "split = 6\ntrust = 'secure-aggregation'");
+    folder.write("job.toml", job);
+    let budgets = |folder: &Folder, rooms: [f64; 6]| {
+        for (party, epsilon) in rooms.into_iter().enumerate() {
+            let new = format!("budget new h{party}.budget --epsilon {epsilon} --delta 1e-5");
+            folder.reticent(&format!("{new} --view secure-aggregation")).ok();
+        }
+    };
+    budgets(&folder, [3.0, 0.1, 3.0, 3.0, 3.0, 0.1]);
+    let said = folder.reticent("simulate job.toml --out m --json").ok();
+    for file in ["Party 1 took no part (h1.budget)", "Party 5 took no part (h5.budget)"] {
+        assert!(said.err.contains(file), "{}", said.err);
+    }
+    assert!(away(&folder, "m").unwrap().contains("asked for: 1, 5."));
+    folder.reticent("verify m").ok();
+    // Two of six may be corrupt, both of them among two that are left.
+    let few = self::folder();
+    few.write("job.toml", folder.read("job.toml"));
+    budgets(&few, [0.1, 0.1, 0.1, 0.1, 3.0, 3.0]);
+    let refused = few.reticent("simulate job.toml --out m");
+    assert_eq!(refused.code, 3, "{}", refused.err);
+    let words = refused.err.replace('\n', " ");
+    assert!(words.contains("party 0: the job does not fit"), "{words}");
+    assert!(words.contains("no honest noise is certain"), "{words}");
+    for party in 0..6 {
+        let shown = few.reticent(&format!("budget check h{party}.budget --json")).ok().json();
+        assert!(shown["jobs"].as_array().unwrap().is_empty(), "{shown}");
+    }
 }
 
 /// Everybody's budget says that something was asked, whatever was killed when.

@@ -13,14 +13,14 @@ pub enum PaymentError {
     #[error(transparent)]
     Job(#[from] Error),
     /// The budget of one party refused, or cannot be used; nothing was asked, and nobody pays.
-    #[error("party {party}: {why}{}", needed.map(|needed| format!(" ({needed})")).unwrap_or_default())]
+    #[error("party {party}: {why}{}", needed.as_ref().map(|needed| format!(" ({needed})")).unwrap_or_default())]
     Party {
         /// Its number, from 0.
         party: usize,
         /// What its budget says.
         why: BudgetError,
         /// Why the run does not go on without it, where that is what ended it.
-        needed: Option<&'static str>,
+        needed: Option<String>,
     },
     /// Two parties with the same budget, or with copies of one.
     #[error(

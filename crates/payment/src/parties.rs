@@ -2,8 +2,10 @@
 //! and all settle after.
 //!
 //! A party whose ceiling the run passes stays away where the protocol goes on without it: the run is
-//! opened again without it, and everybody else reserves what they plan then. Where it does not, the
-//! run ends before anything is asked, and what others have reserved is given back.
+//! opened again without it, and everybody else reserves what they plan then. All are asked whether it
+//! fits before the first of them reserves, until nobody refuses; whoever has reserved when somebody does
+//! is given that back before it reserves again. Where a run does not go on without a party, or cannot
+//! between so few, it ends before anything is asked.
 //! Proof: proofs/party-budgets.md.
 
 use std::collections::BTreeSet;
@@ -45,7 +47,7 @@ pub struct AbsentParty {
 ///
 /// # Errors
 /// What [`PaymentError`] lists; with [`PaymentError::Job`] the run itself says what it cost, and
-/// after any other nothing was asked and nobody pays.
+/// after any other nothing was asked, and nobody pays but where it says that something stays counted.
 pub fn pay_each<R: PaidByParties>(
     stores: impl FnOnce(usize) -> Result<Vec<Store>, PaymentError>,
     bill: &Bill<'_>,
@@ -74,21 +76,17 @@ pub fn pay_each<R: PaidByParties>(
             Err(refused) => refused,
         };
         absent.extend(refused);
-        let alone = (absent.len() == plans.len()).then_some("nobody is left to run it with");
-        if let Some(needed) = ready.needs_all().or(alone) {
-            let AbsentParty { party, why } = absent.swap_remove(0);
-            return Err(PaymentError::Party { party, why, needed: Some(needed) });
-        }
-        let away = absent.iter().map(|absent| absent.party as u32).collect();
-        ready = open(&away, &mut how)?;
-        plans = plans_of(&ready)?;
-        if absent.iter().any(|absent| plans[absent.party].total_events() > 0) {
-            return Err(PaymentError::NoGuarantee(
-                "a party that stays away would be asked".to_owned(),
-            ));
-        }
+        absent.sort_by_key(|absent| absent.party);
+        let again = without(&absent, (&ready, plans.len()), |away| open(away, &mut how));
+        (ready, plans) = match again {
+            Ok(again) => again,
+            Err(NotBegun::Without(needed)) => {
+                let AbsentParty { party, why } = absent.swap_remove(0);
+                return Err(PaymentError::Party { party, why, needed: Some(needed) });
+            }
+            Err(NotBegun::Anyway(error)) => return Err(error),
+        };
     };
-    absent.sort_by_key(|absent| absent.party);
     let jobs = reserved.iter().map(|own| own.as_ref().map(Reservation::job)).collect();
     let owners = stores.iter_mut().zip(reserved).zip(plans).enumerate();
     let payers: Vec<Payer<'_>> = owners
@@ -104,6 +102,39 @@ pub fn pay_each<R: PaidByParties>(
     let open = numbers.into_iter().zip(closed);
     let open = open.filter_map(|(party, closed)| Some((party, closed.err()?))).collect();
     Ok(PartyReceipt { done: done?, jobs, absent, open })
+}
+
+/// Why a run that somebody stays away from does not begin.
+enum NotBegun {
+    /// Because of who stays away.
+    Without(String),
+    /// For another reason.
+    Anyway(PaymentError),
+}
+
+/// The run without who stays away, and what each of all parties plans then.
+fn without<R: PaidByParties>(
+    absent: &[AbsentParty],
+    (ready, parties): (&R, usize),
+    open: impl FnOnce(&BTreeSet<u32>) -> Result<R, Error>,
+) -> Result<(R, Vec<Ledger>), NotBegun> {
+    let alone = (absent.len() == parties).then_some("nobody is left to run it with");
+    if let Some(needed) = ready.needs_all().or(alone) {
+        return Err(NotBegun::Without(needed.to_owned()));
+    }
+    let away = absent.iter().map(|absent| absent.party as u32).collect();
+    let ready = open(&away).map_err(|why| match why {
+        why if why.is_stop() => NotBegun::Anyway(why.into()),
+        // It was opened with them.
+        why => NotBegun::Without(why.to_string()),
+    })?;
+    let plans = plans_of(&ready).map_err(NotBegun::Anyway)?;
+    let of_absent = |absent: &AbsentParty| plans.get(absent.party).map(Ledger::total_events);
+    if plans.len() != parties || absent.iter().any(|absent| of_absent(absent) != Some(0)) {
+        let why = "a party that stays away would be asked".to_owned();
+        return Err(NotBegun::Anyway(PaymentError::NoGuarantee(why)));
+    }
+    Ok((ready, plans))
 }
 
 /// What each party plans.
@@ -164,7 +195,7 @@ fn reserve_all(
         match reserve(&mut stores[party], bill, std::slice::from_ref(plan), &shares[party]) {
             Ok(own) => reserved.push(Some(own)),
             Err(error) => {
-                give_back(stores, reserved);
+                give_back(stores, reserved)?;
                 return match error {
                     PaymentError::Budget(why) => Ok(Err(vec![refused(party, why)?])),
                     other => Err(other),
@@ -185,11 +216,54 @@ fn refused(party: usize, why: BudgetError) -> Result<AbsentParty, PaymentError> 
 }
 
 /// Gives back what was reserved for a run that has asked nothing. What cannot be given back stays
-/// counted.
-fn give_back(stores: &mut [Store], reserved: Vec<Option<Reservation>>) {
-    for (store, own) in stores.iter_mut().zip(reserved) {
-        if let Some(own) = own {
-            let _ = store.release(own);
+/// counted, and then nobody reserves again: who has not been given it back would pay twice for one run.
+fn give_back(stores: &mut [Store], reserved: Vec<Option<Reservation>>) -> Result<(), PaymentError> {
+    let mut failed = None;
+    for (party, (store, own)) in stores.iter_mut().zip(reserved).enumerate() {
+        if let Some(Err(why)) = own.map(|own| store.release(own)) {
+            failed.get_or_insert((party, why));
+        }
+    }
+    match failed {
+        None => Ok(()),
+        Some((party, why)) => {
+            let needed = "what it reserved before another party refused stays counted".to_owned();
+            Err(PaymentError::Party { party, why, needed: Some(needed) })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reticent_budget::{JobStatus, Promise, Relation};
+
+    /// It went on, and reserved once more beside what was reserved.
+    #[test]
+    fn what_cannot_be_given_back_ends_the_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |party: usize| folder.path().join(format!("{party}.budget"));
+        let promise = || Promise::new("hospital", 1.0, 1e-5).unwrap();
+        let (asked, plan) = ((0.1, 1e-6), promise().gaussian(0.1, 1e-6).unwrap());
+        let bill = Bill { label: "a run", asked, user: None, relation: Relation::Same };
+        let table = PaidTable::of_anybody();
+        let (mut stores, mut reserved) = (Vec::new(), Vec::new());
+        for party in 0..3 {
+            let mut store = Store::create(&file(party), promise()).unwrap();
+            let own = reserve(&mut store, &bill, std::slice::from_ref(&plan), &table).unwrap();
+            stores.push(store);
+            reserved.push(Some(own));
+        }
+        std::fs::remove_file(file(1)).unwrap();
+        let failed = give_back(&mut stores, reserved).unwrap_err();
+        assert!(matches!(failed, PaymentError::Party { party: 1, .. }), "{failed}");
+        assert!(failed.to_string().contains("stays counted"), "{failed}");
+        for party in [0, 2] {
+            let jobs = Store::open(&file(party)).unwrap().check().unwrap().jobs;
+            assert_eq!(
+                jobs.iter().map(|job| job.status).collect::<Vec<_>>(),
+                [JobStatus::Released]
+            );
         }
     }
 }

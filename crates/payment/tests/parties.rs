@@ -6,12 +6,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use reticent::accountant::{Ledger, Unit, View};
+use reticent::internal::admm::catalogue::{self, AlgorithmKind};
 use reticent::internal::runtime::CATALOGUE;
 use reticent::internal::{PaidByParties, Payable};
 use reticent::simulate::{CheckpointOptions, Parties, Simulated, Simulation, SimulationJob};
 use reticent::tables::{Schema, Target};
-use reticent::{Budget, ColumnMeans, Error, Run, Settings, Stage, Statistics};
-use reticent_budget::{BudgetError, JobStatus, Promise, Relation, Store};
+use reticent::{Budget, ColumnMeans, Error, Problem, Run, Settings, Stage, Statistics, penalties};
+use reticent_budget::{BudgetError, JobStatus, PaidTable, Promise, Relation, Request, Store};
 use reticent_payment::{Bill, Paid, PartyReceipt, PaymentError, pay_each};
 
 const ASKED: (f64, f64) = (0.5, 1e-6);
@@ -27,11 +28,19 @@ fn table(rows: u32, first: u32) -> String {
     format!("age,target\n{rows}")
 }
 
-/// Every protocol between parties who keep books of their own, in every view that it has.
+/// Every protocol of nodes between parties who keep books of their own, in every view that it has, and
+/// every algorithm of one table where they add noise to its sums themselves.
 fn every_protocol() -> impl Iterator<Item = (&'static str, View)> {
     let private = CATALOGUE.iter().filter(|entry| entry.private);
-    private.flat_map(|entry| entry.views.iter().map(|&view| (entry.name, view)))
+    let nodes = private.flat_map(|entry| entry.views.iter().map(|&view| (entry.name, view)));
+    let noisy = |entry: &catalogue::AlgorithmEntry| NOISY.map(|view| (entry.name, view));
+    let tables = catalogue::CATALOGUE.iter();
+    let tables = tables.filter(|entry| matches!(entry.kind, AlgorithmKind::Private(_)));
+    nodes.chain(tables.flat_map(noisy))
 }
+
+/// Where parties add noise themselves.
+const NOISY: [View; 2] = [View::Local, View::SecureAggregation];
 
 /// A run between so many parties of one file.
 struct Hospitals {
@@ -72,6 +81,39 @@ impl Hospitals {
         (summary.jobs.iter().map(|job| job.status).collect(), counted)
     }
 
+    /// What a party's budget counts for its own people.
+    fn counted(&self, party: usize) -> f64 {
+        let summary = Store::open(&self.file(party)).unwrap().check().unwrap();
+        summary.groups[0].counted
+    }
+
+    /// What one that has paid for these alone would.
+    fn counted_for(&self, done: &[&Ledger]) -> f64 {
+        let folder = tempfile::tempdir().unwrap();
+        let promise = Promise::new("alone", 2.0, 1e-5).unwrap();
+        let file = folder.path().join("alone.budget");
+        Store::create(&file, Promise { view: self.view, ..promise }).unwrap();
+        let (mut store, table) = (Store::open(&file).unwrap(), PaidTable::of_anybody());
+        for &plan in done {
+            let asked = Request { label: "alone", asked: ASKED, plan, table: &table, user: None };
+            let reserved = store.reserve(&asked).unwrap();
+            store.settle(&reserved, &Ledger::new()).unwrap();
+        }
+        store.summary().unwrap().groups[0].counted
+    }
+
+    /// A party's budget has people of another table too, and room for these.
+    fn with_other_people(&self, party: usize) {
+        let mut store = Store::open(&self.file(party)).unwrap();
+        let promise = Promise::new("others", 1.0, 1e-5).unwrap();
+        let plan = Promise { view: self.view, ..promise }.gaussian(0.01, 1e-6).unwrap();
+        let table = PaidTable::file([9; 32], Relation::DisjointPeople);
+        let (plan, label, asked) = (&plan, "other people", (0.01, 1e-6));
+        let asked = Request { label, asked, plan, table: &table, user: None };
+        let reserved = store.reserve(&asked).unwrap();
+        store.settle(&reserved, &Ledger::new()).unwrap();
+    }
+
     /// Does the run of a job, from these budgets.
     fn pay<R: PaidByParties>(
         &self,
@@ -106,7 +148,12 @@ impl Hospitals {
 }
 
 fn simulation(algorithm: &str, trust: View, parties: u32) -> Simulation {
-    Simulation::new(schema())
+    let problem = Problem::new(schema());
+    let run = match catalogue::find(algorithm).filter(|entry| entry.needs_penalty) {
+        Some(entry) => problem.penalty(penalties::parse(entry.penalty).unwrap()),
+        None => problem,
+    };
+    Simulation::of(run)
         .algorithm(algorithm)
         .unwrap()
         .parties(parties)
@@ -117,9 +164,16 @@ fn simulation(algorithm: &str, trust: View, parties: u32) -> Simulation {
 
 /// A few iterations, where an algorithm takes them.
 fn settings(algorithm: &str) -> Settings {
-    let entry = CATALOGUE.iter().find(|entry| entry.name == algorithm);
-    let takes = entry.is_none_or(|entry| entry.takes.contains(&"iterations"));
-    Settings { iterations: takes.then_some(3), ..Settings::default() }
+    let nodes = CATALOGUE.iter().find(|entry| entry.name == algorithm).map(|entry| entry.takes);
+    let table = catalogue::find(algorithm).map(|entry| entry.takes);
+    let takes = |name| nodes.or(table).unwrap().contains(&name);
+    // Some draw where nobody says so, which is refused behind masks.
+    let full = table.filter(|_| nodes.is_none() && takes("sampling"));
+    Settings {
+        iterations: takes("iterations").then_some(3),
+        sampling: full.map(|_| "full".parse().unwrap()),
+        ..Settings::default()
+    }
 }
 
 fn job(algorithm: &str, trust: View, parties: u32) -> SimulationJob {
@@ -141,6 +195,8 @@ fn every_party_reserves_and_settles_in_its_own_file() {
         ("federated", View::SecureAggregation),
         ("federated", View::Central),
         ("r-admm", View::Local),
+        ("auto", View::Local),
+        ("auto", View::SecureAggregation),
         ("auto", View::Central),
     ];
     for (algorithm, view) in protocols {
@@ -177,13 +233,18 @@ fn a_run_goes_on_without_a_party_over_its_ceiling_where_the_protocol_allows() {
         let job = match run.check() {
             Ok(job) => job,
             // Others' steps hide a contribution there: persons alone, who have no numbers.
-            Err(why) => {
-                assert!(view == View::Network, "{algorithm} {view}: {why}");
+            Err(why) if view == View::Network => {
                 assert!(why.to_string().contains("protect the user"), "{algorithm}: {why}");
                 continue;
             }
+            Err(why) => {
+                let why = why.to_string();
+                let more = why.contains("more than sums") || why.contains("not offered");
+                assert!(more && catalogue::find(algorithm).is_some(), "{algorithm} {view}: {why}");
+                continue;
+            }
         };
-        ran.push(algorithm);
+        ran.push((algorithm, view));
         // More of them, so that sums behind masks have enough members left.
         let mut epsilons = vec![2.0; 8];
         epsilons[5] = 0.01;
@@ -196,10 +257,114 @@ fn a_run_goes_on_without_a_party_over_its_ceiling_where_the_protocol_allows() {
         assert_jobs(&it, 0, SETTLED);
         let own = paid.done.parties.party(5).unwrap();
         assert_eq!((own.ledger.total_events(), own.epsilon), (0, 0.0), "{algorithm} {view}");
+        let said = &paid.done.model.certificate().assumptions;
+        let away = |line: &String| line.contains("took no part, and nothing of theirs");
+        assert!(said.iter().any(away), "{algorithm} {view}");
+        // Whoever pays pays for what was done, and for nothing that was planned before.
+        let done = &paid.done.parties.party(0).unwrap().ledger;
+        assert_eq!(it.counted(0), it.counted_for(&[done]), "{algorithm} {view}");
     }
-    for algorithm in ["federated", "dp-admm", "r-admm", "walk"] {
-        assert!(ran.contains(&algorithm), "{algorithm}");
+    for algorithm in ["federated", "dp-admm", "dp-admm-exact", "r-admm", "walk"] {
+        assert!(ran.iter().any(|(name, _)| *name == algorithm), "{algorithm}");
     }
+    for algorithm in ["auto", "dp-sgd", "ssadmm", "mpadmm", "sadmm", "vradmm", "dp-cd"] {
+        NOISY.iter().for_each(|&view| assert!(ran.contains(&(algorithm, view)), "{algorithm}"));
+    }
+}
+
+/// Behind masks each sum needs enough members, and some of those who are left may be corrupt.
+#[test]
+fn a_run_behind_masks_of_which_too_few_are_left_ends_before_anybody_pays() {
+    let masked = View::SecureAggregation;
+    for (algorithm, away, word) in [
+        ("auto", 6, "no honest noise is certain"),
+        ("federated", 3, "fewer than 6 parties, and 5 take part"),
+    ] {
+        let mut epsilons = vec![2.0; 8];
+        epsilons[..away].fill(0.01);
+        let it = Hospitals::new(masked, &epsilons);
+        let refused = it.train(&it.files(8), &job(algorithm, masked, 8)).unwrap_err();
+        assert!(matches!(refused, PaymentError::Party { party: 0, .. }), "{refused}");
+        assert!(refused.to_string().contains(word), "{refused}");
+        (0..8).for_each(|party| assert_jobs(&it, party, NOTHING));
+    }
+}
+
+/// Noise by hand counts for less where fewer of those who are left are honest for sure: who had room for
+/// the run between all may have none for the one between these, and stays away too.
+#[test]
+fn what_others_pay_for_a_run_without_a_party_is_in_their_books_or_they_refuse_too() {
+    let masked = View::SecureAggregation;
+    let run = simulation("auto", masked, 8).noise(200.0).check().unwrap();
+    let it = Hospitals::new(masked, &[2.0; 8]);
+    let plan = |absent: &[u32]| {
+        let (data, keep) = (it.data(), CheckpointOptions::default());
+        let absent = absent.iter().copied().collect();
+        let ready = run.open_without(&*data, keep, &absent, &mut Run::default()).unwrap();
+        ready.party_plans().unwrap().swap_remove(0)
+    };
+    let (all, fewer) = (plan(&[]), plan(&[5, 6, 7]));
+    assert!(it.counted_for(&[&all]) < it.counted_for(&[&fewer]));
+    // Room for the one and not for the other.
+    let between = |epsilon: &f64| {
+        let promise = Promise::new("one", *epsilon, 1e-5).unwrap();
+        let store = Store::in_memory(Promise { view: masked, ..promise }).unwrap();
+        let fits = |plan| store.would_fit(plan, ASKED).is_ok();
+        fits(&all) && !fits(&fewer)
+    };
+    let room = (1..200).map(|i| f64::from(i) * 0.005).find(between).unwrap();
+    let mut epsilons = vec![2.0; 8];
+    epsilons[5..].fill(0.01);
+    epsilons[0] = room;
+    let it = Hospitals::new(masked, &epsilons);
+    let paid = it.train(&it.files(8), &run).unwrap();
+    let absent: Vec<usize> = paid.absent.iter().map(|absent| absent.party).collect();
+    assert_eq!(absent, [0, 5, 6, 7]);
+    absent.into_iter().for_each(|party| assert_jobs(&it, party, NOTHING));
+    let done = &paid.done.parties.party(1).unwrap().ledger;
+    assert_eq!(it.counted(1), it.counted_for(&[done]));
+    assert!(it.counted(1) > it.counted_for(&[&fewer]));
+}
+
+/// A budget that has room for other people, and none for the party's own, refuses when the others have
+/// reserved: they are given that back, and reserve what the run between them costs.
+#[test]
+fn who_has_reserved_when_another_refuses_is_given_it_back_first() {
+    for (algorithm, view) in [("auto", View::Local), ("federated", View::Local)] {
+        let it = Hospitals::new(view, &[2.0, 2.0, 2.0, 0.6]);
+        let (files, run) = (it.files(4), job(algorithm, view, 4));
+        let first = it.train(&files, &run).unwrap().done;
+        it.with_other_people(3);
+        // A kill between the two rounds leaves nothing reserved.
+        let data = it.data();
+        let killed = catch_unwind(AssertUnwindSafe(|| {
+            it.pay(&files, |absent, how| match absent.is_empty() {
+                true => run.open_without(&*data, CheckpointOptions::default(), absent, how),
+                false => panic!("killed"),
+            })
+            .map(drop)
+        }));
+        assert!(killed.is_err());
+        let released = [JobStatus::Settled, JobStatus::Released];
+        (0..3).for_each(|party| assert_jobs(&it, party, (&released, true)));
+        let paid = it.train(&files, &run).unwrap();
+        assert_eq!(paid.absent.iter().map(|absent| absent.party).collect::<Vec<_>>(), [3]);
+        let twice = [&released[..], &[JobStatus::Released, JobStatus::Settled]].concat();
+        (0..3).for_each(|party| assert_jobs(&it, party, (&twice, true)));
+        assert_jobs(&it, 3, (&[JobStatus::Settled; 2], true));
+        // Two runs are counted, and neither of those that did not begin.
+        let own = |run: &Simulated| run.parties.party(0).unwrap().ledger.clone();
+        assert_eq!(it.counted(0), it.counted_for(&[&own(&first), &own(&paid.done)]));
+    }
+}
+
+/// A run that goes on with what it has planned before asks whoever does not pay for it.
+#[test]
+fn who_does_not_pay_is_not_asked() {
+    let it = Hospitals::new(View::Local, &[2.0, 0.01, 2.0]);
+    let refused = it.pay(&it.files(3), |_, _| Ok(Ends(None))).unwrap_err();
+    assert!(refused.to_string().contains("would be asked"), "{refused}");
+    (0..3).for_each(|party| assert_jobs(&it, party, NOTHING));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod asked;
 mod auto;
+mod away;
 mod cached;
 mod certificate;
 mod class_weights;

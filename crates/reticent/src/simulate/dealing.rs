@@ -1,5 +1,7 @@
 //! Who the parties are, and which rows each of them has.
 
+use std::collections::BTreeSet;
+
 use reticent_accountant::{Adjacency, Unit, View};
 use reticent_noise::NoiseKey;
 use reticent_oracle::tables::Schema;
@@ -210,6 +212,18 @@ pub(super) const PERSONS_UNPAID: &str = "whose persons a party has follows from 
 pub(super) fn dealt_persons(opening: &PrivacyModel) -> Vec<String> {
     let unseen = (opening.adjacency == Adjacency::AddRemove).then_some(PERSONS_UNSEEN);
     std::iter::once(PERSONS_WITHIN).chain(unseen).map(str::to_owned).collect()
+}
+
+/// What a guarantee says of parties that take no part.
+pub(super) fn stayed_away(absent: &BTreeSet<u32>) -> Option<String> {
+    let numbers: Vec<String> = absent.iter().map(u32::to_string).collect();
+    (!numbers.is_empty()).then(|| {
+        format!(
+            "these parties, counted from 0, took no part, and nothing of theirs was asked for: {}. That they stay away is \
+             public, and does not depend on any record",
+            numbers.join(", ")
+        )
+    })
 }
 
 /// What the guarantee takes as given about whose the records are.

@@ -9,19 +9,21 @@
 //! The algorithm is run with the noise that the sum has, and each party is counted for less of it:
 //! what `auto` chooses by its signal it chooses by that of the sum. Proof: proofs/noisy-sums.md.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
 use reticent_admm::{ProblemFacts, fraction, unwatched};
 use reticent_oracle::{
-    Digest, NoiseKey, PrivateTable, Refusal, Rehearsal, Sampling, SumLaw, SumPlan, Terms,
+    Digest, NoiseKey, PrivacyModel, PrivateTable, Refusal, Rehearsal, Sampling, SumLaw, SumPlan,
+    Terms,
 };
 use reticent_runtime::{
-    self as runtime, Checkpoint, Failures, NoisyParties, PartyReport, ProtocolEntry,
+    self as runtime, Checkpoint, Failures, NoisyParties, PartyId, PartyReport, ProtocolEntry,
 };
 
 use super::check::{SimulationJob, no_needless_graph};
-use super::dealing::{dealt, placed_persons};
+use super::dealing::{dealt, placed_persons, stayed_away};
 use super::held::{asks_for_more, check_public_sizes, not_sums};
 use super::kept::CheckpointOptions;
 use super::run::BETWEEN_PARTIES;
@@ -53,7 +55,7 @@ const ROUNDS: u64 = 24;
 const SOME_PARTIES: u32 = 10;
 
 /// A checked run on noisy sums, before it is known how many parties and records there are.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct NoisyJob {
     task: Task,
     honest: f64,
@@ -77,6 +79,8 @@ pub struct CalibratedSums {
 pub(super) struct NoisyRun {
     calibrated: CalibratedSums,
     parties: NoisyParties,
+    /// Who takes no part. The others are counted from 0 without them.
+    absent: BTreeSet<u32>,
     unpaid: bool,
 }
 
@@ -203,6 +207,16 @@ impl NoisyJob {
         law(self.task.protection.opening.view, (whole, parties), self.honest)
     }
 
+    /// The same for so many who are left of `whole`. Who stays away is not who is corrupt: all who may be
+    /// among the whole may be among these.
+    fn left_of(&self, whole: u32, parties: u32) -> Self {
+        let mut left = self.clone();
+        left.whole = Some(left.whole.unwrap_or(whole).max(whole));
+        let opening = &mut left.task.protection.opening;
+        opening.public_n = opening.public_n.map(|all| share_of(all, (parties, whole)));
+        left
+    }
+
     /// The fit between so many parties.
     fn task_of(&self, parties: u32) -> Result<Task, Error> {
         Ok(Task { between: Some(self.law_of(parties)?), ..self.task.clone() })
@@ -237,32 +251,46 @@ impl NoisyJob {
     }
 }
 
-impl SimulationJob {
-    /// The number of units of all parties that answers are divided by. Under replace-one it is
-    /// public.
-    fn population(&self, tables: &[PrivateTable]) -> u64 {
-        match (self.opening.unit, self.opening.adjacency) {
-            (_, Adjacency::AddRemove) => self.opening.public_n.unwrap_or(0),
-            (Unit::Party, _) => tables.len() as u64,
-            (Unit::User, adjacency) => {
-                tables.iter().filter_map(|table| table.persons_of_party(adjacency)).sum()
-            }
-            (unit, adjacency) => {
-                tables.iter().filter_map(|table| table.public_count(unit, adjacency)).sum()
-            }
+/// What so many of `whole` parties have of the public number of units of all: where their own numbers
+/// are private each counts for the same share.
+pub(super) fn share_of(all: u64, (parties, whole): (u32, u32)) -> u64 {
+    let own = u128::from(all) * u128::from(parties) / u128::from(whole.max(1));
+    u64::try_from(own).unwrap_or(all).max(1)
+}
+
+/// The number of units of all parties that answers are divided by. Under replace-one it is public.
+fn population(opening: &PrivacyModel, tables: &[PrivateTable]) -> u64 {
+    match (opening.unit, opening.adjacency) {
+        (_, Adjacency::AddRemove) => opening.public_n.unwrap_or(0),
+        (Unit::Party, _) => tables.len() as u64,
+        (Unit::User, adjacency) => {
+            tables.iter().filter_map(|table| table.persons_of_party(adjacency)).sum()
+        }
+        (unit, adjacency) => {
+            tables.iter().filter_map(|table| table.public_count(unit, adjacency)).sum()
         }
     }
+}
 
-    /// Puts the parties' tables behind gates of their own.
+impl SimulationJob {
+    /// Puts the tables of the parties that are not `absent` behind gates of their own. Law, plan and
+    /// numbers are those of a run between these.
     pub(super) fn open_noisy(
         &self,
         noisy: &NoisyJob,
-        (tables, key): (Vec<PrivateTable>, &NoiseKey),
+        (tables, key, absent): (Vec<PrivateTable>, &NoiseKey, &BTreeSet<u32>),
         (keep, checkpoint): (CheckpointOptions<'_>, Option<Checkpoint>),
         (run, unpaid): (&mut Run<'_>, bool),
     ) -> Result<NoisyRun, Error> {
         run.enter(Stage::Calibrating)?;
-        let calibrated = noisy.calibrate(tables.len() as u32, self.population(&tables))?;
+        let whole = tables.len() as u32;
+        let stay = |(party, table)| (!absent.contains(&party)).then_some(table);
+        let tables: Vec<PrivateTable> = (0..).zip(tables).filter_map(stay).collect();
+        let left = tables.len() as u32;
+        let fewer = (left < whole).then(|| noisy.left_of(whole, left));
+        let noisy = fewer.as_ref().unwrap_or(noisy);
+        let opening = &noisy.task.protection.opening;
+        let calibrated = noisy.calibrate(left, population(opening, &tables))?;
         let parties = calibrated.seat(self, tables, key)?;
         if let Some(checkpoint) = checkpoint {
             parties.resume(&checkpoint, &self.digest)?;
@@ -270,14 +298,15 @@ impl SimulationJob {
         if let Some(file) = keep.checkpoint {
             parties.keep(file, &self.digest, key);
         }
-        Ok(NoisyRun { calibrated, parties, unpaid })
+        let absent = absent.range(..whole).copied().collect();
+        Ok(NoisyRun { calibrated, parties, absent, unpaid })
     }
 
     /// Calibrates a run on noisy sums for tables like these, for audits: `None` for any other run.
     #[doc(hidden)]
     pub fn calibrate_sums(&self, like: &[PrivateTable]) -> Option<Result<CalibratedSums, Error>> {
         let noisy = self.noisy.as_ref()?;
-        Some(noisy.calibrate(like.len() as u32, self.population(like)))
+        Some(noisy.calibrate(like.len() as u32, population(&self.opening, like)))
     }
 
     /// What the guarantee of each party takes as given; `signed` where members know each other's keys
@@ -355,7 +384,7 @@ impl CalibratedSums {
         key: &NoiseKey,
     ) -> Result<NoisyParties, Error> {
         let run = runtime::run_id(&job.digest, key)?;
-        let terms = (&job.opening, self.public.shape, self.terms);
+        let terms = (&self.task.protection.opening, self.public.shape, self.terms);
         let loss = &job.objective.loss;
         let parties = runtime::noisy_parties(tables, loss, terms, &self.plan, (key, &run))?;
         parties.post.fail(job.failures)?;
@@ -423,16 +452,22 @@ impl NoisyRun {
         self.unpaid = true;
     }
 
-    /// The books of each party, on the terms of what answers are divided by: those of all units.
+    /// The books of each party by its number among all, on the terms of what answers are divided by:
+    /// those of all units. Of who stays away they are empty.
     fn reports(&self) -> Vec<PartyReport> {
-        let mut reports = self.parties.books.reports();
-        for report in &mut reports {
-            report.terms = self.calibrated.terms;
+        let mut staying = self.parties.books.reports().into_iter();
+        let all = staying.len() + self.absent.len();
+        let report = |party: u32| {
+            let (mut ledger, answers) = match self.absent.contains(&party) {
+                true => (Ledger::new(), 0),
+                false => staying.next().map(|own| (own.ledger, own.answers))?,
+            };
             if self.unpaid {
-                report.ledger.taint(Taint::UnpaidRead);
+                ledger.taint(Taint::UnpaidRead);
             }
-        }
-        reports
+            Some(PartyReport { id: PartyId(party), ledger, answers, terms: self.calibrated.terms })
+        };
+        (0..all as u32).filter_map(report).collect()
     }
 
     pub fn run(mut self, job: &SimulationJob, mut run: Run<'_>) -> Result<Simulated, Error> {
@@ -463,7 +498,8 @@ impl NoisyRun {
         server.finish()?;
         let fewest = server.attendance().iter().min().copied();
         let sampled = plan_is_sampled(plan.ledger());
-        let (assumed, reports) = (job.assumed(plan.law(), sampled, false), self.reports());
+        let (mut assumed, reports) = (job.assumed(plan.law(), sampled, false), self.reports());
+        assumed.extend(stayed_away(&self.absent));
         let (name, delta) = (job.entry.name, job.certificate_delta());
         let parties = PartyBooks::new(name, delta, &assumed, &reports)?;
         let certificate = Certificate { choice: outcome.choice, ..parties.run()? };

@@ -1,5 +1,7 @@
 //! A run between parties before its first question: what each party has set aside, and on whom it rests.
 
+use std::collections::BTreeSet;
+
 use reticent_accountant::{Ledger, Taint, Unit, View};
 use reticent_runtime::{self as runtime, Checkpoint};
 
@@ -8,6 +10,7 @@ use super::dealing::{PERSONS_UNCOUNTED, PERSONS_UNPAID};
 use super::held::HeldRun;
 use super::kept::CheckpointOptions;
 use super::noisy::NoisyRun;
+use super::run::KnownParties;
 use super::simulated::Simulated;
 use crate::error::Error;
 use crate::stage::Run;
@@ -17,7 +20,7 @@ use crate::trace::Rounds;
 pub(super) const NO_NUMBERS: &str = "each party is a person here, and who has which number is drawn and told to nobody: pay from one budget \
      for all, or protect records, whose holders are public (`unit = \"record\"`)";
 
-/// Why a run on entrusted sums does not go on without a party.
+/// Why a run on entrusted sums does not go on without a party; one on noisy sums does.
 pub(super) const NEEDS_ALL: &str =
     "on entrusted sums a party that stays away would be missing from the answer without a word";
 
@@ -32,6 +35,8 @@ pub struct ReadySimulation<'j> {
     pub(super) run: Prepared<'j>,
     pub(super) keep: CheckpointOptions<'j>,
     pub(super) unpaid: bool,
+    /// Who takes no part.
+    pub(super) absent: BTreeSet<u32>,
 }
 
 /// What is ready to begin.
@@ -117,7 +122,9 @@ impl ReadySimulation<'_> {
 
     pub(crate) fn needs_all(&self) -> Option<&'static str> {
         match (&self.run, self.job.noise) {
-            (Prepared::Held(_) | Prepared::Noisy(_), _) => Some(NEEDS_ALL),
+            (Prepared::Held(_), _) => Some(NEEDS_ALL),
+            // It is prepared for as many as there are.
+            (Prepared::Noisy(_), _) => None,
             (_, Some(_)) => Some("noise by hand is the same for all parties"),
             _ if self.job.opening.view == View::Network => {
                 Some("in this view the noise of others hides a contribution")
@@ -171,7 +178,8 @@ impl ReadySimulation<'_> {
             let rounds = Rounds::new(tracing, job.certificate_delta(), job.opening.view);
             (rounds, plans)
         });
-        let begun = (parties, checkpoint, self.keep, self.unpaid);
+        let known = KnownParties { unpaid: self.unpaid, absent: self.absent };
+        let begun = (parties, checkpoint, self.keep, known);
         let mut simulated = job.perform(begun, &mut run, &mut |run| {
             let (done, _) = run.progress();
             if let Some(show) = show.as_mut().filter(|_| done > 0) {

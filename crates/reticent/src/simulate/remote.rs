@@ -17,7 +17,7 @@ use reticent_runtime::{Agreement, Failures, Traffic};
 use super::check::{SimulationJob, find};
 use super::dealing::dealt;
 use super::held::{held_by, is_held};
-use super::noisy::{CalibratedSums, plan_is_sampled};
+use super::noisy::{CalibratedSums, plan_is_sampled, share_of};
 use super::remote_peers::{RemoteKind, kind_of};
 use super::simulated::Simulated;
 use super::simulation::Simulation;
@@ -192,11 +192,8 @@ impl RemoteJob {
             return Err(Error::value("schema", "changed", why));
         }
         let mut spec = self.spec.clone();
-        // The number is of all parties. Where their own are private each counts for the same share of it.
-        let share = |all: u64| {
-            let own = u128::from(all) * u128::from(parties) / u128::from(self.parties.max(1));
-            u64::try_from(own).unwrap_or(all).max(1)
-        };
+        // The number is of all parties.
+        let share = |all: u64| share_of(all, (parties, self.parties));
         spec.job.guarantee.public_n = match self.tells_units() {
             true => spec.job.guarantee.public_n,
             false => self.job.opening.public_n.map(share),

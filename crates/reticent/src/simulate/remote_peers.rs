@@ -372,6 +372,6 @@ impl RemoteJob {
         let mut run =
             job.with_setup(&records, &job.budgets, |setup| prepare_as_apart(setup, key, tables))?;
         while run.step()? {}
-        job.close(run, false, &mut |_| {})
+        job.close(run, &Default::default(), &mut |_| {})
     }
 }

@@ -5,6 +5,7 @@
 //! In one process it is [`noisy`](super::noisy). Proof: proofs/noisy-sums.md, between machines
 //! proofs/network.md.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use reticent_accountant::{Taint, View};
@@ -128,7 +129,8 @@ impl RemoteJob {
         }
         let key = NoiseKey::seeded(seed);
         let keep = (CheckpointOptions::default(), None);
-        let ready = self.job.open_noisy(self.noisy()?, (tables, &key), keep, (&mut run, false))?;
+        let tables = (tables, &key, &BTreeSet::new());
+        let ready = self.job.open_noisy(self.noisy()?, tables, keep, (&mut run, false))?;
         ready.run(&self.job, run)
     }
 

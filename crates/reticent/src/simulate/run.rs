@@ -9,7 +9,7 @@ use reticent_oracle::{NoiseKey, PrivacyModel, PrivateTable, Refusal};
 use reticent_runtime::{self as runtime, Checkpoint, NoisePrice, RunError, Setup};
 
 use super::check::SimulationJob;
-use super::dealing::dealt;
+use super::dealing::{dealt, stayed_away};
 use super::held::HeldRun;
 use super::kept::CheckpointOptions;
 use super::ready::{NEEDS_ALL, Prepared, ReadySimulation};
@@ -39,10 +39,19 @@ const NONE_AT_ALL: f64 = -1.0;
 /// Who is shown the run after every round, and gives nothing back.
 pub(super) type After<'a> = dyn FnMut(&runtime::SimulatedRun) + 'a;
 
-/// Nodes that are ready to begin, what they go on from, where they are kept, and whether somebody has
-/// read without paying.
+/// Nodes that are ready to begin, what they go on from, where they are kept, and what is known of
+/// their parties.
 pub(super) type Begun<'a> =
-    (Box<runtime::SimulatedRun>, Option<Checkpoint>, CheckpointOptions<'a>, bool);
+    (Box<runtime::SimulatedRun>, Option<Checkpoint>, CheckpointOptions<'a>, KnownParties);
+
+/// What is known of the parties of a run before it begins.
+#[derive(Default)]
+pub(super) struct KnownParties {
+    /// Whether somebody has read without paying.
+    pub unpaid: bool,
+    /// Who takes no part.
+    pub absent: BTreeSet<u32>,
+}
 
 impl SimulationJob {
     /// Does it, in this process.
@@ -103,8 +112,7 @@ impl SimulationJob {
                        not in a checkpoint; leave it out, or pay from one budget for all";
             return Err(Error::value("checkpoint", file.display(), why));
         }
-        let all = self.held.is_some() || self.noisy.is_some();
-        if let Some(party) = absent.first().filter(|_| all) {
+        if let Some(party) = absent.first().filter(|_| self.held.is_some()) {
             return Err(Error::value("absent", party, NEEDS_ALL));
         }
         let (checkpoint, key) = self.key(keep)?;
@@ -120,7 +128,7 @@ impl SimulationJob {
         let run = match (&self.held, &self.noisy) {
             (_, Some(noisy)) => {
                 let kept = (keep, checkpoint);
-                let noisy = self.open_noisy(noisy, (tables, &key), kept, (run, unpaid))?;
+                let noisy = self.open_noisy(noisy, (tables, &key, absent), kept, (run, unpaid))?;
                 Prepared::Noisy(Box::new(noisy))
             }
             (Some(job), _) => {
@@ -138,7 +146,7 @@ impl SimulationJob {
                 Prepared::Nodes(Box::new(self.prepare(tables, key, absent)?), checkpoint)
             }
         };
-        Ok(ReadySimulation { job: self, run, keep, unpaid })
+        Ok(ReadySimulation { job: self, run, keep, unpaid, absent: absent.clone() })
     }
 
     /// Whether each party ends with a model of its own to show ([`Simulated::nodes`]).
@@ -166,7 +174,7 @@ impl SimulationJob {
 
     pub(super) fn perform(
         &self,
-        (mut parties, checkpoint, keep, unpaid): Begun<'_>,
+        (mut parties, checkpoint, keep, known): Begun<'_>,
         run: &mut Run<'_>,
         after: &mut After<'_>,
     ) -> Result<Simulated, Error> {
@@ -177,7 +185,7 @@ impl SimulationJob {
         }
         // From here on parties release: whatever ends the run, the budget is spent.
         self.rounds(&mut parties, keep, run, after)
-            .and_then(|()| self.close(*parties, unpaid, after))
+            .and_then(|()| self.close(*parties, &known, after))
             .map_err(|why| self.stopped(why))
     }
 
@@ -267,7 +275,15 @@ impl SimulationJob {
         let run =
             self.with_setup(&records, &budgets, |setup| runtime::prepare(setup, key, tables))?;
         let reports = run.reports();
-        if !budgets.is_empty() && reports.iter().all(|own| own.ledger.total_events() == 0) {
+        let asked = reports.iter().filter(|own| own.ledger.total_events() > 0).count();
+        let least = run.protocol().least_parties();
+        if !absent.is_empty() && (1..least as usize).contains(&asked) {
+            let why = format!(
+                "behind masks no sum is opened of fewer than {least} parties, and {asked} take part"
+            );
+            return Err(Error::value("trust", opening.view, why));
+        }
+        if !budgets.is_empty() && asked == 0 {
             let most = budgets.values().copied().fold(0.0, f64::max);
             let why = "no party has room for one answer within its own epsilon; give at least one of them more";
             return Err(Error::value("budgets", most, why));
@@ -296,7 +312,7 @@ impl SimulationJob {
     pub(super) fn close(
         &self,
         run: runtime::SimulatedRun,
-        unpaid: bool,
+        KnownParties { unpaid, absent }: &KnownParties,
         after: &mut After<'_>,
     ) -> Result<Simulated, Error> {
         let rounds = run.progress().1;
@@ -304,8 +320,9 @@ impl SimulationJob {
         assumptions.extend(BETWEEN_PARTIES.map(str::to_owned));
         assumptions.push(dealt(&self.opening));
         assumptions.extend(self.objective.assumptions(self.opening.unit));
+        assumptions.extend(stayed_away(absent));
         let mut outcome = run.close_after(|run| after(run))?;
-        if unpaid {
+        if *unpaid {
             outcome.parties.iter_mut().for_each(|party| party.ledger.taint(Taint::UnpaidRead));
         }
         let delta = self.certificate_delta();

@@ -85,7 +85,7 @@ impl Simulation {
     /// A run on tables of this schema: one party for each user of the table, with the usual loss for
     /// the target, no penalty and an intercept. By `auto`; by `federated` where each party is a
     /// person, or something is asked for that `auto` does not have: parties with an ε of their own,
-    /// failures, a run without noise, peers without a server.
+    /// failures that lose messages, a run without noise, peers without a server.
     pub fn new(schema: Schema) -> Self {
         Simulation::of(Problem::new(schema))
     }
@@ -223,8 +223,9 @@ impl Simulation {
                 trust: self.trust,
                 persons: self.split.is_none()
                     && are_parties(self.guarantee.unit, self.parties_from.is_some()),
-                failing: self.failures != Failures::default(),
-                own_budgets: !self.budgets.is_empty() || self.paid_by_parties,
+                failures: self.failures,
+                own_epsilons: !self.budgets.is_empty(),
+                paid_by_parties: self.paid_by_parties,
                 noise: self.noise,
             })
         })

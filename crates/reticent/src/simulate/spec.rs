@@ -206,8 +206,9 @@ impl SimulationSpec {
             trust: parties.trust,
             persons: parties.split.is_none()
                 && are_parties(spec.guarantee.unit, parties.parties_from.is_some()),
-            failing: self.failures != Failures::default(),
-            own_budgets: !parties.budgets.is_empty() || parties.budget.is_some(),
+            failures: self.failures,
+            own_epsilons: !parties.budgets.is_empty(),
+            paid_by_parties: parties.budget.is_some(),
             noise: spec.noise,
         })
     }

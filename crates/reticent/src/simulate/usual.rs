@@ -1,7 +1,7 @@
 //! The algorithm of a run between parties where none is named: the best that has what is asked for.
 
 use reticent_accountant::{Unit, View};
-use reticent_runtime::{ProtocolEntry, USUAL};
+use reticent_runtime::{Failures, ProtocolEntry, USUAL};
 
 use super::held;
 
@@ -10,10 +10,12 @@ pub(super) struct Unnamed {
     pub trust: Option<View>,
     /// Whether each party is a person, or protected as one.
     pub persons: bool,
-    /// Whether something goes wrong on purpose.
-    pub failing: bool,
-    /// Whether parties have an ε, or a budget, of their own.
-    pub own_budgets: bool,
+    /// What goes wrong on purpose.
+    pub failures: Failures,
+    /// Whether parties have an ε of their own.
+    pub own_epsilons: bool,
+    /// Whether each pays from a budget of its own.
+    pub paid_by_parties: bool,
     pub noise: Option<f64>,
 }
 
@@ -29,12 +31,26 @@ pub(super) fn are_parties(unit: Option<Unit>, placed: bool) -> bool {
 /// `auto`, which is best (docs/federated.md); `federated` where a party is a person, who takes part in
 /// samples of the rounds, and for what `auto` does not have.
 pub(super) fn usual(asked: &Unnamed) -> &'static ProtocolEntry {
-    let Unnamed { trust, persons, failing, own_budgets, noise } = *asked;
+    let Unnamed { trust, persons, failures, own_epsilons, paid_by_parties, noise } = *asked;
     let peers = trust == Some(View::Network);
-    if persons || peers || failing || own_budgets || noise == Some(0.0) {
+    // Who stays away for want of budget would end a run on entrusted sums.
+    let ends = paid_by_parties && trust == Some(View::Central);
+    let lossy = !loses_nobody(failures, trust);
+    if persons || peers || ends || lossy || own_epsilons || noise == Some(0.0) {
         return USUAL;
     }
     held::find(BEST).unwrap_or(USUAL)
+}
+
+/// Whether all that goes wrong leaves every party in every sum: a run of `auto` ends, paid for, where
+/// too many leave one sum, and one of `federated` loses a round.
+fn loses_nobody(failures: Failures, trust: Option<View>) -> bool {
+    let Failures { duplicate, reorder, seed, .. } = failures;
+    let harmless = Failures { duplicate, reorder, seed, ..Failures::default() };
+    match trust {
+        Some(View::SecureAggregation) => failures == harmless && failures.check().is_ok(),
+        _ => failures == Failures::default(),
+    }
 }
 
 /// The algorithm that is best where it can be run.
@@ -49,20 +65,30 @@ mod tests {
         let all = || Unnamed {
             trust: None,
             persons: false,
-            failing: false,
-            own_budgets: false,
+            failures: Failures::default(),
+            own_epsilons: false,
+            paid_by_parties: false,
             noise: None,
         };
+        let masked = Some(View::SecureAggregation);
+        let twice = Failures { duplicate: 0.5, ..Failures::default() };
         let auto = [
             all(),
             Unnamed { trust: Some(View::Central), ..all() },
             Unnamed { trust: Some(View::SecureAggregation), noise: Some(2.0), ..all() },
+            Unnamed { paid_by_parties: true, ..all() },
+            Unnamed { trust: masked, paid_by_parties: true, ..all() },
+            Unnamed { trust: masked, failures: twice, ..all() },
         ];
         let federated = [
             Unnamed { trust: Some(View::Network), ..all() },
             Unnamed { persons: true, ..all() },
-            Unnamed { failing: true, ..all() },
-            Unnamed { own_budgets: true, ..all() },
+            Unnamed { failures: twice, ..all() },
+            Unnamed { trust: Some(View::Central), failures: twice, ..all() },
+            Unnamed { trust: masked, failures: Failures { after: 0.1, ..twice }, ..all() },
+            Unnamed { own_epsilons: true, ..all() },
+            Unnamed { trust: Some(View::Central), paid_by_parties: true, ..all() },
+            Unnamed { persons: true, paid_by_parties: true, ..all() },
             Unnamed { noise: Some(0.0), ..all() },
         ];
         assert!(auto.iter().all(|asked| usual(asked).name == "auto"));

@@ -131,6 +131,11 @@ pub trait Protocol: FaultInjection + Transcribed + fmt::Debug + Send + Sync {
         rounds.into()
     }
 
+    /// Between fewer parties no round comes to anything.
+    fn least_parties(&self) -> u32 {
+        1
+    }
+
     /// Message and answer and answer to the answer … that a simulated round has time for: more than
     /// a round of any algorithm has but the walk, whose token goes on. What is on its way then
     /// arrives with the next round.

@@ -119,6 +119,11 @@ impl Protocol for Masked {
         self.config.rounds
     }
 
+    /// So many must stay in a sum, or it is not opened.
+    fn least_parties(&self) -> u32 {
+        self.law().map_or(1, |law| law.threshold())
+    }
+
     fn longest_payload(&self) -> usize {
         let told = (8 * self.config.len() + 10) * (self.config.rounds as usize + 1) + 100;
         let masks = self.sum_terms(&[0; 32], 1, 1.0).map_or(0, |sum| sum.terms.longest_message());
