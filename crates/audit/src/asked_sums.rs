@@ -13,7 +13,7 @@ use reticent_data::{Rows, Table};
 use reticent_oracle::{NoiseKey, PrivateTable, Refusal};
 
 use crate::evaluated;
-use crate::pair::VICTIM;
+use crate::pair::{Neighbours, VICTIM};
 use crate::spec::AuditSpec;
 
 /// What the map calls a count.
@@ -50,8 +50,7 @@ struct OneQuestion<Q: Question> {
 pub(crate) struct AskedSums {
     question: Box<dyn AttackedQuestion>,
     line: Vec<f64>,
-    /// Whether both worlds are turned; see [`turned`].
-    turned: bool,
+    algorithm: String,
     view: View,
     seed: Option<u64>,
 }
@@ -59,7 +58,6 @@ pub(crate) struct AskedSums {
 impl AskedSums {
     /// Calibrates it.
     pub fn new(spec: &AuditSpec, view: View) -> Result<Self, Error> {
-        let quantile = spec.algorithm == "quantile";
         let (question, line): (Box<dyn AttackedQuestion>, Vec<f64>) = match &*spec.algorithm {
             "mean" => made(spec, view, || statistics(spec)?.mean([COLUMN]), even)?,
             "histogram" => {
@@ -75,11 +73,12 @@ impl AskedSums {
                 (question, if view == View::Local { vec![1.0] } else { line })
             }
             COUNT => {
-                let schema = Schema::bounded(&[(-1.0, 1.0)], Target::classes(["no", "yes"])?)?;
-                let by_class = spec.adjacency == Adjacency::ReplaceOne;
+                // Every threshold between three classes, or all.
+                let target = Target::classes(["0", "1", "2"])?;
+                let schema = Schema::bounded(&[(-1.0, 1.0)], target)?;
                 let guarantee = guarantee(spec).with(|it| it.public_n = None);
-                let job = || Fit::new(schema.clone()).guarantee(guarantee).count(by_class);
-                made(spec, view, job, even)?
+                let fit = || Fit::new(schema.clone()).guarantee(guarantee);
+                made(spec, view, || fit().count(spec.is_of_classes()), even)?
             }
             _ => {
                 let job = || {
@@ -89,7 +88,7 @@ impl AskedSums {
                 made(spec, view, job, Repeat::deviations)?
             }
         };
-        Ok(AskedSums { question, line, turned: quantile, view, seed: spec.seed })
+        Ok(AskedSums { question, line, algorithm: spec.algorithm.clone(), view, seed: spec.seed })
     }
 
     /// What the server sees of one run, along the line.
@@ -98,16 +97,11 @@ impl AskedSums {
             Some(seed) => NoiseKey::seeded(seed).child(number),
             None => NoiseKey::secure().map_err(Refusal::from)?,
         };
-        let table = |table: &Table| match self.turned {
-            true => turned(table.clone()),
-            false => table.clone(),
-        };
-        let tables = world.iter().map(|own| PrivateTable::from(table(own))).collect();
-        let mut seen = self.question.run(tables, &key)?;
-        for answer in &mut seen.transcript {
-            let along = answer.iter().zip(&self.line).map(|(answer, line)| answer * line).sum();
-            *answer = vec![along];
-        }
+        let table = |own: &Table| PrivateTable::from(attacked(&self.algorithm, own.clone()));
+        let mut seen = self.question.run(world.iter().map(table).collect(), &key)?;
+        let answers = seen.transcript.iter().flatten();
+        let along = answers.zip(&self.line).map(|(answer, line)| answer * line).sum();
+        seen.transcript = vec![vec![along]];
         Ok(seen)
     }
 
@@ -176,7 +170,8 @@ where
     let split = (spec.unit() == Unit::Record).then_some(spec.parties);
     let parties = Parties { split, trust: Some(view), ..Parties::default() };
     let like = spec.pairs()[0].world(true, &spec.layout());
-    let like: Vec<PrivateTable> = like.into_iter().map(PrivateTable::from).collect();
+    let like = like.into_iter().map(|table| attacked(&spec.algorithm, table).into());
+    let like: Vec<PrivateTable> = like.collect();
     let calibrated = asked.between(&parties)?.calibrate(&like).unwrap_or_else(|| {
         Err(Error::value("trust", view, "nobody but the gate adds noise there"))
     })?;
@@ -203,20 +198,21 @@ fn line<Q>(
 where
     Q: Question<Answer = Vec<f64>>,
 {
-    let victim = |table: Table| if spec.algorithm == "quantile" { turned(table) } else { table };
+    let world = |pair: &Neighbours, with| {
+        let table = pair.world(with, &spec.layout()).swap_remove(VICTIM);
+        attacked(&spec.algorithm, table)
+    };
+    let pairs = spec.pairs();
+    let repeat = job()?.repeat(world(&pairs[0], true).into())?;
+    let noise = deviations(&repeat);
+    let power = if view == View::Local { 1 } else { 2 };
+    let weight = |at: usize| noise.get(at).map_or(1.0, |noise| noise.powi(-power));
     let mut best = Vec::new();
     let length = |way: &[f64]| way.iter().map(|v| v * v).sum::<f64>();
-    for pair in spec.pairs() {
-        let [with, without] = [true, false].map(|with| {
-            let table = victim(pair.world(with, &spec.layout()).swap_remove(VICTIM));
-            let repeat = job()?.repeat(table.clone().into())?;
-            Ok::<_, Error>((repeat.without_noise(table)?, deviations(&repeat)))
-        });
-        let ((with, noise), (without, _)) = (with?, without?);
-        let noise = |at: usize| noise.get(at).copied().unwrap_or(1.0);
-        let power = if view == View::Local { 1 } else { 2 };
-        let way = with.into_iter().zip(without).enumerate();
-        let way: Vec<f64> = way.map(|(at, (a, b))| (a - b) / noise(at).powi(power)).collect();
+    for pair in &pairs {
+        let [with, without] = [true, false].map(|with| repeat.without_noise(world(pair, with)));
+        let way = with?.into_iter().zip(without?).enumerate();
+        let way: Vec<f64> = way.map(|(at, (a, b))| (a - b) * weight(at)).collect();
         if best.is_empty() || length(&way) > length(&best) {
             best = way;
         }
@@ -229,11 +225,16 @@ fn even<Q: Question>(_: &Repeat<Q>) -> Vec<f64> {
     Vec::new()
 }
 
-/// The world as a quantile is attacked: with the canary, which is at the upper bound, at the lower. Both
-/// worlds are turned, and stay neighbours.
-fn turned(mut table: Table) -> Table {
-    if let Rows::Dense(rows) = &mut table.rows {
-        rows.values.iter_mut().for_each(|value| *value = -*value);
+/// A table as it is attacked, in either world. Of a quantile the canary, which is at the upper bound, is
+/// turned to the lower. Of a count the target is a class: a canary has the first, which every threshold
+/// counts, and one that is flipped the last, which none does.
+fn attacked(algorithm: &str, mut table: Table) -> Table {
+    match (algorithm, &mut table.rows) {
+        ("quantile", Rows::Dense(rows)) => {
+            rows.values.iter_mut().for_each(|value| *value = -*value);
+        }
+        (COUNT, _) => table.targets.iter_mut().for_each(|target| *target = 1.0 - *target),
+        _ => {}
     }
     table
 }

@@ -380,7 +380,7 @@ impl AuditSpec {
     }
 
     /// A loss that cannot be read is left for the product to refuse.
-    fn is_of_classes(&self) -> bool {
+    pub(crate) fn is_of_classes(&self) -> bool {
         losses::parse(&self.loss, None).is_ok_and(|loss| loss.target() != LossTarget::Real)
     }
 

@@ -481,11 +481,34 @@ pub const MAP: &[MapRow] = &[
     MapRow { algorithms: &["auto", "dp-sgd"], forms: &["preconditioned"], ..MASKED_RECORDS },
     MapRow { algorithms: &["auto", "dp-sgd"], forms: &["preconditioned"], ..MASKED_PERSONS },
     // Questions of such a server.
-    MapRow { algorithms: &["count"], proofs: seen_sums!("count"), ..SUMS },
-    MapRow { algorithms: &["count"], proofs: seen_sums!("count"), ..PERSONS },
-    MapRow { algorithms: &["count"], proofs: masked_sums!("count"), ..MASKED_RECORDS },
-    MapRow { algorithms: &["count"], proofs: masked_sums!("count"), ..MASKED_PERSONS },
-    MapRow { algorithms: &["mean"], proofs: seen_sums!("mean", "sensitivity-clipped-sum"), ..SUMS },
+    MapRow {
+        algorithms: &["count"],
+        forms: &["all"],
+        adjacencies: &[AddRemove],
+        proofs: seen_sums!("count"),
+        ..SUMS
+    },
+    MapRow {
+        algorithms: &["count"],
+        forms: &["all"],
+        adjacencies: &[AddRemove],
+        proofs: masked_sums!("count"),
+        ..MASKED_RECORDS
+    },
+    MapRow { algorithms: &["count"], forms: &["classes"], proofs: seen_sums!("count"), ..SUMS },
+    MapRow { algorithms: &["count"], forms: &["classes"], proofs: seen_sums!("count"), ..PERSONS },
+    MapRow {
+        algorithms: &["count"],
+        forms: &["classes"],
+        proofs: masked_sums!("count"),
+        ..MASKED_RECORDS
+    },
+    MapRow {
+        algorithms: &["count"],
+        forms: &["classes"],
+        proofs: masked_sums!("count"),
+        ..MASKED_PERSONS
+    },
     MapRow {
         algorithms: &["mean"],
         proofs: seen_sums!("mean", "sensitivity-clipped-sum"),
