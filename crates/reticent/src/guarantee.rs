@@ -264,6 +264,11 @@ impl Protection {
         Ok(())
     }
 
+    /// The same against somebody else.
+    pub(crate) fn seen_by(&self, view: View) -> Self {
+        Protection { opening: PrivacyModel { view, ..self.opening }, ..self.clone() }
+    }
+
     /// The key of a run between parties, from which all of theirs follow.
     pub(crate) fn key(&self) -> Result<NoiseKey, Error> {
         Ok(match self.seed {

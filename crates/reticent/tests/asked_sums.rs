@@ -135,8 +135,11 @@ fn a_party_is_counted_for_its_own_noise_and_an_interval_has_that_of_the_sum() {
     let one = asked(&job, &seen_by(View::Local, Some(1)), &data);
     assert_eq!((one.deviation, multiplier(&one.certificate.ledger)), (pooled.deviation, z));
     let ten = asked(&job, &seen_by(View::Local, Some(10)), &data);
-    assert!((multiplier(&ten.certificate.ledger) / z - 1.0).abs() < 1e-9);
-    assert!((ten.deviation / pooled.deviation - 10_f64.sqrt()).abs() < 1e-9);
+    let own = multiplier(&ten.certificate.ledger);
+    // As near as the search for it ends.
+    assert!((own / z - 1.0).abs() < 1e-4, "{own} {z}");
+    let more = ten.deviation / pooled.deviation;
+    assert!((more / 10_f64.sqrt() - 1.0).abs() < 1e-4, "{more}");
     let masked = asked(&job, &seen_by(View::SecureAggregation, Some(10)), &data);
     assert!(masked.deviation > 1.2 * pooled.deviation && masked.deviation < ten.deviation);
     // All of them honest: one who listens knows its own share.

@@ -509,6 +509,7 @@ pub const MAP: &[MapRow] = &[
         proofs: masked_sums!("count"),
         ..MASKED_PERSONS
     },
+    MapRow { algorithms: &["mean"], proofs: seen_sums!("mean", "sensitivity-clipped-sum"), ..SUMS },
     MapRow {
         algorithms: &["mean"],
         proofs: seen_sums!("mean", "sensitivity-clipped-sum"),

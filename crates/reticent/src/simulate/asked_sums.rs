@@ -13,9 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View, epsilon, gdp_mu};
 use reticent_admm::fraction;
 use reticent_noise::Hasher;
-use reticent_oracle::{
-    NoiseKey, Oracle, PrivacyModel, PrivateTable, Refusal, SumLaw, SumPlan, Terms,
-};
+use reticent_oracle::{NoiseKey, Oracle, PrivacyModel, PrivateTable, SumLaw, SumPlan, Terms};
 use reticent_runtime::{self as runtime, NoisyParties, PartyReport};
 
 use super::PartyBooks;
@@ -23,7 +21,6 @@ use super::dealing::Dealing;
 use super::noisy::{HONEST, SOME_PARTIES, assumed_of_sums, law, population};
 use crate::certificate::Certificate;
 use crate::error::Error;
-use crate::guarantee::Protection;
 use crate::job::{Job, SOME};
 use crate::map::{self, MapCell};
 use crate::procedure::{
@@ -75,10 +72,6 @@ impl OwnNoise {
         }
     }
 
-    fn opening(&self, protection: &Protection) -> PrivacyModel {
-        PrivacyModel { view: self.view, ..protection.opening }
-    }
-
     /// Who adds which noise between so many parties.
     pub fn law(&self, parties: u32) -> Result<SumLaw, Error> {
         law(self.view, (parties, parties), self.honest)
@@ -86,10 +79,9 @@ impl OwnNoise {
 
     /// Refuses what is not proven, or asks for more than sums, before there is a table.
     pub fn try_out<Q: Question>(&self, question: &Q) -> Result<(), Error> {
-        let protection = Question::ground(question).protection;
-        let opening = self.opening(protection);
+        let protection = Question::ground(question).protection.seen_by(self.view);
+        let opening = protection.opening;
         map::offered(&MapCell::of_question(Q::NAME, question.form(), &opening))?;
-        let protection = Protection { opening, ..protection.clone() };
         let terms = protection.terms(opening.public_n.unwrap_or(SOME))?;
         asks_for_noisy_sums(question, (terms, self.law(SOME_PARTIES)?))
     }
@@ -100,9 +92,8 @@ impl OwnNoise {
         question: &Q,
         like: &[PrivateTable],
     ) -> Result<CalibratedQuestion<Q>, Error> {
-        let protection = Question::ground(question).protection;
-        let opening = self.opening(protection);
-        let protection = Protection { opening, ..protection.clone() };
+        let protection = Question::ground(question).protection.seen_by(self.view);
+        let opening = protection.opening;
         let terms = protection.terms(population(&opening, like))?;
         let (asking, plan) = calibrate_between(question, (terms, self.law(like.len() as u32)?))?;
         Ok(CalibratedQuestion { opening, terms, asking, plan: Arc::new(plan) })
