@@ -11,7 +11,7 @@ use std::sync::Arc;
 use reticent_accountant::{Ledger, Taint, View, calibrate};
 use reticent_admm::{Iterate, Progress};
 use reticent_oracle::tables::Schema;
-use reticent_oracle::{Gate, Oracle, Refusal, Rehearsal, SumLaw, SumPlan, Terms};
+use reticent_oracle::{Gate, Oracle, Refusal, Rehearsal, Terms};
 use reticent_problem::{Loss, Shape};
 
 use crate::cached::check_question;
@@ -288,60 +288,14 @@ fn rehearse<Q: Question>(
     Ok(rehearsal.into_plan())
 }
 
-/// The plan of each party, where parties add the noise.
-fn rehearse_between<Q: Question>(
-    question: &Q,
-    (terms, law): (Terms, SumLaw),
-    asking: &Asking<Q::Layout>,
-) -> Result<SumPlan, Refusal> {
-    let mut rehearsal = Rehearsal::of_noisy_sums(question.shape(), terms, law);
-    question.ask(&mut rehearsal, asking)?;
-    rehearsal.into_sum_plan().ok_or(Refusal::NoSum)
-}
-
-/// The noise of the sum over all parties, for which each is counted within the budget, and the plan of
-/// each with it.
-pub(crate) fn calibrate_between<Q: Question>(
-    question: &Q,
-    between: (Terms, SumLaw),
-) -> Result<(Asking<Q::Layout>, SumPlan), Error> {
-    let plan = |asking: &Asking<Q::Layout>| {
-        Ok(rehearse_between(question, between, asking)?.ledger().clone())
-    };
-    let noise = calibrated(question, &between.0, plan)?;
-    let plan = rehearse_between(question, between, &noise)?;
-    Ok((noise, plan))
-}
-
-/// The same with so many times the noise.
-pub(crate) fn plan_between<Q: Question>(
-    question: &Q,
-    between: (Terms, SumLaw),
-    asking: &Asking<Q::Layout>,
-) -> Result<Ledger, Error> {
-    Ok(rehearse_between(question, between, asking)?.ledger().clone())
-}
-
-/// Refuses a question that asks for more than sums, before there is a table, where parties add the
-/// noise.
-pub(crate) fn asks_for_noisy_sums<Q: Question>(
-    question: &Q,
-    between: (Terms, SumLaw),
-) -> Result<(), Error> {
-    let layout = question.layout(1.0, &between.0);
-    match rehearse_between(question, between, &Asking { multiplier: 1.0, layout }) {
-        Err(Refusal::NoSum) => Err(not_sums::<Q>(between.1.view())),
-        asked => Ok(asked.map(drop)?),
-    }
-}
-
-fn not_sums<Q: Question>(view: View) -> Error {
+/// The refusal of a question that asks for more than sums.
+pub(crate) fn not_sums<Q: Question>(view: View) -> Error {
     let why = "it asks for more than sums over records, which is all that parties are asked for; ask one table";
     Error::value("trust", view, format!("{}: {why}", Q::NAME))
 }
 
 /// The least noise within the budget, as `plan` has it.
-fn calibrated<Q: Question>(
+pub(crate) fn calibrated<Q: Question>(
     question: &Q,
     terms: &Terms,
     plan: impl Fn(&Asking<Q::Layout>) -> Result<Ledger, Refusal>,

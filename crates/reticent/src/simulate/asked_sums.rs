@@ -23,10 +23,7 @@ use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::job::{Job, SOME};
 use crate::map::{self, MapCell};
-use crate::procedure::{
-    Asking, Procedure, Question, RunFindings, Seen, asks_for_noisy_sums, calibrate_between,
-    plan_between,
-};
+use crate::procedure::{Asking, Procedure, Question, RunFindings, Seen, calibrated, not_sums};
 use crate::stage::{Run, Stage};
 
 /// Who looks at the answers of parties that add the noise themselves, and how many of them are honest.
@@ -100,6 +97,41 @@ impl OwnNoise {
     }
 }
 
+/// The plan of each party, where parties add the noise.
+fn rehearse_between<Q: Question>(
+    question: &Q,
+    (terms, law): (Terms, SumLaw),
+    asking: &Asking<Q::Layout>,
+) -> Result<SumPlan, Refusal> {
+    let mut rehearsal = Rehearsal::of_noisy_sums(question.shape(), terms, law);
+    question.ask(&mut rehearsal, asking)?;
+    rehearsal.into_sum_plan().ok_or(Refusal::NoSum)
+}
+
+/// The noise of the sum over all parties, for which each is counted within the budget, and the plan of
+/// each with it.
+fn calibrate_between<Q: Question>(
+    question: &Q,
+    between: (Terms, SumLaw),
+) -> Result<(Asking<Q::Layout>, SumPlan), Error> {
+    let plan = |asking: &Asking<Q::Layout>| {
+        Ok(rehearse_between(question, between, asking)?.ledger().clone())
+    };
+    let noise = calibrated(question, &between.0, plan)?;
+    let plan = rehearse_between(question, between, &noise)?;
+    Ok((noise, plan))
+}
+
+/// Refuses a question that asks for more than sums, before there is a table, where parties add the
+/// noise.
+fn asks_for_noisy_sums<Q: Question>(question: &Q, between: (Terms, SumLaw)) -> Result<(), Error> {
+    let layout = question.layout(1.0, &between.0);
+    match rehearse_between(question, between, &Asking { multiplier: 1.0, layout }) {
+        Err(Refusal::NoSum) => Err(not_sums::<Q>(between.1.view())),
+        asked => Ok(asked.map(drop)?),
+    }
+}
+
 /// The refusal of a fraction of honest parties where nobody else's noise counts.
 pub(super) fn no_masks(honest: f64) -> Error {
     let why = "it is for `trust = secure-aggregation`; elsewhere nobody else's noise counts; leave it out";
@@ -136,7 +168,8 @@ impl<Q: Question> CalibratedQuestion<Q> {
     /// # Errors
     /// If so much noise cannot be drawn.
     pub fn plan_at(&self, job: &Job<Q>, scale: f64) -> Result<Ledger, Error> {
-        plan_between(job.procedure(), (self.terms, *self.plan.law()), &self.asking.scaled(scale))
+        let (between, asking) = ((self.terms, *self.plan.law()), self.asking.scaled(scale));
+        Ok(rehearse_between(job.procedure(), between, &asking)?.ledger().clone())
     }
 
     /// The ε that a certificate of each party would promise at this δ.
