@@ -283,7 +283,7 @@ fn what_is_not_offered_between_parties_is_refused_by_name() {
     assert!(mean("--split 3 --trust network").contains("which peers have none of"));
     for trust in ["local", "secure-aggregation"] {
         let said = mean(&format!("--user-column town --split 3 --trust {trust}"));
-        assert!(said.contains("--split 3"), "{said}");
+        assert!(said.contains("split = 3: a person's records"), "{said}");
     }
     for trust in ["local", "central"] {
         let said = mean(&format!("--split 3 --trust {trust} --honest 0.9"));
