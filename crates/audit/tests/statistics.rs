@@ -56,7 +56,7 @@ fn between(view: View, runs: u64) -> Vec<CellReport> {
 /// is seen.
 #[test]
 fn an_answer_with_the_noise_of_its_party_gives_away_what_is_certified_and_not_more() {
-    for report in between(View::Local, 2_500) {
+    for report in between(View::Local, 6_000) {
         assert!(report.share() >= TIGHT, "{report:?}");
     }
 }

@@ -13,7 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View, epsilon, gdp_mu};
 use reticent_admm::fraction;
 use reticent_noise::Hasher;
-use reticent_oracle::{NoiseKey, Oracle, PrivacyModel, PrivateTable, SumLaw, SumPlan, Terms};
+use reticent_oracle::{
+    NoiseKey, Oracle, PrivacyModel, PrivateTable, Refusal, Rehearsal, SumLaw, SumPlan, Terms,
+};
 use reticent_runtime::{self as runtime, NoisyParties, PartyReport};
 
 use super::PartyBooks;
