@@ -12,7 +12,7 @@ pub(crate) const NAME: &str = "evaluation";
 
 /// The weight of the one feature: the canary is far from where it would be taken for the other
 /// class, and its prediction is at the end of the range.
-const WEIGHT: f64 = 2.0;
+pub(crate) const WEIGHT: f64 = 2.0;
 
 /// A calibrated evaluation, and the line along which its answers are looked at.
 #[derive(Debug)]

@@ -10,6 +10,7 @@
 //! lower bound below it proves nothing: another attack may do better.
 
 mod asked;
+mod asked_sums;
 mod attack;
 mod cell;
 mod discriminant;

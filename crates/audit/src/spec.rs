@@ -182,8 +182,7 @@ impl AuditSpec {
     /// Refuses what the algorithm has no use for, rather than pass over it.
     fn nothing_unused(&self) -> Result<(), Error> {
         let many = self.is_between();
-        let question = self.algorithm == crate::evaluated::NAME
-            || crate::asked::NAMES.contains(&self.algorithm.as_str());
+        let question = crate::asked_sums::knows(&self.algorithm);
         let plain = many && self.on_sums().is_none() || question;
         let most = if plain || self.method == AuditMethod::OneRun { 1 } else { 2 };
         if !(1..=most).contains(&self.features) {
@@ -222,10 +221,12 @@ impl AuditSpec {
         }
     }
 
-    /// Who looks at an algorithm of one table whose noise parties add; `None` for any other run.
+    /// Who looks at an algorithm of one table, or a question, whose noise parties add; `None` for any
+    /// other run.
     pub(crate) fn on_sums(&self) -> Option<View> {
         let view = self.trust.filter(|view| *view != View::Central)?;
-        catalogue::find(&self.algorithm).map(|_| view)
+        let asked = crate::asked_sums::knows(&self.algorithm);
+        (asked || catalogue::find(&self.algorithm).is_some()).then_some(view)
     }
 
     /// Whether it is between parties.
@@ -379,7 +380,7 @@ impl AuditSpec {
     }
 
     /// A loss that cannot be read is left for the product to refuse.
-    fn is_of_classes(&self) -> bool {
+    pub(crate) fn is_of_classes(&self) -> bool {
         losses::parse(&self.loss, None).is_ok_and(|loss| loss.target() != LossTarget::Real)
     }
 

@@ -7,6 +7,7 @@ use reticent::internal::{Repeat, Seen};
 use reticent_data::Table;
 
 use crate::asked::{self, StatisticSubject};
+use crate::asked_sums::{self, AskedSums};
 use crate::evaluated::{self, EvaluationSubject};
 use crate::parties::{self, PartiesSubject};
 use crate::reading::LawFamily;
@@ -21,11 +22,15 @@ pub(crate) enum AuditSubject {
     Statistic(Box<StatisticSubject>),
     Parties(Box<PartiesSubject>),
     Sums(Box<SumsSubject>),
+    Asked(Box<AskedSums>),
 }
 
 impl AuditSubject {
     pub fn new(spec: &AuditSpec) -> Result<Self, Error> {
-        Ok(if let Some(view) = spec.on_sums() {
+        let question = asked_sums::knows(&spec.algorithm);
+        Ok(if let Some(view) = spec.on_sums().filter(|_| question) {
+            AuditSubject::Asked(Box::new(AskedSums::new(spec, view)?))
+        } else if let Some(view) = spec.on_sums() {
             AuditSubject::Sums(Box::new(SumsSubject::new(spec, view)?))
         } else if parties::knows(&spec.algorithm) {
             AuditSubject::Parties(Box::new(PartiesSubject::new(spec)?))
@@ -51,6 +56,7 @@ impl AuditSubject {
             ) => Err(self.nothing_seen()),
             (AuditSubject::Parties(crowd), _) => crowd.run(world, number),
             (AuditSubject::Sums(sums), _) => sums.run(world, number),
+            (AuditSubject::Asked(asked), _) => asked.run(world, number),
         }
     }
 
@@ -62,6 +68,7 @@ impl AuditSubject {
             AuditSubject::Statistic(one) => one.epsilon(),
             AuditSubject::Parties(crowd) => crowd.epsilon(),
             AuditSubject::Sums(sums) => sums.epsilon(),
+            AuditSubject::Asked(asked) => asked.epsilon(),
         }
     }
 
@@ -73,6 +80,7 @@ impl AuditSubject {
             AuditSubject::Statistic(one) => one.plan_at(scale),
             AuditSubject::Parties(crowd) => crowd.plan_at(scale),
             AuditSubject::Sums(sums) => sums.plan_at(scale),
+            AuditSubject::Asked(asked) => asked.plan_at(scale),
         }
     }
 
@@ -84,11 +92,12 @@ impl AuditSubject {
             AuditSubject::Statistic(one) => one.mu(),
             AuditSubject::Parties(crowd) => crowd.mu(),
             AuditSubject::Sums(sums) => sums.mu(),
+            AuditSubject::Asked(asked) => asked.mu(),
         };
         match self {
             _ if mu.is_some() => LawFamily::Gaussian,
             // Sums of many discrete Gaussians of billions of steps each, counted by their moments.
-            AuditSubject::Parties(_) | AuditSubject::Sums(_)
+            AuditSubject::Parties(_) | AuditSubject::Sums(_) | AuditSubject::Asked(_)
                 if self.view() == View::SecureAggregation =>
             {
                 LawFamily::Gaussian
@@ -106,6 +115,7 @@ impl AuditSubject {
             }
             AuditSubject::Parties(crowd) => crowd.view(),
             AuditSubject::Sums(sums) => sums.view(),
+            AuditSubject::Asked(asked) => asked.view(),
         }
     }
 

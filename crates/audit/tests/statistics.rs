@@ -4,16 +4,17 @@
 
 use std::ops::ControlFlow;
 
-use reticent_audit::{TIGHT, audit_map};
+use reticent::accountant::{Unit, View};
+use reticent::map::{MapCell, cells};
+use reticent_audit::{AuditSpec, CellReport, TIGHT, audit_map, run};
 
 /// A record from bound to bound, and a user with several: nearly all that is counted is given away,
 /// and nothing more. Of a quantile one bit of one count is seen, which shows most of it.
 #[test]
 fn a_statistic_gives_away_what_it_certifies_and_not_more() {
     let names = ["mean", "histogram", "quantile"];
-    let reports = audit_map(2_500, Some(5), |cell| names.contains(&cell.algorithm), &|_, _| {
-        ControlFlow::Continue(())
-    });
+    let wanted = |cell: &MapCell| names.contains(&cell.algorithm) && cell.view == View::Central;
+    let reports = audit_map(2_500, Some(5), wanted, &|_, _| ControlFlow::Continue(()));
     let reports = reports.expect("an ordinary audit");
     assert_eq!(reports.len(), 12);
     for report in reports {
@@ -27,5 +28,63 @@ fn a_statistic_gives_away_what_it_certifies_and_not_more() {
         );
         assert!(!report.audit.exceeded && report.audit.epsilon_certified <= 4.0, "{report:?}");
         assert!(report.share() >= TIGHT, "{report:?}");
+    }
+}
+
+fn between(view: View, runs: u64) -> Vec<CellReport> {
+    let names = ["count", "mean", "histogram", "quantile", "evaluation"];
+    let wanted = |cell: &MapCell| names.contains(&cell.algorithm) && cell.view == view;
+    let reports = audit_map(runs, Some(5), wanted, &|_, _| ControlFlow::Continue(()));
+    let reports = reports.expect("an ordinary audit");
+    for report in &reports {
+        println!(
+            "{:75} certified {:.3}, lower {:.3}, share {:.2}, {}",
+            report.cell.join(" · "),
+            report.audit.epsilon_certified,
+            report.audit.epsilon_lower,
+            report.share(),
+            report.audit.pair
+        );
+        assert!(!report.audit.exceeded && report.audit.epsilon_certified <= 4.0, "{report:?}");
+    }
+    // Of each of six records under both neighbours, and persons; and a count of all.
+    assert_eq!(reports.len(), 19);
+    reports
+}
+
+/// A party's own answers give away what it is counted for, of every question; of a quantile each count
+/// is seen.
+#[test]
+fn an_answer_with_the_noise_of_its_party_gives_away_what_is_certified_and_not_more() {
+    for report in between(View::Local, 6_000) {
+        assert!(report.share() >= TIGHT, "{report:?}");
+    }
+}
+
+/// A masked sum has the noise of all three who stay, of whom two are counted, by moments.
+#[test]
+fn a_masked_answer_gives_away_no_more_than_is_certified() {
+    let reports = between(View::SecureAggregation, 3_000);
+    let seen = reports.iter().filter(|report| report.share() >= 0.2).count();
+    assert!(seen >= 12, "too little was seen: {seen}");
+}
+
+/// A person of a party that has several, who may stand elsewhere, with more rows or fewer.
+#[test]
+fn a_person_within_a_party_is_hidden_in_an_answer_as_certified() {
+    for (algorithm, view, least) in [
+        ("mean", View::Local, TIGHT),
+        ("count", View::Local, TIGHT),
+        ("histogram", View::SecureAggregation, 0.0),
+    ] {
+        let is_it = |(cell, _): &(MapCell, _)| {
+            (cell.algorithm, cell.view, cell.unit) == (algorithm, view, Unit::User)
+        };
+        let (cell, _) = cells().into_iter().find(is_it).expect("a cell of the map");
+        let usual = AuditSpec::of(&cell, 2_500, Some(13));
+        let report = run(&AuditSpec { several: true, records: Some(3), ..usual }).unwrap();
+        let share = report.epsilon_lower / report.epsilon_certified;
+        println!("{algorithm} {view}: {share:.2} on {}", report.pair);
+        assert!(!report.exceeded && share >= least, "{algorithm} {view}: {report:?}");
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
-use reticent::accountant::View;
+use reticent::accountant::{Ledger, View};
 use reticent::internal::{PaidByParties, Question};
 use reticent::simulate::{BudgetFiles, Parties};
 use reticent::{Error, Files, Guarantee, Job, Run};
@@ -51,9 +51,16 @@ pub struct BetweenFlags {
     #[arg(long, value_name = "COLUMN", requires = "trust", conflicts_with = "split")]
     parties_from: Option<String>,
 
-    /// Ask parties who trust a server with exact sums: central. The answer is that about one table
+    /// Ask parties. central: a server is trusted with their exact sums, and the answer is that about one
+    /// table. local: each adds its noise itself to what the server sees. secure-aggregation: the same
+    /// behind masks
     #[arg(long, value_parser = reticent::one_of!(View))]
     trust: Option<View>,
+
+    /// The fraction of the parties that is assumed honest, for secure-aggregation [default: 0.8]
+    #[arg(long, value_name = "P", requires = "trust", value_parser = number::parse,
+        allow_negative_numbers = true)]
+    honest: Option<f64>,
 
     #[command(flatten)]
     budgets: PartyBudgetFlags,
@@ -80,6 +87,22 @@ impl BetweenFlags {
         given.then_some(parties)
     }
 
+    /// What names the question in a budget, beside what is asked; nothing where one table is asked.
+    pub fn described(&self) -> Option<Value> {
+        let mut parties = json!(self.parties()?);
+        if let Some(honest) = self.honest {
+            parties["honest"] = json!(honest);
+        }
+        Some(parties)
+    }
+
+    /// What the books will have, where that follows before there is a table: of a question whose noise
+    /// the gate adds.
+    pub fn plan_beforehand<Q: Question>(&self, job: &Job<Q>) -> Option<Ledger> {
+        let once = self.trust.is_none_or(|trust| trust == View::Central);
+        once.then(|| job.plan_beforehand()).flatten()
+    }
+
     /// Asks, and pays for it where budgets were named.
     pub fn ask<Q: Question>(
         self,
@@ -94,7 +117,10 @@ impl BetweenFlags {
         let Some(parties) = self.parties() else {
             return done(purse, data, user, |data, run| job.open(data, run), run, deliver);
         };
-        let between = job.between(&parties)?;
+        let mut between = job.between(&parties)?;
+        if let Some(share) = self.honest {
+            between = between.honest(share)?;
+        }
         let Some(files) = self.budgets.files() else {
             return done(purse, data, user, |data, run| between.open(data, run), run, deliver);
         };

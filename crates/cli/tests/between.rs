@@ -80,6 +80,97 @@ fn the_certificate_of_an_answer_between_parties_verifies_and_one_budget_pays_for
     assert_eq!(shown["jobs"].as_array().unwrap().len(), 1, "{shown}");
 }
 
+/// With noise of the parties' own: the certificate is of that trust and verifies, and a budget pays.
+#[test]
+fn every_question_is_asked_with_noise_of_the_parties_own() {
+    let folder = folder();
+    folder.reticent("fit t.csv --schema s.toml --epsilon 2 --delta 1e-6 --out m").ok();
+    for trust in ["local", "secure-aggregation"] {
+        for (number, line) in [
+            format!("count t.csv {PRICE} --target ill --by-class"),
+            format!("count t.csv {PRICE}"),
+            format!("mean t.csv {PRICE} --column age --adjacency add-remove --public-n 300"),
+            format!("histogram t.csv {PRICE} --column town --column age"),
+            format!("quantile t.csv {PRICE} --column age --at 0.1,0.5"),
+            "evaluate m t.csv --epsilon 1 --delta 1e-6".to_owned(),
+        ]
+        .iter()
+        .enumerate()
+        {
+            let out = format!("{trust}-{number}.json");
+            let line = format!("{line} --split 5 --trust {trust}");
+            let said = folder.reticent(&format!("{line} --out {out} --json")).ok().json();
+            assert_eq!(
+                (&said["certified"], &said["view"]),
+                (&true.into(), &trust.into()),
+                "{said}"
+            );
+            let epsilon = said["epsilon"].as_f64().unwrap();
+            assert!(epsilon <= 1.0 && epsilon > 0.95, "{line}: {epsilon}");
+            folder.reticent(&format!("verify {out}")).ok();
+        }
+        let new = format!("budget new {trust}.budget --epsilon 3 --delta 1e-5 --view {trust}");
+        folder.reticent(&new).ok();
+        let line = format!("mean t.csv {PRICE} --column age --split 3 --trust {trust}");
+        folder.reticent(&format!("{line} --budget {trust}.budget")).ok();
+        let shown = folder.reticent(&format!("budget show {trust}.budget --json")).ok().json();
+        assert_eq!(shown["jobs"].as_array().unwrap().len(), 1, "{shown}");
+        let files = format!("{trust}-{{}}.budget");
+        for party in 0..3 {
+            let new = format!(
+                "budget new {trust}-{party}.budget --epsilon 3 --delta 1e-5 --view {trust}"
+            );
+            folder.reticent(&new).ok();
+        }
+        let said = folder.reticent(&format!("{line} --party-budget {files} --json")).ok().json();
+        assert!(said["budget"]["parties"][2]["job"].is_u64(), "{said}");
+    }
+    // Of many who are honest fewer shares of noise are enough.
+    let line = format!("count t.csv {PRICE} --split 10 --trust secure-aggregation --seed 3 --json");
+    let deviation = |more: &str| {
+        let said = folder.reticent(&format!("{line} {more}")).ok().json();
+        said["deviation"].as_f64().unwrap()
+    };
+    assert!(deviation("--honest 1") < deviation(""));
+}
+
+#[test]
+fn persons_within_parties_are_asked_with_noise_of_the_parties_own() {
+    let folder = Folder::new();
+    let hospital = "[[column]]\nname = 'hospital'\nkind = 'ignored'\n";
+    folder.write("s.toml", crate::common::visits_schema() + hospital);
+    let rows = crate::common::visits(300, 60);
+    let placed = rows.lines().enumerate().map(|(at, line)| match at {
+        0 => format!("{line},hospital\n"),
+        // The first rows of everybody are at two hospitals.
+        at => format!("{line},{}\n", ["north", "south", "east", "west"][at / 3 % 4]),
+    });
+    folder.write("t.csv", placed.collect::<String>());
+    for trust in ["local", "secure-aggregation"] {
+        let line =
+            format!("mean t.csv {PRICE} --column age --parties-from hospital --trust {trust}");
+        let said = folder.reticent(&format!("{line} --out {trust}.json --json")).ok().json();
+        assert_eq!((&said["unit"], &said["certified"]), (&"user".into(), &true.into()), "{said}");
+        folder.reticent(&format!("verify {trust}.json")).ok();
+        let certificate = folder.read(&format!("{trust}.json"));
+        assert!(certificate.contains("covered k-fold"), "{certificate}");
+        // A budget of users would count who has rows at both once.
+        folder
+            .reticent(&format!(
+                "budget new {trust}.budget --epsilon 3 --delta 1e-5 --view {trust} --unit user"
+            ))
+            .ok();
+        let paid = folder.reticent(&format!("{line} --budget {trust}.budget"));
+        assert!(paid.code != 0 && paid.err.contains("k persons of the run"), "{}", paid.err);
+        let parties = folder.reticent(&format!("{line} --unit party"));
+        assert!(
+            parties.code == 2 && parties.err.contains("one table has no parties"),
+            "{}",
+            parties.err
+        );
+    }
+}
+
 #[test]
 fn every_party_pays_for_a_question_from_its_own_file() {
     let folder = folder();
@@ -243,10 +334,17 @@ fn what_is_not_offered_between_parties_is_refused_by_name() {
         assert_eq!(said.code, 2, "{}", said.out);
         said.err
     };
-    for trust in ["local", "secure-aggregation", "network"] {
-        let said = mean(&format!("--split 3 --trust {trust}"));
-        assert!(said.contains("proven for --trust central"), "{said}");
+    assert!(mean("--split 3 --trust network").contains("which peers have none of"));
+    for trust in ["local", "secure-aggregation"] {
+        let said = mean(&format!("--user-column town --split 3 --trust {trust}"));
+        assert!(said.contains("split = 3: a person's records"), "{said}");
     }
+    for trust in ["local", "central"] {
+        let said = mean(&format!("--split 3 --trust {trust} --honest 0.9"));
+        assert!(said.contains("it is for --trust secure-aggregation"), "{said}");
+    }
+    assert!(mean("--split 3 --trust secure-aggregation --honest 0.2").contains("trust"));
+    assert!(mean("--honest 0.9").contains("--trust"));
     assert!(mean("--split 3").contains("--trust"));
     assert!(mean("--trust central").contains("who the parties are"));
     // Persons within parties are offered, each whole.

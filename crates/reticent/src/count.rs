@@ -150,6 +150,10 @@ impl Question for Counting {
         self.objective.regulariser.shape()
     }
 
+    fn form(&self) -> &'static str {
+        if self.classes.is_empty() { "all" } else { "classes" }
+    }
+
     fn assumptions(&self) -> Vec<String> {
         self.objective.assumptions(self.protection.opening.unit).collect()
     }

@@ -271,6 +271,11 @@ impl Protection {
         check_owners(table.has_owners(), (self.opening.unit, self.unit_given))
     }
 
+    /// The same against somebody else.
+    pub(crate) fn seen_by(&self, view: View) -> Self {
+        Protection { opening: PrivacyModel { view, ..self.opening }, ..self.clone() }
+    }
+
     /// The key of a run between parties, from which all of theirs follow.
     pub(crate) fn key(&self) -> Result<NoiseKey, Error> {
         Ok(match self.seed {

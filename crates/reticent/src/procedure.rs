@@ -250,6 +250,11 @@ pub trait Question: std::fmt::Debug {
         Vec::new()
     }
 
+    /// Which of its versions it is, as the map has it.
+    fn form(&self) -> &'static str {
+        ""
+    }
+
     /// What its certificate relies on beyond what every one does.
     fn assumptions(&self) -> Vec<String>;
 
@@ -283,6 +288,29 @@ fn rehearse<Q: Question>(
     Ok(rehearsal.into_plan())
 }
 
+/// The refusal of a question that asks for more than sums.
+pub(crate) fn not_sums<Q: Question>(view: View) -> Error {
+    let why = "it asks for more than sums over records, which is all that parties are asked for; ask one table";
+    Error::value("trust", view, format!("{}: {why}", Q::NAME))
+}
+
+/// The least noise within the budget, as `plan` has it.
+pub(crate) fn calibrated<Q: Question>(
+    question: &Q,
+    terms: &Terms,
+    plan: impl Fn(&Asking<Q::Layout>) -> Result<Ledger, Refusal>,
+) -> Result<Asking<Q::Layout>, Error> {
+    let asking = |multiplier| Asking { multiplier, layout: question.layout(multiplier, terms) };
+    // Once before the search, so that what cannot be asked is refused as itself.
+    plan(&asking(1.0))?;
+    let Some(budget) = Question::ground(question).protection.budget else {
+        let why = "a question without a budget is not asked";
+        return Err(Error::value("epsilon", "none", why));
+    };
+    let found = calibrate(budget.epsilon(), budget.delta(), |z| plan(&asking(z)))?;
+    Ok(asking(found.noise_multiplier))
+}
+
 /// Refuses a question that asks for more than sums over records, which is all that is asked of rows
 /// that others hold.
 pub(crate) fn asks_for_sums<Q: Question>(question: &Q) -> Result<(), Error> {
@@ -291,10 +319,7 @@ pub(crate) fn asks_for_sums<Q: Question>(question: &Q) -> Result<(), Error> {
     let layout = question.layout(1.0, &terms);
     let mut rehearsal = Rehearsal::of_sums(question.shape(), terms);
     match question.ask(&mut rehearsal, &Asking { multiplier: 1.0, layout }) {
-        Err(Refusal::NoSum) => {
-            let why = "it asks for more than sums over records, which is all that parties are asked for; ask one table";
-            Err(Error::value("trust", View::Central, format!("{}: {why}", Q::NAME)))
-        }
+        Err(Refusal::NoSum) => Err(not_sums::<Q>(View::Central)),
         asked => Ok(asked.map(drop)?),
     }
 }
@@ -325,19 +350,7 @@ impl<Q: Question> Procedure for Q {
     }
 
     fn calibrate(&self, terms: Terms) -> Result<PlannedNoise<Self::Noise>, Error> {
-        let asking = |multiplier| Asking { multiplier, layout: self.layout(multiplier, &terms) };
-        // Once before the search, so that what cannot be asked is refused as itself.
-        rehearse(self, terms, &asking(1.0))?;
-        let Some(budget) = Question::ground(self).protection.budget else {
-            return Err(Error::value(
-                "epsilon",
-                "none",
-                "a question without a budget is not asked",
-            ));
-        };
-        let plan = |multiplier| rehearse(self, terms, &asking(multiplier));
-        let found = calibrate(budget.epsilon(), budget.delta(), plan)?;
-        let noise = asking(found.noise_multiplier);
+        let noise = calibrated(self, &terms, |asking| rehearse(self, terms, asking))?;
         let plan = Some(rehearse(self, terms, &noise)?);
         Ok(PlannedNoise { noise, plan })
     }

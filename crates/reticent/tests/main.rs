@@ -1,6 +1,7 @@
 //! One program of all test files of this crate: each would be linked by itself.
 
 mod asked;
+mod asked_sums;
 mod auto;
 mod away;
 mod cached;

@@ -9,10 +9,10 @@ use std::path::Path;
 use reticent::accountant::{Adjacency, Unit, View};
 use reticent::admm::{Release, Settings, WalkState};
 use reticent::internal::admm::catalogue::{AlgorithmEntry, AlgorithmKind, CATALOGUE};
-use reticent::internal::runtime;
+use reticent::internal::{Question, runtime};
 use reticent::map::{self, Drawn, MapCell, MapProcedure};
 use reticent::simulate::{Parties, SimulationSpec};
-use reticent::{Budget, Evaluation, Guarantee, Spec};
+use reticent::{Budget, Evaluation, Guarantee, Job, Spec};
 
 const SCHEMA: &str = r#"
 row_norm = 1.0
@@ -244,18 +244,20 @@ fn evaluations(folder: &Path) -> Vec<(MapCell, Result<(), reticent::Error>)> {
             });
             let model = spec.check().unwrap().fit(table.as_path()).unwrap().model;
             for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
-                let evaluation = Evaluation::new(Budget::new(1.0, 1e-6).unwrap());
-                let said = evaluation.adjacency(adjacency).unit(unit).check(&model);
-                let cell = MapCell {
-                    algorithm: "evaluation",
-                    form,
-                    procedure: MapProcedure::Alone,
-                    view: View::Central,
-                    unit,
-                    adjacency,
-                    drawn: Drawn::Full,
-                };
-                all.push((cell, said.map(drop)));
+                for &view in View::ALL {
+                    let evaluation = Evaluation::new(Budget::new(1.0, 1e-6).unwrap());
+                    let said = evaluation.adjacency(adjacency).unit(unit).check(&model);
+                    let cell = MapCell {
+                        algorithm: "evaluation",
+                        form,
+                        procedure: MapProcedure::Alone,
+                        view,
+                        unit,
+                        adjacency,
+                        drawn: Drawn::Full,
+                    };
+                    all.push((cell, asked(said, view, unit)));
+                }
             }
         }
     }
@@ -269,24 +271,63 @@ fn statistics() -> Vec<(MapCell, Result<(), reticent::Error>)> {
         for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
             let person = if unit == Unit::User { PERSON } else { "" };
             let schema: reticent::tables::Schema = format!("{SCHEMA}{person}").parse().unwrap();
-            let asked = reticent::Statistics::new(schema)
+            let about = reticent::Statistics::new(schema)
                 .budget(Budget::new(1.0, 1e-6).unwrap())
                 .adjacency(adjacency)
                 .unit(unit)
                 .public_n(100);
             let usual = reticent::Partition::default();
-            for (algorithm, said) in [
-                ("mean", asked.clone().mean(["a"]).map(drop)),
-                ("histogram", asked.clone().histogram(["a"], &usual).map(drop)),
-                ("quantile", asked.clone().quantiles(["a"], &[0.5], None).map(drop)),
-            ] {
-                let (procedure, view, drawn) = (MapProcedure::Alone, View::Central, Drawn::Full);
-                let cell = MapCell { algorithm, form: "", procedure, view, unit, adjacency, drawn };
-                all.push((cell, said));
+            for &view in View::ALL {
+                for (algorithm, said) in [
+                    ("mean", asked(about.clone().mean(["a"]), view, unit)),
+                    ("histogram", asked(about.clone().histogram(["a"], &usual), view, unit)),
+                    ("quantile", asked(about.clone().quantiles(["a"], &[0.5], None), view, unit)),
+                ] {
+                    let (procedure, drawn) = (MapProcedure::Alone, Drawn::Full);
+                    let form = "";
+                    let cell = MapCell { algorithm, form, procedure, view, unit, adjacency, drawn };
+                    all.push((cell, said));
+                }
             }
         }
     }
     all
+}
+
+/// Every combination of a count between parties that add the noise.
+fn counts_between() -> Vec<(MapCell, Result<(), reticent::Error>)> {
+    let mut all = Vec::new();
+    for unit in [Unit::Record, Unit::User] {
+        for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
+            let person = if unit == Unit::User { PERSON } else { "" };
+            let schema: reticent::tables::Schema = format!("{SCHEMA}{person}").parse().unwrap();
+            for view in [View::Local, View::SecureAggregation, View::Network] {
+                for (form, by_class) in [("all", false), ("classes", true)] {
+                    let fit = reticent::Fit::new(schema.clone()).unit(unit);
+                    let fit = fit.budget(Budget::new(1.0, 1e-6).unwrap()).adjacency(adjacency);
+                    let said = asked(fit.count(by_class), view, unit);
+                    let (algorithm, procedure, drawn) = ("count", MapProcedure::Alone, Drawn::Full);
+                    let cell = MapCell { algorithm, form, procedure, view, unit, adjacency, drawn };
+                    all.push((cell, said));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Whether a question is asked: of one table, or of parties where anybody else looks.
+fn asked<Q: Question>(
+    job: Result<Job<Q>, reticent::Error>,
+    view: View,
+    unit: Unit,
+) -> Result<(), reticent::Error> {
+    let job = job?;
+    let split = (unit == Unit::Record).then_some(20);
+    match view {
+        View::Central => Ok(()),
+        view => job.between(&Parties { split, trust: Some(view), ..Parties::default() }).map(drop),
+    }
 }
 
 #[test]
@@ -307,7 +348,8 @@ fn what_is_accepted_has_a_row_and_what_has_a_row_is_accepted() {
     let between =
         simulations(folder.path()).into_iter().map(|(cell, job)| (cell, job.check().map(drop)));
     let (mut wrong, mut accepted) = (Vec::new(), 0);
-    for (cell, said) in asked.chain(between).chain(evaluations(folder.path())).chain(statistics()) {
+    let questions = evaluations(folder.path()).into_iter().chain(statistics());
+    for (cell, said) in asked.chain(between).chain(questions).chain(counts_between()) {
         accepted += usize::from(said.is_ok());
         if said.is_ok() != map::find(&cell).is_some() {
             wrong.push(match said {

@@ -85,8 +85,8 @@ impl AskedTable {
         said: impl FnOnce(&Q::Output) -> (AskedAnswer, &Certificate),
     ) -> Result<Answer, CommandFailure> {
         let AskedQuestion { command, label, mut asked } = question;
-        if let Some(parties) = self.between.parties() {
-            asked["parties"] = json!(parties);
+        if let Some(parties) = self.between.described() {
+            asked["parties"] = parties;
         }
         if let Some(out) = &self.out {
             check_new(out, false)?;
@@ -98,7 +98,8 @@ impl AskedTable {
             (it.reading, it.cache, it.keep_cache) = (reading, cache, keep_cache);
         });
         let name = JobName::kept(&label, &asked, &data, std::slice::from_ref(&self.schema));
-        let purse = self.purse.open(&self.guarantee, &data, name, || job.plan_beforehand())?;
+        let purse =
+            self.purse.open(&self.guarantee, &data, name, || self.between.plan_beforehand(job))?;
         let mut bar = JobBar::new("question");
         let mut watch = |stage| bar.watch(stage);
         let run = Run::watched(&mut watch);

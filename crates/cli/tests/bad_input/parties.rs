@@ -149,8 +149,8 @@ pub const CASES: &[Case] = &[
         "good.csv: not a checkpoint of this version",
     ),
     case(
-        "mean none.csv --schema schema.toml --column age --epsilon 1 --delta 1e-5 --split 3 --trust local",
-        "trust = local: a question between parties is proven for --trust central, …",
+        "mean none.csv --schema schema.toml --column age --epsilon 1 --delta 1e-5 --split 3 --trust network",
+        "trust = network: a question asks a server, which peers have none of; …",
     ),
     case(
         "count good.csv --schema schema.toml --epsilon 1 --delta 1e-5 --trust central",

@@ -82,6 +82,8 @@ pub struct NoisySums {
     sizes: Option<Vec<u64>>,
     /// How many parties the sum of each round was taken over.
     attendance: Vec<u32>,
+    /// Whether what is said is cut to what honest parties reach.
+    cuts: bool,
     /// Whether somebody did not answer: some may have changed the coordinates, and others not.
     ended: bool,
     claimed: bool,
@@ -125,6 +127,7 @@ impl NoisySums {
             told: None,
             sizes: None,
             attendance: Vec::new(),
+            cuts: true,
             ended: false,
             claimed: false,
             carrier,
@@ -148,6 +151,12 @@ impl NoisySums {
         }
         self.sizes = Some(sizes);
         Ok(())
+    }
+
+    /// From here on, nothing that is said is cut: where the number of units is private, and nothing of
+    /// what is asked is divided by a public one, nobody knows what honest parties reach.
+    pub fn leave_uncut(&mut self) {
+        self.cuts = false;
     }
 
     /// How many parties the sum of each round was taken over.
@@ -206,12 +215,15 @@ impl NoisySums {
         self.round = round;
         let sizes = self.sizes.as_deref();
         let reach = SumReach::new(self.plan.law(), asked, &self.terms, sizes);
-        let request = RoundRequest { usual: &usual, behind, reach: Some(reach) };
+        let reach = self.cuts.then_some(reach);
+        let request = RoundRequest { usual: &usual, behind, reach };
         let sum = self.carrier.sum_of_stayed(round, request, len);
         self.ended = sum.is_err();
         match sum? {
             mut sum if sum.values.len() == len => {
-                reach.cut_sum(&sum.absent, &mut sum.values);
+                if let Some(reach) = reach {
+                    reach.cut_sum(&sum.absent, &mut sum.values);
+                }
                 self.scaled(sum)
             }
             _ => Err(wrong("the parties' sum has another length than what was asked for")),

@@ -31,6 +31,7 @@ use crate::job::Job;
 use crate::map::{self, MapCell};
 use crate::model::Model;
 use crate::objective::{Objective, Problem, loss_for};
+use crate::procedure::Question;
 use crate::source::Source;
 use crate::stage::Run;
 
@@ -276,8 +277,7 @@ impl Evaluating {
             }
             _ => {}
         }
-        let form = if target == LossTarget::Real { "numbers" } else { "classes" };
-        map::offered(&MapCell::of_question(NAME, form, &opening))?;
+        map::offered(&MapCell::of_question(NAME, self.form(), &opening))?;
         Ok(Job::new(self))
     }
 }

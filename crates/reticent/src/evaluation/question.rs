@@ -64,6 +64,10 @@ impl Question for Evaluating {
         self.unpaid.then_some(Taint::UnpaidRead).into_iter().collect()
     }
 
+    fn form(&self) -> &'static str {
+        if self.loss.target() == LossTarget::Real { "numbers" } else { "classes" }
+    }
+
     fn assumptions(&self) -> Vec<String> {
         self.taken.clone()
     }

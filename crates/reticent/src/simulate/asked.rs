@@ -1,16 +1,18 @@
-//! A question between parties who trust an aggregator with exact sums: the answer about the pooled
-//! table, to the bit, without the table being anywhere.
+//! A question between parties. Where they trust an aggregator with exact sums, it is the answer about the
+//! pooled table, to the bit, without the table being anywhere: the job of one table ([`Job`]), on a gate
+//! whose rows the parties hold. Proof: proofs/holders.md.
 //!
-//! It is the job of one table ([`Job`]), on a gate whose rows the parties hold. Proof:
-//! proofs/holders.md.
+//! Where they add the noise themselves it is asked of noisy sums, in `asked_sums.rs`.
 
 use reticent_accountant::{Ledger, Unit, View};
 use reticent_noise::Hasher;
+use reticent_oracle::PrivateTable;
 use reticent_oracle::tables::Schema;
 
+use super::asked_sums::{CalibratedQuestion, NoisyQuestion, OwnNoise, no_masks};
 use super::dealing::{Dealing, PERSONS_UNCOUNTED, PERSONS_UNPAID, keeps_persons_whole};
 use super::held::{HeldRun, KeptNoise, check_roster};
-use super::ready::{NEEDS_ALL, NO_NUMBERS};
+use super::ready::{NEEDS_ALL, NO_NUMBERS, two_change};
 use super::spec::Parties;
 use crate::error::Error;
 use crate::job::Job;
@@ -26,21 +28,34 @@ pub struct JobBetween<'j, Q: Question> {
     dealing: Dealing,
     /// What the table is read under.
     reading: Schema,
+    /// Who looks where the parties add the noise themselves.
+    own: Option<OwnNoise>,
 }
 
 /// The same with the table dealt and the noise calibrated, before anything was asked.
 #[derive(Debug)]
 pub struct ReadyBetween<'j, Q: Question> {
-    held: HeldRun<'j, Q>,
+    asked: AskedParties<'j, Q>,
     dealing: Dealing,
     /// How the share of a party follows from the table.
     words: String,
     job: &'j Job<Q>,
 }
 
+/// Whom it is asked of.
+#[derive(Debug)]
+enum AskedParties<'j, Q: Question> {
+    /// Parties who entrust exact sums to the gate.
+    Held(Box<HeldRun<'j, Q>>),
+    /// Parties who add the noise themselves.
+    Noisy(Box<NoisyQuestion<'j, Q>>),
+}
+
 impl<Q: Question> Job<Q> {
-    /// The same question, asked between parties who trust a server with exact sums
-    /// (`trust = central`). The answer has the bits of the one about a table with all their rows.
+    /// The same question, asked between parties. Where they trust a server with exact sums
+    /// (`trust = central`) the answer has the bits of the one about a table with all their rows; where
+    /// they do not, each adds its noise itself, to what the server sees (`local`) or behind masks
+    /// (`secure-aggregation`).
     ///
     /// # Errors
     /// If it is not said who the parties are, or something is said that no question has a use for, or
@@ -65,7 +80,7 @@ impl<Q: Question> Job<Q> {
     /// # }
     /// ```
     pub fn between(&self, parties: &Parties) -> Result<JobBetween<'_, Q>, Error> {
-        nothing_unused(parties)?;
+        let own = OwnNoise::of(nothing_unused(parties)?);
         let ground = Procedure::ground(self.procedure());
         let opening = ground.protection.opening;
         let skew = parties.skew.as_deref().map(str::parse).transpose()?.unwrap_or_default();
@@ -89,30 +104,31 @@ impl<Q: Question> Job<Q> {
             Some(column) => ground.schema.with_parties(column)?,
             None => ground.schema.clone(),
         };
-        keeps_persons_whole((split, Some(skew)), ground.schema, opening.unit, true)?;
+        keeps_persons_whole((split, Some(skew)), ground.schema, opening.unit, own.is_none())?;
         check_roster(opening.adjacency, parties.split)?;
-        asks_for_sums(self.procedure())?;
-        Ok(JobBetween { job: self, dealing, reading })
+        match &own {
+            None => asks_for_sums(self.procedure())?,
+            Some(own) => own.try_out(self.procedure())?,
+        }
+        Ok(JobBetween { job: self, dealing, reading, own })
     }
 }
 
-/// Refuses what is said of parties that no question between them has.
-fn nothing_unused(parties: &Parties) -> Result<(), Error> {
+/// Who looks. Refuses what is said of parties that no question between them has.
+fn nothing_unused(parties: &Parties) -> Result<View, Error> {
     let Parties { trust, topology, budgets, budget, users_from, .. } = parties;
-    let why = match trust {
-        Some(View::Central) => None,
-        Some(_) => Some(
-            "a question between parties is proven for `trust = central`, a server that is trusted with exact sums; there \
-             is none with noise of the parties' own",
-        ),
-        None => Some(
-            "a question between parties needs a server that is trusted with every party's exact sums: say so with `trust \
-             = central`",
-        ),
+    let view = match *trust {
+        Some(View::Network) => {
+            let why = "a question asks a server, which peers have none of; use local, secure-aggregation or central";
+            return Err(Error::value("trust", View::Network, why));
+        }
+        Some(view) => view,
+        None => {
+            let why = "who sees what of a question between parties is yours to say: `trust = central` for a server that is \
+                       trusted with exact sums, local or secure-aggregation where each party adds its noise itself";
+            return Err(Error::value("trust", "none", why));
+        }
     };
-    if let Some(why) = why {
-        return Err(Error::value("trust", trust.map_or("none", |view| view.name()), why));
-    }
     if let Some(graph) = topology {
         return Err(Error::value("topology", graph, "a question has no graph; leave it out"));
     }
@@ -129,11 +145,27 @@ fn nothing_unused(parties: &Parties) -> Result<(), Error> {
             let why = "name the column as that of the users, and leave split out: each of its values is then a party";
             Err(Error::value("users_from", column, why))
         }
-        None => Ok(()),
+        None => Ok(view),
     }
 }
 
 impl<'j, Q: Question> JobBetween<'j, Q> {
+    /// The fraction of the parties that is honest, for sums behind masks; 0.8 by default.
+    ///
+    /// # Errors
+    /// If it is none, or nothing is behind masks.
+    pub fn honest(self, share: f64) -> Result<Self, Error> {
+        let own = self.own.ok_or_else(|| no_masks(share))?.with_honest(share)?;
+        Ok(JobBetween { own: Some(own), ..self })
+    }
+
+    /// Calibrates it for parties with tables like these, for audits: `None` where the server is trusted
+    /// with exact sums.
+    #[doc(hidden)]
+    pub fn calibrate(&self, like: &[PrivateTable]) -> Option<Result<CalibratedQuestion<Q>, Error>> {
+        self.own.map(|own| own.calibrate(self.job.procedure(), like))
+    }
+
     /// Asks. Every call spends the budget anew.
     ///
     /// # Errors
@@ -156,29 +188,51 @@ impl<'j, Q: Question> JobBetween<'j, Q> {
         source: impl Into<Source<'a>>,
         run: &mut Run<'_>,
     ) -> Result<ReadyBetween<'j, Q>, Error> {
-        let JobBetween { job, dealing, ref reading } = *self;
+        let JobBetween { job, dealing, ref reading, own } = *self;
         let ground = Procedure::ground(job.procedure());
         let (protection, opening) = (ground.protection, &ground.protection.opening);
+        if let Some((own, parties)) = own.zip(dealing.split) {
+            own.law(parties)?;
+        }
         run.enter(Stage::Reading)?;
         let table = run.load(source.into(), reading)?;
         protection.check_owners(&table)?;
         let unpaid = table.drafted_the_schema() || dealing.skew.reads_labels();
         let key = protection.key()?;
         let tables = dealing.deal(table, opening, &key)?;
-        let digest = Hasher::new("reticent question").field(Q::NAME.as_bytes()).finish();
-        let kept = (&key, &digest, KeptNoise::default());
-        let mut held = HeldRun::open(job, tables, kept, (run, &dealing))?;
-        if unpaid {
-            held.read_freely();
+        let mut asked = match own {
+            Some(own) => {
+                let noisy = NoisyQuestion::open((job, own), (tables, &key), (run, &dealing))?;
+                AskedParties::Noisy(Box::new(noisy))
+            }
+            None => {
+                let digest = Hasher::new("reticent question").field(Q::NAME.as_bytes()).finish();
+                let kept = (&key, &digest, KeptNoise::default());
+                let held = HeldRun::open(job, tables, kept, (run, &dealing))?;
+                AskedParties::Held(Box::new(held))
+            }
+        };
+        match &mut asked {
+            _ if !unpaid => {}
+            AskedParties::Held(held) => held.read_freely(),
+            AskedParties::Noisy(noisy) => noisy.read_freely(),
         }
-        Ok(ReadyBetween { held, dealing, words: dealing.words(reading), job })
+        Ok(ReadyBetween { asked, dealing, words: dealing.words(reading), job })
     }
 }
 
 impl<Q: Question> ReadyBetween<'_, Q> {
     /// What the books of every party will have, entry for entry.
     pub fn plan(&self) -> Ledger {
-        self.held.plan()
+        self.plan_of_each().into_iter().next().unwrap_or_default()
+    }
+
+    /// The plan of every party, in their order.
+    fn plan_of_each(&self) -> Vec<Ledger> {
+        match &self.asked {
+            AskedParties::Held(held) => vec![held.plan(); held.parties as usize],
+            AskedParties::Noisy(noisy) => noisy.plans(),
+        }
     }
 
     /// Asks.
@@ -186,7 +240,10 @@ impl<Q: Question> ReadyBetween<'_, Q> {
     /// # Errors
     /// As [`Ready::run`](crate::Ready::run).
     pub fn run(self, run: Run<'_>) -> Result<Q::Output, Error> {
-        self.held.ready.run(run)
+        match self.asked {
+            AskedParties::Held(held) => held.ready.run(run),
+            AskedParties::Noisy(noisy) => noisy.run(run),
+        }
     }
 }
 
@@ -197,7 +254,14 @@ impl<Q: Question> Payable for ReadyBetween<'_, Q> {
         if self.dealing.placed && self.dealing.persons {
             return Err(Error::value("unit", Unit::User, PERSONS_UNCOUNTED));
         }
-        self.held.ready.plans()
+        let unit = Procedure::ground(self.job.procedure()).protection.opening.unit;
+        let one_party = self.dealing.split.is_some() || self.dealing.seats_persons(unit);
+        match &self.asked {
+            AskedParties::Held(held) => held.ready.plans(),
+            // Every party has the same, and nobody is with two.
+            AskedParties::Noisy(_) if one_party => Ok(vec![self.plan()]),
+            AskedParties::Noisy(_) => Err(two_change()),
+        }
     }
 
     fn run(self, run: Run<'_>) -> Result<Q::Output, Error> {
@@ -222,7 +286,7 @@ impl<Q: Question> PaidByParties for ReadyBetween<'_, Q> {
         if self.dealing.persons {
             return Err(Error::value("party_budget", "given", PERSONS_UNPAID));
         }
-        Ok(vec![self.plan(); self.held.parties as usize])
+        Ok(self.plan_of_each())
     }
 
     fn dealing(&self) -> String {
@@ -230,7 +294,10 @@ impl<Q: Question> PaidByParties for ReadyBetween<'_, Q> {
     }
 
     fn needs_all(&self) -> Option<&'static str> {
-        Some(NEEDS_ALL)
+        Some(match self.asked {
+            AskedParties::Held(_) => NEEDS_ALL,
+            AskedParties::Noisy(_) => "a question is asked of all parties, or of nobody",
+        })
     }
 
     fn party_ledger(done: &Q::Output, _: usize) -> Option<&Ledger> {

@@ -1,6 +1,7 @@
 //! A job of many parties, run in one process.
 
 mod asked;
+mod asked_sums;
 mod books;
 mod budget_files;
 mod check;
@@ -21,6 +22,8 @@ mod spec;
 mod usual;
 
 pub use asked::{JobBetween, ReadyBetween};
+#[doc(hidden)]
+pub use asked_sums::CalibratedQuestion;
 pub use books::{PartyBooks, Spread};
 pub use budget_files::BudgetFiles;
 pub use check::SimulationJob;

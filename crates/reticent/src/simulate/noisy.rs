@@ -42,7 +42,7 @@ use crate::task::Task;
 use crate::trace::Recorder;
 
 /// The fraction of all parties that is assumed honest behind masks, where nothing is said.
-const HONEST: f64 = 0.8;
+pub(super) const HONEST: f64 = 0.8;
 
 /// In coordinates of its own `auto` takes a step where it would take so many on one table: each is a
 /// round of everybody, and the noise of a budget is the same however it is cut into steps.
@@ -52,7 +52,7 @@ const STEPS_IN_ONE: u64 = 4;
 const ROUNDS: u64 = 24;
 
 /// Parties while there is no table yet that says how many there are.
-const SOME_PARTIES: u32 = 10;
+pub(super) const SOME_PARTIES: u32 = 10;
 
 /// A checked run on noisy sums, before it is known how many parties and records there are.
 #[derive(Clone, Debug)]
@@ -170,7 +170,8 @@ fn check_failures(failures: &Failures, view: View) -> Result<(), Error> {
     Err(Error::value("fail", "given", why))
 }
 
-fn law(view: View, (whole, parties): (u32, u32), honest: f64) -> Result<SumLaw, Error> {
+/// Who adds which noise between so many parties, who are left of `whole`.
+pub(super) fn law(view: View, (whole, parties): (u32, u32), honest: f64) -> Result<SumLaw, Error> {
     let law = match view {
         View::SecureAggregation => SumLaw::masked_of(whole, parties, honest),
         _ => SumLaw::local(parties),
@@ -259,7 +260,7 @@ pub(super) fn share_of(all: u64, (parties, whole): (u32, u32)) -> u64 {
 }
 
 /// The number of units of all parties that answers are divided by. Under replace-one it is public.
-fn population(opening: &PrivacyModel, tables: &[PrivateTable]) -> u64 {
+pub(super) fn population(opening: &PrivacyModel, tables: &[PrivateTable]) -> u64 {
     match (opening.unit, opening.adjacency) {
         (_, Adjacency::AddRemove) => opening.public_n.unwrap_or(0),
         (Unit::Party, _) => tables.len() as u64,
@@ -312,28 +313,41 @@ impl SimulationJob {
     /// What the guarantee of each party takes as given; `signed` where members know each other's keys
     /// by signatures and sum those that all have agreed on or nobody, so that nothing rests on the server.
     pub(super) fn assumed(&self, law: &SumLaw, sampled: bool, signed: bool) -> Vec<String> {
-        let mut assumed = match law {
-            SumLaw::Local { .. } => vec![
-                "the server, and whoever it tells, sees every answer of each party; what covers a record there is its own party's \
-                 noise, and no other's is counted"
-                    .to_owned(),
-            ],
-            SumLaw::Masked(_) => masked_assumptions(law, signed),
-        };
-        if sampled {
-            assumed.push(
-                "who is in a party's sample is drawn by its own key and told to nobody; it hides nothing from the party itself"
-                    .to_owned(),
-            );
-        }
-        assumed.extend(BETWEEN_PARTIES.map(str::to_owned));
-        match self.dealing().persons {
-            true => assumed.extend(placed_persons(self.opening.view)),
-            false => assumed.push(dealt(&self.opening)),
-        }
+        let persons = self.dealing().persons;
+        let mut assumed = assumed_of_sums(law, (sampled, signed), &self.opening, persons);
         assumed.extend(self.objective.assumptions(self.opening.unit));
         assumed
     }
+}
+
+/// What a guarantee of noisy sums takes as given, whatever is asked; `persons` where parties may have
+/// several each, who are protected.
+pub(super) fn assumed_of_sums(
+    law: &SumLaw,
+    (sampled, signed): (bool, bool),
+    opening: &PrivacyModel,
+    persons: bool,
+) -> Vec<String> {
+    let mut assumed = match law {
+        SumLaw::Local { .. } => vec![
+            "the server, and whoever it tells, sees every answer of each party; what covers a record there is its own party's \
+             noise, and no other's is counted"
+                .to_owned(),
+        ],
+        SumLaw::Masked(_) => masked_assumptions(law, signed),
+    };
+    if sampled {
+        assumed.push(
+            "who is in a party's sample is drawn by its own key and told to nobody; it hides nothing from the party itself"
+                .to_owned(),
+        );
+    }
+    assumed.extend(BETWEEN_PARTIES.map(str::to_owned));
+    match persons {
+        true => assumed.extend(placed_persons(opening.view)),
+        false => assumed.push(dealt(opening)),
+    }
+    assumed
 }
 
 /// What a guarantee of masked sums takes as given; `signed` where members sign what they say.

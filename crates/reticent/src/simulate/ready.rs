@@ -24,6 +24,13 @@ pub(super) const NO_NUMBERS: &str = "each party is a person here, and who has wh
 pub(super) const NEEDS_ALL: &str =
     "on entrusted sums a party that stays away would be missing from the answer without a word";
 
+/// Why one budget of records does not pay for parties whose records a table names.
+pub(super) fn two_change() -> Error {
+    let why = "a record that is replaced may be another party's, and then two parties change, which no budget of \
+               records counts; protect users, or deal the records to a number of parties";
+    Error::value("unit", Unit::Record, why)
+}
+
 /// Who is shown the number of every round and the models of the parties after it.
 type Show<'a> = dyn FnMut(u32, &[Vec<f64>]) + 'a;
 
@@ -71,9 +78,7 @@ impl ReadySimulation<'_> {
         // What is released of entrusted sums is of all rows, whoever has them.
         let pooled = matches!(self.run, Prepared::Held(_));
         if !pooled && !self.job.neighbours_are_one_party() {
-            let why = "a record that is replaced may be another party's, and then two parties change, which no budget of \
-                       records counts; protect users, or deal the records to a number of parties";
-            return Err(Error::value("unit", Unit::Record, why));
+            return Err(two_change());
         }
         Ok(self.party_plans())
     }

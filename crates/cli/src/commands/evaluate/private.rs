@@ -38,7 +38,7 @@ fn of_a_budget(flag: clap::Arg) -> clap::Arg {
         "delta" | "adjacency" | "unit" | "public_n" | "seed" => {
             flag.requires("epsilon").help_heading(HEADING)
         }
-        "trust" | "split" | "party_budget" => flag.requires("epsilon"),
+        "trust" | "split" | "honest" | "party_budget" => flag.requires("epsilon"),
         _ => flag,
     }
 }
@@ -121,11 +121,13 @@ impl PrivateFlags {
             "evaluation": self.guarantee, "threshold": threshold, "bins": self.bins,
             "confidence": self.confidence, "model": model.to_json()?,
         });
-        if let Some(parties) = self.between.parties() {
-            asked["parties"] = json!(parties);
+        if let Some(parties) = self.between.described() {
+            asked["parties"] = parties;
         }
         let name = JobName::kept(&label, &asked, &files, self.schema.as_slice());
-        let purse = self.purse.open(&self.guarantee, &files, name, || job.plan_beforehand())?;
+        let purse = self
+            .purse
+            .open(&self.guarantee, &files, name, || self.between.plan_beforehand(&job))?;
         let mut bar = JobBar::new("iteration");
         let mut watch = |stage| bar.watch(stage);
         let run = Run::watched(&mut watch);
