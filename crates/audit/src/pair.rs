@@ -3,7 +3,8 @@
 //! ```text
 //! the canary       the row (1) with target +1, of all that a record may pull
 //! its neighbour    flipped: the other target;  mirrored: the row (−1);  vanished: a row of zeros, which is what a missing
-//!                  value becomes;  turned: another feature;  centred: a target of zero;  under add-remove: nobody
+//!                  value becomes;  turned: another feature;  centred: a target of zero;  under add-remove: nobody,
+//!                  in the place of such a canary or of one with a target of zero
 //! the others       aligned: like the canary;  opposing: like the flipped one;  silent: rows of zeros, whose gradient is zero
 //! ```
 //!
@@ -53,6 +54,8 @@ pub enum CanaryChange {
     Centred,
     /// Nobody.
     Removed,
+    /// Nobody, where the canary has a target of zero.
+    CentreRemoved,
 }
 
 /// A pair of neighbouring worlds.
@@ -123,6 +126,19 @@ impl Others {
 }
 
 impl CanaryChange {
+    /// The canary itself.
+    fn canary(self) -> Record {
+        match self {
+            CanaryChange::CentreRemoved => ([1.0, 0.0], 0.0),
+            _ => Others::Aligned.record(),
+        }
+    }
+
+    /// Whether nobody stands in its place.
+    fn is_removal(self) -> bool {
+        self.record().is_none()
+    }
+
     fn record(self) -> Option<Record> {
         match self {
             CanaryChange::Flipped => Some(([1.0, 0.0], -1.0)),
@@ -130,7 +146,7 @@ impl CanaryChange {
             CanaryChange::Vanished => Some(([0.0, 0.0], 1.0)),
             CanaryChange::Turned => Some(([0.0, 1.0], -1.0)),
             CanaryChange::Centred => Some(([1.0, 0.0], 0.0)),
-            CanaryChange::Removed => None,
+            CanaryChange::Removed | CanaryChange::CentreRemoved => None,
         }
     }
 
@@ -142,6 +158,7 @@ impl CanaryChange {
             CanaryChange::Turned => "turned",
             CanaryChange::Centred => "centred",
             CanaryChange::Removed => "removed",
+            CanaryChange::CentreRemoved => "centred and removed",
         }
     }
 }
@@ -157,7 +174,7 @@ impl fmt::Display for Neighbours {
         if rows > 1 {
             write!(f, ", {rows} rows")?;
         }
-        if instead != rows && change != CanaryChange::Removed {
+        if instead != rows && !change.is_removal() {
             write!(f, ", {instead} instead")?;
         }
         if moved {
@@ -183,7 +200,7 @@ impl Neighbours {
         let rows = if with { self.rows } else { self.instead };
         // One that counts nothing has the row that pulls most.
         let nothing = layout.weighted && !with && change == CanaryChange::Vanished;
-        let canary = if with || nothing { Some(Others::Aligned.record()) } else { change.record() };
+        let canary = if with || nothing { Some(change.canary()) } else { change.record() };
         let mut records = Vec::new();
         if layout.whole {
             // All that a party has is the canary; the others in its table change with it or stay.
@@ -197,7 +214,7 @@ impl Neighbours {
             Box::new(|i| if i < beside && !layout.whole { i as u32 } else { beside as u32 });
         let mut weights = vec![0.5; records.len()];
         weights[beside..].fill(if nothing { 0.0 } else { 1.0 });
-        if moved && with == (change == CanaryChange::Removed) {
+        if moved && with == change.is_removal() {
             records.rotate_left(beside);
             weights.rotate_left(beside);
             owner = Box::new(move |i| (i + 1).saturating_sub(rows) as u32);
@@ -231,6 +248,9 @@ impl Neighbours {
         let second =
             if layout.features == 1 { CanaryChange::Mirrored } else { CanaryChange::Turned };
         let changes = match adjacency {
+            Adjacency::AddRemove if layout.scaled => {
+                vec![CanaryChange::Removed, CanaryChange::CentreRemoved]
+            }
             Adjacency::AddRemove => vec![CanaryChange::Removed],
             _ if !layout.scaled => vec![CanaryChange::Flipped, second, CanaryChange::Vanished],
             _ => vec![CanaryChange::Flipped, second, CanaryChange::Vanished, CanaryChange::Centred],
