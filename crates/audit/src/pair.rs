@@ -3,13 +3,17 @@
 //! ```text
 //! the canary       the row (1) with target +1, of all that a record may pull
 //! its neighbour    flipped: the other target;  mirrored: the row (−1);  vanished: a row of zeros, which is what a missing
-//!                  value becomes;  turned: another feature;  under add-remove: nobody
+//!                  value becomes;  turned: another feature;  centred: a target of zero;  under add-remove: nobody,
+//!                  in the place of such a canary or of one with a target of zero
 //! the others       aligned: like the canary;  opposing: like the flipped one;  silent: rows of zeros, whose gradient is zero
 //! ```
 //!
 //! Which of them shows most depends on what is drawn and on what is kept: silent others hide
 //! nothing of a full batch, but where whole parties are drawn it is the aligned ones that tell
 //! whether a party was. So none is believed to be the worst; see `search.rs`.
+//!
+//! A target of zero is for runs that count targets by their size: there is no other change that moves
+//! every such count.
 //!
 //! Where records have weights the canary has the largest and the others half of it; *vanished* is
 //! then a canary that counts nothing.
@@ -46,8 +50,12 @@ pub enum CanaryChange {
     Vanished,
     /// Another feature, for tables with two.
     Turned,
+    /// The same row with a target of zero.
+    Centred,
     /// Nobody.
     Removed,
+    /// Nobody, where the canary has a target of zero.
+    CentreRemoved,
 }
 
 /// A pair of neighbouring worlds.
@@ -88,6 +96,12 @@ pub(crate) struct WorldLayout {
     pub several: bool,
     /// Whether records have weights.
     pub weighted: bool,
+    /// Whether targets are counted by their size.
+    pub scaled: bool,
+    /// How many parties, the victim first, have the canary's rows.
+    pub homes: usize,
+    /// Whether the other parties have no records.
+    pub bare: bool,
 }
 
 impl Others {
@@ -112,13 +126,27 @@ impl Others {
 }
 
 impl CanaryChange {
+    /// The canary itself.
+    fn canary(self) -> Record {
+        match self {
+            CanaryChange::CentreRemoved => ([1.0, 0.0], 0.0),
+            _ => Others::Aligned.record(),
+        }
+    }
+
+    /// Whether nobody stands in its place.
+    fn is_removal(self) -> bool {
+        self.record().is_none()
+    }
+
     fn record(self) -> Option<Record> {
         match self {
             CanaryChange::Flipped => Some(([1.0, 0.0], -1.0)),
             CanaryChange::Mirrored => Some(([-1.0, 0.0], 1.0)),
             CanaryChange::Vanished => Some(([0.0, 0.0], 1.0)),
             CanaryChange::Turned => Some(([0.0, 1.0], -1.0)),
-            CanaryChange::Removed => None,
+            CanaryChange::Centred => Some(([1.0, 0.0], 0.0)),
+            CanaryChange::Removed | CanaryChange::CentreRemoved => None,
         }
     }
 
@@ -128,7 +156,9 @@ impl CanaryChange {
             CanaryChange::Mirrored => "mirrored",
             CanaryChange::Vanished => "vanished",
             CanaryChange::Turned => "turned",
+            CanaryChange::Centred => "centred",
             CanaryChange::Removed => "removed",
+            CanaryChange::CentreRemoved => "centred and removed",
         }
     }
 }
@@ -144,7 +174,7 @@ impl fmt::Display for Neighbours {
         if rows > 1 {
             write!(f, ", {rows} rows")?;
         }
-        if instead != rows && change != CanaryChange::Removed {
+        if instead != rows && !change.is_removal() {
             write!(f, ", {instead} instead")?;
         }
         if moved {
@@ -170,7 +200,7 @@ impl Neighbours {
         let rows = if with { self.rows } else { self.instead };
         // One that counts nothing has the row that pulls most.
         let nothing = layout.weighted && !with && change == CanaryChange::Vanished;
-        let canary = if with || nothing { Some(Others::Aligned.record()) } else { change.record() };
+        let canary = if with || nothing { Some(change.canary()) } else { change.record() };
         let mut records = Vec::new();
         if layout.whole {
             // All that a party has is the canary; the others in its table change with it or stay.
@@ -184,7 +214,7 @@ impl Neighbours {
             Box::new(|i| if i < beside && !layout.whole { i as u32 } else { beside as u32 });
         let mut weights = vec![0.5; records.len()];
         weights[beside..].fill(if nothing { 0.0 } else { 1.0 });
-        if moved && with == (change == CanaryChange::Removed) {
+        if moved && with == change.is_removal() {
             records.rotate_left(beside);
             weights.rotate_left(beside);
             owner = Box::new(move |i| (i + 1).saturating_sub(rows) as u32);
@@ -195,10 +225,11 @@ impl Neighbours {
         };
         let own = table(&records, layout.features, owners);
         let own = Table { weights: layout.weighted.then_some(weights), ..own };
-        let stranger = vec![elsewhere.record(); (beside + self.rows).max(1)];
+        let strange = if layout.bare { 0 } else { (beside + self.rows).max(1) };
+        let stranger = vec![elsewhere.record(); strange];
         let person = |row: usize| if layout.several { row.min(beside) as u32 } else { 0 };
         let strangers = || (0..stranger.len()).map(person).collect();
-        let party = |i: usize| match i == VICTIM {
+        let party = |i: usize| match (VICTIM..VICTIM + layout.homes).contains(&i) {
             true => own.clone(),
             false => table(&stranger, layout.features, strangers()),
         };
@@ -214,14 +245,19 @@ impl Neighbours {
         layout: &WorldLayout,
     ) -> Vec<Self> {
         let mut family = Vec::new();
-        let changes: &[CanaryChange] = match (adjacency, layout.features) {
-            (Adjacency::AddRemove, _) => &[CanaryChange::Removed],
-            (_, 1) => &[CanaryChange::Flipped, CanaryChange::Mirrored, CanaryChange::Vanished],
-            _ => &[CanaryChange::Flipped, CanaryChange::Turned, CanaryChange::Vanished],
+        let second =
+            if layout.features == 1 { CanaryChange::Mirrored } else { CanaryChange::Turned };
+        let changes = match adjacency {
+            Adjacency::AddRemove if layout.scaled => {
+                vec![CanaryChange::Removed, CanaryChange::CentreRemoved]
+            }
+            Adjacency::AddRemove => vec![CanaryChange::Removed],
+            _ if !layout.scaled => vec![CanaryChange::Flipped, second, CanaryChange::Vanished],
+            _ => vec![CanaryChange::Flipped, second, CanaryChange::Vanished, CanaryChange::Centred],
         };
         // Without others it does not matter what they do.
         let kinds = if beside == 0 { &Others::ALL[..1] } else { &Others::ALL[..] };
-        for &change in changes {
+        for &change in &changes {
             for &others in kinds {
                 let silent = Others::Silent;
                 family.push(Neighbours {
@@ -278,8 +314,16 @@ fn table(records: &[Record], features: usize, owners: Vec<u32>) -> Table {
 mod tests {
     use super::*;
 
-    const ONE: WorldLayout =
-        WorldLayout { parties: 0, features: 1, whole: false, several: false, weighted: false };
+    const ONE: WorldLayout = WorldLayout {
+        parties: 0,
+        features: 1,
+        whole: false,
+        several: false,
+        weighted: false,
+        scaled: true,
+        homes: 1,
+        bare: false,
+    };
 
     /// The values and targets of the rows of one person.
     fn own(table: &Table, person: u32) -> Vec<(f64, f64)> {
@@ -335,14 +379,25 @@ mod tests {
     #[test]
     fn parties_but_the_victim_have_the_same_in_both_worlds() {
         for whole in [false, true] {
-            let layout =
-                WorldLayout { parties: 3, features: 1, whole, several: false, weighted: false };
+            let layout = WorldLayout { parties: 3, whole, ..ONE };
             for pair in Neighbours::family(Adjacency::ReplaceOne, 4, 1, &layout) {
                 let [with, without] = [true, false].map(|with| pair.world(with, &layout));
                 assert_eq!((&with[0], &with[2]), (&without[0], &without[2]));
                 assert_ne!(with[VICTIM], without[VICTIM]);
                 assert!(with.iter().all(|table| table.len() == 5));
             }
+        }
+    }
+
+    /// Of a person with rows at two parties both change, and nobody else does; parties without records
+    /// stay so.
+    #[test]
+    fn a_canary_at_two_parties_changes_both() {
+        let layout = WorldLayout { parties: 4, homes: 2, bare: true, ..ONE };
+        for pair in Neighbours::family(Adjacency::ReplaceOne, 1, 1, &layout) {
+            let [with, without] = [true, false].map(|with| pair.world(with, &layout));
+            assert!(with[1] == with[2] && with[1] != without[1] && without[1] == without[2]);
+            assert!([&with, &without].iter().all(|it| it[0].is_empty() && it[3].is_empty()));
         }
     }
 }

@@ -58,6 +58,11 @@ pub struct AuditSpec {
     pub parties: u32,
     /// Whether a party has several persons, where these are protected.
     pub several: bool,
+    /// With how many parties the canary has rows, where parties add the noise of sums: what is measured
+    /// against is then what covers a person with so many.
+    pub homes: u32,
+    /// Whether all other parties have no records.
+    pub bare: bool,
     /// What the users of a random walk keep.
     pub walk: Option<WalkState>,
     /// What a step on a graph releases.
@@ -117,6 +122,8 @@ impl Default for AuditSpec {
             unit: None,
             parties: 2,
             several: false,
+            homes: 1,
+            bare: false,
             walk: None,
             release: None,
             as_published: false,
@@ -182,6 +189,7 @@ impl AuditSpec {
     /// Refuses what the algorithm has no use for, rather than pass over it.
     fn nothing_unused(&self) -> Result<(), Error> {
         let many = self.is_between();
+        self.check_homes()?;
         let question = crate::asked_sums::knows(&self.algorithm);
         let plain = many && self.on_sums().is_none() || question;
         let most = if plain || self.method == AuditMethod::OneRun { 1 } else { 2 };
@@ -221,6 +229,24 @@ impl AuditSpec {
         }
     }
 
+    /// Refuses a person with rows at more parties than there are, or where nothing is said of such.
+    fn check_homes(&self) -> Result<(), Error> {
+        if self.homes == 1 && !self.bare {
+            return Ok(());
+        }
+        let fitted = |_: &View| !crate::asked_sums::knows(&self.algorithm);
+        let why = match self.on_sums().filter(fitted) {
+            None => "it is for fits on sums that parties add the noise to; leave it out",
+            Some(_) if self.homes == 0 => "the canary is with one party at least",
+            // The first party is never attacked.
+            Some(_) if self.homes >= self.parties => {
+                "one party more is needed, which has none of them"
+            }
+            Some(_) => return Ok(()),
+        };
+        Err(Error::value("homes", self.homes, why))
+    }
+
     /// Who looks at an algorithm of one table, or a question, whose noise parties add; `None` for any
     /// other run.
     pub(crate) fn on_sums(&self) -> Option<View> {
@@ -248,6 +274,9 @@ impl AuditSpec {
             whole: crowd && self.unit().is_whole() && !self.several,
             several: crowd && self.several,
             weighted: self.procedure.is_weighted(),
+            scaled: self.others.clip_share.is_some_and(|share| share > 0.0),
+            homes: self.homes as usize,
+            bare: self.bare,
         }
     }
 

@@ -2,6 +2,12 @@
 //! victim, which has either of two tables.
 //!
 //! Locally these are the victim's own answers; behind masks the sums of all.
+//!
+//! A person with rows at k parties is measured against what covers one: locally k times the entries,
+//! for k answers with noise of their own; behind masks k² times, for k parts of one sum
+//! (proofs/noisy-sums.md).
+
+use std::ops::Range;
 
 use reticent::accountant::{Ledger, Unit, View, epsilon, gdp_mu};
 use reticent::internal::Seen;
@@ -19,6 +25,9 @@ pub(crate) struct SumsSubject {
     job: SimulationJob,
     calibrated: CalibratedSums,
     view: View,
+    /// The parties that are attacked, and what covers them.
+    victims: Range<u32>,
+    plan: Ledger,
     delta: f64,
     seed: Option<u64>,
     #[cfg(reticent_seeded_bugs)]
@@ -57,10 +66,13 @@ impl SumsSubject {
         let calibrated = job.calibrate_sums(&tables(&like)).unwrap_or_else(|| {
             Err(Error::value("algorithm", &spec.algorithm, "it is not run on noisy sums"))
         })?;
+        let first = VICTIM as u32;
         Ok(SumsSubject {
+            plan: covering(calibrated.plan(), view, spec.homes),
             job,
             calibrated,
             view,
+            victims: first..first + spec.homes,
             delta: spec.delta,
             seed: spec.seed,
             #[cfg(reticent_seeded_bugs)]
@@ -78,7 +90,7 @@ impl SumsSubject {
             &self.job,
             tables(world),
             &key,
-            VICTIM as u32,
+            self.victims.clone(),
             #[cfg(reticent_seeded_bugs)]
             self.bug,
         )
@@ -86,23 +98,34 @@ impl SumsSubject {
 
     /// What is certified for the victim.
     pub fn epsilon(&self) -> Result<f64, Error> {
-        Ok(epsilon(self.calibrated.plan(), self.delta)?.upper)
+        Ok(epsilon(&self.plan, self.delta)?.upper)
     }
 
     /// The plan with so many times the noise.
     pub fn plan_at(&self, scale: f64) -> Result<Ledger, Error> {
-        self.calibrated.plan_at(scale)
+        let homes = self.victims.len() as u32;
+        Ok(covering(&self.calibrated.plan_at(scale)?, self.view, homes))
     }
 
     /// μ of Gaussian differential privacy, when a run is exactly that.
     pub fn mu(&self) -> Option<f64> {
-        gdp_mu(self.calibrated.plan())
+        gdp_mu(&self.plan)
     }
 
     /// Who looks.
     pub fn view(&self) -> View {
         self.view
     }
+}
+
+/// What covers a person with rows at so many parties that have this plan each.
+fn covering(plan: &Ledger, view: View, homes: u32) -> Ledger {
+    let times = u64::from(if view == View::Local { homes } else { homes * homes });
+    let mut all = Ledger::new();
+    for entry in plan.entries() {
+        all.append_many(entry.event().clone(), times * entry.count());
+    }
+    all
 }
 
 fn tables(world: &[Table]) -> Vec<PrivateTable> {

@@ -4,6 +4,7 @@ mod evaluation;
 mod examples;
 mod map;
 mod no_bugs_by_default;
+mod noisy;
 mod parties;
 mod piecewise;
 mod product;

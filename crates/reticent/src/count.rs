@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::fit::Fit;
 use crate::guarantee::{Guarantee, Protection};
 use crate::job::Job;
+use crate::map::{self, MapCell};
 use crate::objective::{Objective, Problem};
 use crate::procedure::{Asking, Ground, Question, RunFindings};
 use crate::spec::Spec;
@@ -111,6 +112,8 @@ impl Counting {
             let why = "a count has Gaussian noise, which has no guarantee without one; give a delta such as 1e-6";
             return Err(Error::value("delta", 0, why));
         }
+        let form = if by_class { "classes" } else { "all" };
+        map::offered(&MapCell::of_question("count", form, &protection.opening))?;
         let classes = match objective.schema.target().map(|(_, target)| target.kind()) {
             _ if !by_class => Vec::new(),
             Some(TargetKind::Classes(labels)) => labels.names().map(str::to_owned).collect(),

@@ -12,7 +12,7 @@ use reticent::internal::admm::catalogue::{AlgorithmEntry, AlgorithmKind, CATALOG
 use reticent::internal::{Question, runtime};
 use reticent::map::{self, Drawn, MapCell, MapProcedure};
 use reticent::simulate::{Parties, SimulationSpec};
-use reticent::{Budget, Evaluation, Guarantee, Job, Spec};
+use reticent::{Budget, Evaluation, Fit, Guarantee, Job, Spec};
 
 const SCHEMA: &str = r#"
 row_norm = 1.0
@@ -159,8 +159,14 @@ fn fits(folder: &Path) -> Vec<(MapCell, Spec)> {
 /// Every combination of a simulation.
 fn simulations(folder: &Path) -> Vec<(MapCell, SimulationSpec)> {
     let mut all = Vec::new();
-    let schema =
-        |unit| folder.join(if unit == Unit::User { "people.toml" } else { "records.toml" });
+    let schema = |unit, form: &str| {
+        folder.join(match (unit, form.ends_with("scaled")) {
+            (Unit::User | Unit::Party, false) => "people.toml",
+            (Unit::Record, false) => "records.toml",
+            (Unit::User | Unit::Party, true) => "people_numbers.toml",
+            (Unit::Record, true) => "numbers.toml",
+        })
+    };
     let protocols = runtime::CATALOGUE.iter().filter(|entry| entry.private);
     let protocols = protocols.map(|entry| (entry.name, entry.takes, View::ALL, None));
     // With a server that is trusted they are the fits above.
@@ -185,7 +191,7 @@ fn simulations(folder: &Path) -> Vec<(MapCell, SimulationSpec)> {
                                     it.unit = Some(unit);
                                     it.adjacency = Some(adjacency);
                                 });
-                                it.schema = Some(schema(unit));
+                                it.schema = Some(schema(unit, form));
                                 it.algorithm = Some(name.to_owned());
                                 it.penalty = penalty.clone();
                                 it.settings = Settings { sampling, ..settings.clone() };
@@ -258,6 +264,28 @@ fn evaluations(folder: &Path) -> Vec<(MapCell, Result<(), reticent::Error>)> {
                     };
                     all.push((cell, asked(said, view, unit)));
                 }
+            }
+        }
+    }
+    all
+}
+
+/// Every combination of a count. Under replace-one the number of all is public, and is not asked.
+fn counts() -> Vec<(MapCell, Result<(), reticent::Error>)> {
+    let mut all = Vec::new();
+    for unit in [Unit::Record, Unit::User] {
+        for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
+            for (form, by_class) in [("all", false), ("classes", true)] {
+                let person = if unit == Unit::User { PERSON } else { "" };
+                let schema: reticent::tables::Schema = format!("{SCHEMA}{person}").parse().unwrap();
+                let asked = Fit::new(schema)
+                    .budget(Budget::new(1.0, 1e-6).unwrap())
+                    .adjacency(adjacency)
+                    .unit(unit);
+                let (procedure, view, drawn) = (MapProcedure::Alone, View::Central, Drawn::Full);
+                let algorithm = "count";
+                let cell = MapCell { algorithm, form, procedure, view, unit, adjacency, drawn };
+                all.push((cell, asked.count(by_class).map(drop)));
             }
         }
     }
@@ -348,7 +376,7 @@ fn what_is_accepted_has_a_row_and_what_has_a_row_is_accepted() {
     let between =
         simulations(folder.path()).into_iter().map(|(cell, job)| (cell, job.check().map(drop)));
     let (mut wrong, mut accepted) = (Vec::new(), 0);
-    let questions = evaluations(folder.path()).into_iter().chain(statistics());
+    let questions = evaluations(folder.path()).into_iter().chain(counts()).chain(statistics());
     for (cell, said) in asked.chain(between).chain(questions).chain(counts_between()) {
         accepted += usize::from(said.is_ok());
         if said.is_ok() != map::find(&cell).is_some() {
@@ -360,4 +388,38 @@ fn what_is_accepted_has_a_row_and_what_has_a_row_is_accepted() {
     }
     assert!(wrong.is_empty(), "{} of them:\n{}", wrong.len(), wrong.join("\n"));
     assert_eq!(accepted, map::cells().len());
+}
+
+/// The files of a folder and of the folders in it.
+fn sources(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let within = |path: std::path::PathBuf| {
+        if path.is_dir() { sources(&path) } else { vec![path] }
+    };
+    entries.flat_map(within).collect()
+}
+
+/// A question that is added is not forgotten on the map, as counts once were.
+#[test]
+fn every_question_has_its_rows() {
+    let mut found = Vec::new();
+    for path in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let Some((_, within)) = text.split_once("impl Question for ") else { continue };
+        let said = within.split_once("const NAME: &'static str = ").unwrap().1;
+        let name = said.split_once(';').unwrap().0;
+        // A name that several files of a folder use stands in its first one.
+        let name = match name.strip_prefix('"') {
+            Some(name) => name.trim_end_matches('"').to_owned(),
+            None => {
+                let folder = std::fs::read_to_string(path.with_file_name("mod.rs")).unwrap();
+                let said = folder.split_once("const NAME: &str = \"").unwrap().1;
+                said.split_once('"').unwrap().0.to_owned()
+            }
+        };
+        assert!(map::cells().iter().any(|(cell, _)| cell.algorithm == name), "{name} has no row");
+        found.push(name);
+    }
+    found.sort();
+    assert_eq!(found, ["count", "evaluation", "histogram", "mean", "quantile"]);
 }

@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used)] // helpers of tests count as code outside tests
 
 use reticent::accountant::Mechanism;
-use reticent::internal::admm::catalogue::{AlgorithmKind, CATALOGUE};
+use reticent::admm::StepSize;
+use reticent::internal::admm::catalogue::{AlgorithmKind, CATALOGUE, find};
 use reticent::simulate::{CheckpointOptions, Failures, Simulated, Simulation};
 use reticent::tables::{Dataset, Owners, Schema, Target};
 use reticent::{
-    Adjacency, Budget, Fit, Guarantee, Problem, Run, Settings, Solver, Unit, View, penalties,
+    Adjacency, Budget, Constraint, Fit, Guarantee, Model, Problem, Run, Settings, Solver, Unit,
+    View, penalties,
 };
 
 const RECORDS: usize = 120;
@@ -371,7 +373,8 @@ fn a_run_on_noisy_sums_goes_on_over_what_was_released() {
     }
 }
 
-/// A number as a target has the scale of its residuals asked for first: counts, one after the other.
+/// A number as a target has the scale of its residuals asked for first: counts, one after the other, and
+/// each an entry of every party. What is asked where nothing is said may be typed too: once it was refused.
 #[test]
 fn the_scale_of_residuals_is_asked_of_parties() {
     let Data { x, owners, .. } = Data::of(4);
@@ -380,16 +383,110 @@ fn the_scale_of_residuals_is_asked_of_parties() {
     let table = table.with_owners(Owners::from(&owners[..])).unwrap();
     let range = Target::range(-9.0, 9.0).unwrap();
     let schema = Schema::bounded(&[(-1.0, 1.0); FEATURES], range).unwrap();
-    for view in BOTH {
+    let ran = |name: &str, clip_share: Option<f64>, view: View| {
+        let entry = find(name).unwrap();
+        let settings = Settings {
+            iterations: entry.takes.contains(&"iterations").then_some(3),
+            outer: entry.takes.contains(&"outer").then_some(1),
+            inner: entry.takes.contains(&"inner").then_some(2),
+            sampling: entry.takes.contains(&"sampling").then(|| "full".parse().unwrap()),
+            clip_share,
+            ..Settings::default()
+        };
         let simulation = Simulation::of(Problem::new(schema.clone()))
-            .algorithm("auto")
+            .algorithm(name)
             .unwrap()
-            .guarantee(guarantee(20.0))
+            .settings(settings)
+            .guarantee(guarantee(200.0))
             .trust(view)
             .parties(4);
         let job = simulation.check().unwrap();
-        let done = job.run(&table, CheckpointOptions::default(), Run::default()).unwrap();
-        assert!(done.model.certificate().counted.unwrap() <= 20.0);
+        job.run(&table, CheckpointOptions::default(), Run::default()).unwrap()
+    };
+    for view in BOTH {
+        for name in ["auto", "dp-sgd", "ssadmm", "mpadmm", "sadmm", "vradmm", "dp-cd"] {
+            let entries = |done: &Simulated| {
+                let certificate = done.model.certificate();
+                assert!(certificate.counted.unwrap() <= 200.0);
+                assert_eq!(u64::from(done.rounds), certificate.ledger.total_events());
+                certificate.ledger.total_events()
+            };
+            let [usual, none] = [None, Some(0.0)].map(|share| ran(name, share, view));
+            assert_eq!(entries(&usual), entries(&none) + 4, "{name} {view}: four counts");
+            let typed = ran(name, Some(0.05), view);
+            assert_eq!(entries(&typed), entries(&usual), "{name} {view}");
+        }
+    }
+}
+
+/// All numbers of a model.
+fn numbers(model: &Model) -> Vec<f64> {
+    let weights = model.coefficients().iter().flat_map(|weight| weight.values.clone());
+    weights.chain(model.intercept().iter().copied()).collect()
+}
+
+fn furthest(one: &Model, other: &Model) -> f64 {
+    let pairs = numbers(one).into_iter().zip(numbers(other));
+    pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+/// The model of four parties and that of the pooled table, with so little noise that they are one.
+fn next_to_exact(problem: &Problem, name: &str, view: View, own: Option<f64>) -> [Model; 2] {
+    let takes = find(name).unwrap().takes;
+    let has = |setting: &str| takes.contains(&setting);
+    let settings = Settings {
+        iterations: has("iterations").then_some(6),
+        outer: has("outer").then_some(2),
+        inner: has("inner").then_some(3),
+        sampling: has("sampling").then(|| "full".parse().unwrap()),
+        // By default it follows from the noise of the sum, which is more between parties.
+        step: has("step").then_some(StepSize::Constant(2.0)),
+        precondition: own,
+        ..Settings::default()
+    };
+    let solver = named(name, settings);
+    let simulation = Simulation::of(problem.clone())
+        .algorithm(name)
+        .unwrap()
+        .settings(solver.settings().clone())
+        .guarantee(guarantee(1e5))
+        .trust(view);
+    let data = Data::of(1);
+    let fit = Fit::of(problem.clone()).solver(solver).guarantee(guarantee(1e5));
+    let pooled = fit.check().unwrap().fit(&data.table()).unwrap().model;
+    [run(simulation.parties(4), &data).model, pooled]
+}
+
+/// Constraints, penalties and weights of classes are public numbers of the server's, and every clip is
+/// the party's own: where there is next to no noise the model is that of the pooled fit, of each
+/// algorithm and in coordinates of its own too.
+#[test]
+fn constraints_and_class_weights_are_the_pooled_ones_but_for_the_noise() {
+    let l1 = || problem().penalty(penalties::parse("l1:0.05").unwrap());
+    let chain = l1().constraint(Constraint::chain(FEATURES).unwrap());
+    let trend = l1().constraint(Constraint::trend(FEATURES, 1.0).unwrap());
+    let weighted = problem().class_weights("no:1,yes:4".parse().unwrap());
+    let all = ["auto", "dp-sgd", "ssadmm", "mpadmm", "sadmm", "vradmm", "dp-cd"];
+    for view in BOTH {
+        for (what, problem, without, names) in [
+            ("chain", &chain, l1(), &["auto", "dp-sgd", "sadmm", "vradmm"][..]),
+            ("trend", &trend, l1(), &["dp-sgd", "sadmm"]),
+            ("weights", &weighted, self::problem(), &all),
+        ] {
+            for name in names {
+                let [parties, pooled] = next_to_exact(problem, name, view, None);
+                let off = furthest(&parties, &pooled);
+                assert!(off < 0.01, "{name} {view} {what}: {off}");
+                let [plain, _] = next_to_exact(&without, name, view, None);
+                let moved = furthest(&parties, &plain);
+                assert!(moved > 0.05, "{name} {view} {what} does nothing: {moved}");
+            }
+        }
+        for name in ["auto", "dp-sgd", "ssadmm", "mpadmm", "sadmm"] {
+            let [parties, pooled] = next_to_exact(&l1(), name, view, Some(0.3));
+            let off = furthest(&parties, &pooled);
+            assert!(off < 0.01, "{name} {view} in its own coordinates: {off}");
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! a gate whose rows these parties hold. Proof: proofs/holders.md.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -97,13 +98,13 @@ impl Post {
         *self.tap.lock().unwrap_or_else(PoisonError::into_inner) = Some(tap);
     }
 
-    /// What one party answers where answers are seen by themselves, from here on: each as its numbers.
-    pub fn overhear_answers(&self, party: u32) -> Arc<Mutex<Vec<Vec<f64>>>> {
+    /// What these parties answer where answers are seen by themselves, from here on: each as its numbers.
+    pub fn overhear_answers(&self, parties: Range<u32>) -> Arc<Mutex<Vec<Vec<f64>>>> {
         let heard: Arc<Mutex<Vec<Vec<f64>>>> = Arc::default();
         let ours = Arc::clone(&heard);
         self.listen(Box::new(move |_, bytes| {
             let Ok(envelope) = wire::decode(bytes, wire::LONGEST) else { return };
-            if (envelope.from, envelope.kind) == (PartyId(party), MessageKind::Answer) {
+            if parties.contains(&envelope.from.0) && envelope.kind == MessageKind::Answer {
                 let (steps, _) = envelope.payload.as_chunks::<8>();
                 let said = steps.iter().map(|step| i64::from_le_bytes(*step) as f64).collect();
                 ours.lock().unwrap_or_else(PoisonError::into_inner).push(said);

@@ -164,6 +164,7 @@ const MEAN: &[&str] =
     &["gate", "mean", "sensitivity-clipped-sum", "noise-gaussian-grid", "gaussian"];
 const BINS: &[&str] =
     &["gate", "bin-counts", "sensitivity-clipped-sum", "noise-gaussian-grid", "gaussian"];
+const COUNTS: &[&str] = &["gate", "count", "noise-gaussian-grid", "gaussian"];
 const RANKS: &[&str] = &["gate", "quantile", "count", "noise-gaussian-grid", "gaussian"];
 
 const EVALUATION: &[&str] = &["gate", "evaluation", "noise-gaussian-grid", "gaussian"];
@@ -234,6 +235,9 @@ macro_rules! masked_sums {
     };
 }
 const OF_SUMS: &[&str] = &["auto", "dp-sgd", "sadmm", "vradmm", "ssadmm", "mpadmm", "dp-cd"];
+/// Those of them that go over to coordinates of their own.
+const OF_MOMENTS: &[&str] = &["auto", "dp-sgd", "sadmm", "ssadmm", "mpadmm"];
+const OWN_FORMS: &[&str] = &["preconditioned", "preconditioned, scaled"];
 
 /// Every combination that is offered.
 pub const MAP: &[MapRow] = &[
@@ -258,6 +262,23 @@ pub const MAP: &[MapRow] = &[
         adjacencies: EITHER,
         proofs: RANKS,
         slack: SIDES,
+        ..TABLE
+    },
+    // How many there are; under replace-one the number of all is public, and is not asked.
+    MapRow {
+        algorithms: &["count"],
+        forms: &["all"],
+        procedures: &[Alone],
+        adjacencies: &[AddRemove],
+        proofs: COUNTS,
+        ..TABLE
+    },
+    MapRow {
+        algorithms: &["count"],
+        forms: &["classes"],
+        procedures: &[Alone],
+        adjacencies: EITHER,
+        proofs: COUNTS,
         ..TABLE
     },
     // What a model is worth.
@@ -462,24 +483,45 @@ pub const MAP: &[MapRow] = &[
     MapRow { algorithms: &["vradmm"], drawn: COUNTLESS, slack: PART, ..PERSONS },
     MapRow { algorithms: &["mpadmm"], ..SUMS },
     MapRow { algorithms: &["mpadmm"], ..PERSONS },
+    // The scale of the residuals first: counts, each a sum like any other.
     MapRow {
-        algorithms: &["auto", "dp-sgd"],
-        forms: &["preconditioned"],
+        algorithms: &["auto", "dp-sgd", "sadmm", "vradmm", "ssadmm", "dp-cd"],
+        forms: &["scaled"],
+        drawn: COUNTLESS,
+        slack: SCALE,
+        ..SUMS
+    },
+    MapRow {
+        algorithms: &["auto", "dp-sgd", "sadmm", "vradmm", "ssadmm", "dp-cd"],
+        forms: &["scaled"],
+        drawn: COUNTLESS,
+        slack: SCALE,
+        ..PERSONS
+    },
+    MapRow { algorithms: &["mpadmm"], forms: &["scaled"], slack: SCALE, ..SUMS },
+    MapRow { algorithms: &["mpadmm"], forms: &["scaled"], slack: SCALE, ..PERSONS },
+    // Steps in coordinates of their own, with the scale first or without.
+    MapRow {
+        algorithms: &["auto", "dp-sgd", "sadmm", "ssadmm"],
+        forms: OWN_FORMS,
         drawn: COUNTLESS,
         slack: GRAPH,
         ..SUMS
     },
     MapRow {
-        algorithms: &["auto", "dp-sgd"],
-        forms: &["preconditioned"],
+        algorithms: &["auto", "dp-sgd", "sadmm", "ssadmm"],
+        forms: OWN_FORMS,
         drawn: COUNTLESS,
         slack: GRAPH,
         ..PERSONS
     },
-    MapRow { algorithms: OF_SUMS, ..MASKED_RECORDS },
-    MapRow { algorithms: OF_SUMS, ..MASKED_PERSONS },
-    MapRow { algorithms: &["auto", "dp-sgd"], forms: &["preconditioned"], ..MASKED_RECORDS },
-    MapRow { algorithms: &["auto", "dp-sgd"], forms: &["preconditioned"], ..MASKED_PERSONS },
+    MapRow { algorithms: &["mpadmm"], forms: OWN_FORMS, slack: GRAPH, ..SUMS },
+    MapRow { algorithms: &["mpadmm"], forms: OWN_FORMS, slack: GRAPH, ..PERSONS },
+    // Behind masks.
+    MapRow { algorithms: OF_SUMS, forms: &["", "scaled"], ..MASKED_RECORDS },
+    MapRow { algorithms: OF_SUMS, forms: &["", "scaled"], ..MASKED_PERSONS },
+    MapRow { algorithms: OF_MOMENTS, forms: OWN_FORMS, ..MASKED_RECORDS },
+    MapRow { algorithms: OF_MOMENTS, forms: OWN_FORMS, ..MASKED_PERSONS },
     // Questions of such a server.
     MapRow {
         algorithms: &["count"],

@@ -206,7 +206,7 @@ impl<Q: Question> CalibratedQuestion<Q> {
             books.spoil(bug)?;
         }
         let heard: Arc<Mutex<Vec<Vec<f64>>>> = match self.plan.law() {
-            SumLaw::Local { .. } => post.overhear_answers(victim),
+            SumLaw::Local { .. } => post.overhear_answers(victim..victim + 1),
             SumLaw::Masked(_) => {
                 let heard: Arc<Mutex<Vec<Vec<f64>>>> = Arc::default();
                 let ours = Arc::clone(&heard);

@@ -10,6 +10,7 @@
 //! what `auto` chooses by its signal it chooses by that of the sum. Proof: proofs/noisy-sums.md.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
@@ -418,8 +419,8 @@ impl CalibratedSums {
         self.task.rehearse(self.terms, &self.public, &self.noise.scaled(scale))
     }
 
-    /// What a server sees of one run, for audits: of the `victim`'s answers where they are seen by
-    /// themselves, of the sums where those are. `spoil` is done to every party before.
+    /// What a server sees of one run, for audits: the `victims`' answers where they are seen by
+    /// themselves, the sums where those are. `spoil` is done to every party before.
     ///
     /// # Errors
     /// If the run ends on its way.
@@ -428,7 +429,7 @@ impl CalibratedSums {
         job: &SimulationJob,
         tables: Vec<PrivateTable>,
         key: &NoiseKey,
-        victim: u32,
+        victims: Range<u32>,
         #[cfg(reticent_seeded_bugs)] bug: Option<reticent_oracle::Bug>,
     ) -> Result<Seen, Error> {
         let NoisyParties { mut server, books, post, .. } = self.seat(job, tables, key)?;
@@ -437,7 +438,7 @@ impl CalibratedSums {
             books.spoil(bug)?;
         }
         let heard = match self.plan.law() {
-            SumLaw::Local { .. } => post.overhear_answers(victim),
+            SumLaw::Local { .. } => post.overhear_answers(victims),
             SumLaw::Masked(_) => {
                 let heard: Arc<std::sync::Mutex<Vec<Vec<f64>>>> = Arc::default();
                 let ours = Arc::clone(&heard);
