@@ -1,13 +1,13 @@
 """A wide and sparse table: `stagewise`, whose steps touch the records of one column, beside `dp-fw`, whose steps touch all of it.
 
     python3 benches/wide_sparse.py [--reticent PATH] [--rows 100000] [--columns 1000000] [--entries 100]
-        [--algorithms stagewise,dp-fw] [--epsilon 1] [--seed 1] [--folder DIR]
+        [--algorithms stagewise,dp-fw] [--epsilon 1] [--seed 1] [--set NAME=VALUE] [--folder DIR]
 
 Makes a LIBSVM table of words that are there or not, frequent ones first as in a text, of which one in seven among the first
-2,000 says something about the class, and another one of 20,000 rows for the test. Runs `reticent fit`, add-remove, delta = 1e-6,
-and prints for each algorithm the seconds, those of the processors, and the peak memory of the whole command, and AUC and log loss on the test, beside those
-of a constant that knows the share of the test. `--folder` keeps the tables and uses them again. Generated tables are the same for
-the same numbers; nothing of them is from people. Linux.
+2,000 says something about the class, and another one of 20,000 rows for the test. Runs `reticent fit`, add-remove,
+delta = 1e-6, and prints for each algorithm the seconds of the whole command, those of the processors, its peak memory, and AUC
+and log loss on the test, beside the log loss of a constant that knows the share of the test. `--folder` keeps the tables and
+uses them again. Generated tables are the same for the same numbers; nothing of them is from people. Linux.
 """
 
 import argparse
@@ -81,8 +81,8 @@ def main():
         for path, rows, seed in [(train, args.rows, 1), (test, TEST, 2)]:
             if not path.exists():
                 make(path, rows, *sizes, seed)
-        print(f"{args.rows} rows × {args.columns} columns, at most {args.entries} entries a row; ε = {args.epsilon}; a constant has "
-              f"a log loss of {constant(test):.4f}\n", flush=True)
+        print(f"{args.rows} rows × {args.columns} columns, at most {args.entries} entries a row; ε = {args.epsilon}; a constant "
+              f"has a log loss of {constant(test):.4f}\n", flush=True)
         print("| algorithm | seconds | of processors | peak MB | AUC | log loss |\n| --- | --- | --- | --- | --- | --- |", flush=True)
         flags = [word for given in args.set for word in ("--" + given.split("=")[0], given.split("=", 1)[1])]
         for algorithm in args.algorithms.split(","):
@@ -96,7 +96,8 @@ def main():
                 continue
             told = subprocess.run([args.reticent, "evaluate", out, test, "--json"], capture_output=True, text=True, check=True)
             quality = json.loads(told.stdout)
-            print(f"| `{algorithm}` | {seconds:.1f} | {spent:.1f} | {peak:.0f} | {quality['auc']:.4f} | {quality['log_loss']:.4f} |", flush=True)
+            print(f"| `{algorithm}` | {seconds:.1f} | {spent:.1f} | {peak:.0f} | {quality['auc']:.4f} | "
+                  f"{quality['log_loss']:.4f} |", flush=True)
 
 
 if __name__ == "__main__":
