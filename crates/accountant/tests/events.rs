@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use reticent_accountant::{
-    Adjacency, ApproximateDp, ApproximateZcdp, Event, EventError, Gaussian, Gdp, Iteration,
-    Laplace, Ledger, Mechanism, NonPrivate, ObjectivePerturbation, PoissonGaussian, PureDp, Taint,
-    Unit, View, WithoutReplacementGaussian, calibrate, delta, epsilon, rdp_curve, report,
+    Adjacency, ApproximateDp, ApproximateZcdp, Event, EventError, ExponentialMechanism, Gaussian,
+    Gdp, Iteration, Laplace, Ledger, Mechanism, NonPrivate, ObjectivePerturbation, PoissonGaussian,
+    PureDp, Taint, Unit, View, WithoutReplacementGaussian, calibrate, delta, epsilon, rdp_curve,
+    report,
 };
 
 fn gaussian(z: f64) -> Event {
@@ -279,4 +280,74 @@ fn a_walk_among_more_users_than_there_are_is_counted() {
     let mut ledger = Ledger::new();
     ledger.append(walk);
     assert!(epsilon(&ledger, 1e-5).unwrap().upper > 0.0);
+}
+
+/// The Rényi divergence of two laws.
+fn divergence(p: &[f64], q: &[f64], order: f64) -> f64 {
+    let terms = p.iter().zip(q).map(|(p, q)| p * (p / q).powf(order - 1.0));
+    terms.sum::<f64>().ln() / (order - 1.0)
+}
+
+/// Choices whose weights move as far as they may, each up or down: no divergence and no ratio is above
+/// what is counted, and between two candidates alike it is nearly reached.
+#[test]
+fn no_choice_costs_more_than_an_exponential_mechanism() {
+    for (adjacency, moves) in [(Adjacency::AddRemove, 1.0), (Adjacency::ReplaceOne, 2.0)] {
+        for z in [0.3, 1.0, 5.0, 100.0] {
+            let books = ledger(ExponentialMechanism::new(z).unwrap(), adjacency, 1);
+            let curve = rdp_curve(&books);
+            assert!(curve.len() > 20);
+            let r = moves / z;
+            let mut closest = 0.0_f64;
+            for shares in
+                [&[0.5, 0.5][..], &[0.9, 0.1], &[1e-3, 0.999], &[0.2, 0.3, 0.5], &[0.01, 0.49, 0.5]]
+            {
+                for signs in 0..1 << shares.len() {
+                    let moved = |i: usize| if signs >> i & 1 == 1 { r } else { -r };
+                    let weights: Vec<f64> = shares
+                        .iter()
+                        .enumerate()
+                        .map(|(i, share)| share * f64::exp(moved(i)))
+                        .collect();
+                    let all: f64 = weights.iter().sum();
+                    let other: Vec<f64> = weights.iter().map(|weight| weight / all).collect();
+                    let ratios = other.iter().zip(shares).map(|(a, b)| (a / b).ln().abs());
+                    let (pure, most) = (epsilon(&books, 0.0).unwrap(), ratios.fold(0.0, f64::max));
+                    assert!(most <= pure.upper, "{most} {pure:?}");
+                    for &(order, counted) in &curve {
+                        for (p, q) in [(&other[..], shares), (shares, &other[..])] {
+                            let exact = divergence(p, q, order);
+                            assert!(
+                                !exact.is_finite() || exact <= counted * (1.0 + 1e-9) + 1e-12,
+                                "z = {z}, {shares:?} {signs:b}, order {order}: {exact} {counted}"
+                            );
+                            closest = closest.max(exact / counted);
+                        }
+                    }
+                }
+            }
+            assert!(z < 5.0 || closest > 0.9, "z = {z}: {closest}");
+        }
+    }
+}
+
+/// Noise in proportion, groups, and what Gaussian noise of as many clips costs.
+#[test]
+fn an_exponential_mechanism_is_counted_as_gaussian_noise_of_its_clips() {
+    let cost = |z: f64, count| {
+        let books = ledger(ExponentialMechanism::new(z).unwrap(), Adjacency::AddRemove, count);
+        epsilon(&books, 1e-6).unwrap().upper
+    };
+    let gaussian = epsilon(&ledger(Gaussian::new(40.0).unwrap(), Adjacency::AddRemove, 100), 1e-6);
+    // The same Rényi curve, without the exact profile that only the Gaussian has.
+    let (ours, theirs) = (cost(40.0, 100), gaussian.unwrap().upper);
+    assert!(theirs < ours && ours < 1.15 * theirs, "{ours} {theirs}");
+    assert!((cost(80.0, 400) / ours - 1.0).abs() < 1e-9, "four times as often, half as much");
+    let two = Mechanism::from(ExponentialMechanism::new(40.0).unwrap()).group(2).unwrap();
+    assert_eq!(two, ExponentialMechanism::new(20.0).unwrap().into());
+    let plan = |z: f64| {
+        Ok::<_, EventError>(ledger(ExponentialMechanism::new(z)?, Adjacency::ReplaceOne, 50))
+    };
+    let found = calibrate(1.0, 1e-6, plan).unwrap();
+    assert!(found.epsilon.upper <= 1.0 && found.epsilon.upper > 0.99, "{found:?}");
 }

@@ -10,9 +10,10 @@
 use std::path::Path;
 
 use reticent_accountant::{
-    Adjacency, ApproximateDp, ApproximateZcdp, Choice, Event, Gaussian, Gdp, Iteration, Laplace,
-    Ledger, Mechanism, NonPrivate, ObjectivePerturbation, Parallel, PoissonGaussian, PureDp,
-    Repetitions, Selection, ShownSample, Taint, Unit, View, WithoutReplacementGaussian, Zcdp,
+    Adjacency, ApproximateDp, ApproximateZcdp, Choice, Event, ExponentialMechanism, Gaussian, Gdp,
+    Iteration, Laplace, Ledger, Mechanism, NonPrivate, ObjectivePerturbation, Parallel,
+    PoissonGaussian, PureDp, Repetitions, Selection, ShownSample, Taint, Unit, View,
+    WithoutReplacementGaussian, Zcdp,
 };
 
 fn mechanisms() -> Vec<Mechanism> {
@@ -39,6 +40,7 @@ fn mechanisms() -> Vec<Mechanism> {
         Iteration::new(0.5, 12).unwrap().into(),
         Parallel::new(vec![gaussian, laplace]).unwrap().into(),
         NonPrivate::new().unwrap().into(),
+        ExponentialMechanism::new(3.0).unwrap().into(),
     ]
 }
 

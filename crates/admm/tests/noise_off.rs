@@ -107,6 +107,9 @@ const RUNS: &[Run] = &[
     ("dp-cd", lasso, &[("iterations", "5100"), WIDE]),
     ("dp-fw", logistic, &[("iterations", "600"), ("radius", "12"), ("momentum", "0"), LAST, WIDE]),
     ("dp-fw", logistic, &[("iterations", "2000"), ("radius", "12"), WIDE]),
+    // Steps that get shorter, as there is no mean to even them out.
+    ("stagewise", ridge, &[("iterations", "8000"), ("step", r#""sqrt:0.1""#), WIDE]),
+    ("stagewise", ridge_with_intercept, &[("iterations", "8000"), ("step", r#""sqrt:0.1""#), WIDE]),
     ("output-perturbation", ridge, &[]),
     ("amp", ridge, &[]),
     ("amp", ridge_machine, &[]),
@@ -157,6 +160,11 @@ fn elastic_net() -> Problem {
 
 fn ridge() -> Problem {
     Problem { penalty: "l2:0.02", constant: 0.0, ..logistic() }
+}
+
+/// With an intercept, which no ridge pulls on.
+fn ridge_with_intercept() -> Problem {
+    Problem { penalty: "l2:0.02", ..logistic() }
 }
 
 fn ridge_machine() -> Problem {

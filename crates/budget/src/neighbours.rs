@@ -81,7 +81,9 @@ impl Promise {
             (Adjacency::AddRemove, Adjacency::ReplaceOne) => match mechanism {
                 // Noise over the clip of a record: under replace-one the same noise is counted
                 // against twice the clip.
-                Mechanism::Gaussian(_) | Mechanism::Laplace(_) => Ok(mechanism),
+                Mechanism::Gaussian(_)
+                | Mechanism::Laplace(_)
+                | Mechanism::ExponentialMechanism(_) => Ok(mechanism),
                 // A cost as it stands: twice as far.
                 Mechanism::Gdp(_) | Mechanism::PureDp(_) | Mechanism::Zcdp(_) => {
                     mechanism.group(2).map_err(|error| BudgetError::Scope(error.to_string()))

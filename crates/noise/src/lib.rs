@@ -11,6 +11,7 @@ pub mod entropy;
 pub mod grid;
 mod key;
 mod sampling;
+mod score_levels;
 mod subsets;
 pub mod vectors;
 
@@ -18,6 +19,7 @@ pub use digest::{Digest, Hasher};
 pub use entropy::{Entropy, EntropyError};
 pub use key::NoiseKey;
 pub use sampling::Sampling;
+pub use score_levels::{ScoreLevels, ScoredDraw};
 
 /// The example of the README is run as a test.
 #[cfg(doctest)]

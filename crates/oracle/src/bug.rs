@@ -10,6 +10,7 @@ use reticent_noise::entropy::{Entropy, EntropyError};
 
 use crate::inside::GateState;
 use crate::queries::{AskedSum, ClippedMean, QueryAnswer, RecordSum, ResidualTerms};
+use crate::sums::{ColumnTerms, PartialTerms};
 
 reticent_core::words! {
     /// One defect of the gate.
@@ -94,6 +95,17 @@ pub(crate) fn spoiled_residual(bug: Option<Bug>, params: ResidualTerms) -> Resid
     }
     let left = mean_noise_left(bug, 1.0);
     ResidualTerms { noise_multiplier: noise_multiplier * left, ..params }
+}
+
+/// What the columns of a table are scored with, for a choice among them.
+pub(crate) fn spoiled_columns(bug: Option<Bug>, terms: ColumnTerms) -> ColumnTerms {
+    let (times, left) = match bug {
+        Some(Bug::ClipMissing) => (UNCLIPPED, 1.0 / UNCLIPPED),
+        _ => (1.0, mean_noise_left(bug, 1.0)),
+    };
+    let scale = ((terms.scale as f64 * left) as u64).max(1);
+    let partial = PartialTerms { clip: terms.partial.clip * times, ..terms.partial };
+    ColumnTerms { partial, scale, ..terms }
 }
 
 /// A member's share of the noise of a masked sum.

@@ -9,7 +9,7 @@ use reticent_problem::losses::Loss;
 use crate::holder::{Holder, TableHolder};
 use crate::queries::{AskedSum, add_noise};
 use crate::refusal::Refusal;
-use crate::sums::{Blocks, Descent, Private, Risk};
+use crate::sums::{Blocks, Descent, Private, Risk, ScoredColumns};
 use crate::terms::Terms;
 
 /// What queries work on. It never leaves this crate: nothing gives one out, and outside it has no
@@ -20,6 +20,9 @@ pub struct GateState {
     pub loss: Arc<dyn Loss>,
     pub terms: Terms,
     pub blocks: Option<Blocks>,
+    /// The scores of the columns at the point that was asked about last: they follow from the rows
+    /// and that point, and save making them anew.
+    pub columns: Option<ScoredColumns>,
     /// Stands for the map that the rows are images under; all zero for rows as they came.
     pub basis: Digest,
     /// Stands for all that the state above has come from, so that noise is never used for two
@@ -36,6 +39,7 @@ impl GateState {
             loss,
             terms,
             blocks: None,
+            columns: None,
             basis: [0; 32],
             lineage: [0; 32],
             #[cfg(reticent_seeded_bugs)]

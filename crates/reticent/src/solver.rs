@@ -47,6 +47,7 @@ solvers! {
     "dp-sgd" dp_sgd,
     "dp-cd" dp_cd,
     "dp-fw" dp_fw,
+    "stagewise" stagewise,
     "amp" amp,
     "objp" objp,
     "output-perturbation" output_perturbation,

@@ -10,6 +10,7 @@ mod approximate;
 mod approximate_zcdp;
 mod checked;
 mod choice;
+mod exponential;
 mod gaussian;
 mod gdp;
 mod iteration;
@@ -28,6 +29,7 @@ mod zcdp;
 pub use approximate::ApproximateDp;
 pub use approximate_zcdp::ApproximateZcdp;
 pub use choice::Choice;
+pub use exponential::ExponentialMechanism;
 pub use gaussian::Gaussian;
 pub use gdp::Gdp;
 pub use iteration::Iteration;
@@ -198,6 +200,8 @@ catalogue! {
     ShownSample = "shown-sample": "z=2,rate=0.1",
     /// Laplace noise on a sum over all records.
     Laplace = "laplace": "z=2",
+    /// A choice by the exponential mechanism among scores that are sums over all records.
+    ExponentialMechanism = "exponential-mechanism": "z=2",
     /// The exact minimiser of an objective with a Gaussian linear term.
     ObjectivePerturbation = "objective-perturbation",
     /// Anything that is (ε, 0)-private.

@@ -29,6 +29,7 @@ algorithms! {
     dp_sgd,
     dp_cd,
     dp_fw,
+    stagewise,
     output_perturbation,
     amp,
     objp,

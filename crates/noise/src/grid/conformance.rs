@@ -4,10 +4,12 @@
 use super::discrete::exponential_coin;
 use super::exponential::exponential;
 use super::fraction::{Digits, Fraction};
+use super::halving::{halving_coin, logarithm_coin};
 use super::normal::{half_coin, step_coin};
 use super::scale::GridScale;
 use super::sealed::Draw;
 use super::{DiscreteGaussian, GaussianGrid, LaplaceGrid, NoiseError};
+use crate::ScoreLevels;
 use num_bigint::BigUint;
 use proptest::prelude::*;
 use reticent_testkit::statistics::{chi_squared, normal_cdf};
@@ -94,6 +96,91 @@ fn the_coin_of_the_discrete_gaussian_by_enumeration() {
             "{k} {x}: {low} {truth} {high}"
         );
     }
+}
+
+#[test]
+fn the_coins_of_the_exponential_mechanism_by_enumeration() {
+    let (low, high) = bracket(22, logarithm_coin);
+    let truth = std::f64::consts::LN_2;
+    assert!(low <= truth && truth <= high && high - low < 0.02, "{low} {high}");
+    for (part, whole) in [(0, 1), (1, 1), (1, 2), (1, 4), (3, 4), (2, 3), (4, 4)] {
+        let (low, high) = bracket(20, |bits| halving_coin(part, whole, bits));
+        let truth = (-(part as f64) / whole as f64).exp2();
+        assert!(low <= truth && truth <= high && high - low < 0.1, "{part}/{whole}: {low} {high}");
+    }
+}
+
+/// Entries whose scores are near one another, far apart, of both signs, on the border of a level and
+/// nothing, over one-bit digits, 2·10⁵ draws each; false alarm 1e-6 each.
+#[test]
+fn the_law_of_the_exponential_mechanism() {
+    let mut bits = Bits { script: 0, length: 0, used: 0, later: 17 };
+    let cases: [(u64, Vec<i64>); 3] = [
+        (10, vec![0, 3, -7, 10, -20, 25]),
+        (1, vec![2, -1, 0, 4]),
+        (1000, vec![-5, 12, 999, -1001, 400]),
+    ];
+    for (scale, scores) in cases {
+        let levels = ScoreLevels::new(scale, scores.clone()).unwrap();
+        let mut counts = vec![0_u64; 2 * scores.len()];
+        for _ in 0..200_000 {
+            let drawn = levels.drawn(&mut bits);
+            counts[2 * drawn.index + usize::from(drawn.positive)] += 1;
+        }
+        let weight = |score: i64| (score as f64 / scale as f64).exp2();
+        let weights: Vec<f64> = scores.iter().flat_map(|&s| [weight(-s), weight(s)]).collect();
+        let all: f64 = weights.iter().sum();
+        let law: Vec<f64> = weights.iter().map(|weight| weight / all).collect();
+        let p = chi_squared(&counts, &law);
+        assert!(p > 1e-6, "{scale} {scores:?}: {p}");
+    }
+}
+
+/// Where one unit stands for the candidates of many levels, which of them it is follows their weights:
+/// the first group, of 2³⁰ units, is left out.
+#[test]
+fn what_one_unit_stands_for_has_its_weight() {
+    let levels = ScoreLevels::new(2, vec![120, 55, 57, 51, 0]).unwrap();
+    let mut bits = Bits { script: 0, length: 0, used: 0, later: 19 };
+    let mut counts = [0_u64; 3];
+    for _ in 0..300_000 {
+        let unit = (1 << 30) + bits.below(levels.units() - (1 << 30));
+        if let Some(drawn) = levels.kept(unit, &mut bits) {
+            match (drawn.index, drawn.positive) {
+                (1, true) => counts[0] += 1,
+                (2, true) => counts[1] += 1,
+                (3, true) => counts[2] += 1,
+                _ => {}
+            }
+        }
+    }
+    let weights = [55.0, 57.0, 51.0].map(|score: f64| (score / 2.0).exp2());
+    let all: f64 = weights.iter().sum();
+    let p = chi_squared(&counts, &weights.map(|weight| weight / all));
+    assert!(p > 1e-6, "{counts:?}: {p}");
+}
+
+/// What is drawn follows from scores and words, not from how the scores came about.
+#[test]
+fn how_scores_came_about_changes_no_draw() {
+    let scores: Vec<i64> = (0..200).map(|i| (i * 7919) % 211 - 105).collect();
+    let straight = ScoreLevels::new(16, scores.clone()).unwrap();
+    let mut moved = ScoreLevels::new(16, vec![0; 200]).unwrap();
+    for round in [3, 50, 0] {
+        for (index, score) in scores.iter().enumerate().rev() {
+            moved.set(index, score - round * (index as i64 % 5));
+        }
+    }
+    assert_eq!(moved.scores(), straight.scores());
+    let mut counts = [0; 2];
+    for seed in 0..500 {
+        let bits = || Bits { script: 0, length: 0, used: 0, later: seed };
+        let drawn = straight.drawn(&mut bits());
+        assert_eq!(drawn, moved.drawn(&mut bits()), "{seed}");
+        counts[usize::from(drawn.positive)] += 1;
+    }
+    assert!(counts.iter().all(|count| *count > 100), "{counts:?}");
+    assert!(ScoreLevels::new(0, vec![1]).is_none() && ScoreLevels::new(1, Vec::new()).is_none());
 }
 
 /// The discrete Gaussian over one-bit digits against its own law, at scales below, at and above one

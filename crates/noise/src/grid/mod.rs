@@ -24,6 +24,7 @@ mod discrete;
 mod exponential;
 mod fraction;
 mod gaussian;
+mod halving;
 mod laplace;
 mod normal;
 mod scale;
@@ -33,7 +34,8 @@ pub use gaussian::GaussianGrid;
 pub use laplace::LaplaceGrid;
 
 use crate::entropy::{Entropy, EntropyError};
-use fraction::Digits;
+pub(crate) use fraction::Digits;
+pub(crate) use halving::halving_coin;
 use sealed::Draw;
 
 /// Why a noise distribution cannot be made.

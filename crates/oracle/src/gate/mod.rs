@@ -335,12 +335,12 @@ impl<S: NoiseSource> Oracle for Gate<S> {
     }
 
     fn set_basis(&mut self, images: Option<&[f64]>) -> Result<(), Refusal> {
-        let GateState { holder, blocks, basis, lineage, .. } = &mut self.inside;
+        let GateState { holder, blocks, columns, basis, lineage, .. } = &mut self.inside;
         // Before anything moves: what is refused must leave rows and lineage as they were.
         check_basis(images, holder.native_width())?;
         holder.set_basis(images)?;
         // Blocks are of other coordinates. Rows as they came are the state of a gate that is new.
-        (*blocks, self.block, self.split) = (None, None, None);
+        (*blocks, *columns, self.block, self.split) = (None, None, None, None);
         *basis = images
             .map(|images| Hasher::new("set basis").numbers(images).finish())
             .unwrap_or_default();

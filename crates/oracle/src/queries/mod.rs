@@ -26,6 +26,7 @@ mod record_sum_tests;
 mod residual;
 mod score;
 mod second_moment;
+mod steepest_column;
 mod sum_query;
 
 pub use bin_counts::{BinCounts, Bins};
@@ -46,6 +47,7 @@ pub use quantile::Quantile;
 pub use residual::{Residual, ResidualTerms};
 pub use score::Score;
 pub use second_moment::SecondMoment;
+pub use steepest_column::{SteepestColumn, SteepestWay};
 
 pub(crate) use erased::{Erased, QueryAnswer};
 pub(crate) use record_sum::RecordSum;

@@ -9,6 +9,7 @@ mod consensus;
 mod evaluation;
 mod means;
 mod minimisers;
+mod steepest;
 
 use reticent_accountant::{Adjacency, Taint, Unit, View};
 use reticent_data::{Dense, Rows, Table};

@@ -35,6 +35,7 @@ const WHITENED: &[&str] = &[
 ];
 const BLOCKS: &[&str] =
     &["gate", "consensus", "sensitivity-clipped-sum", "noise-gaussian-grid", "gaussian", "pld"];
+const CHOICES: &[&str] = &["gate", "exponential-mechanism"];
 const MINIMISER: &[&str] = &["gate", "minimiser", "noise-gaussian-grid", "gaussian"];
 const NORMAL: &[&str] = &[
     "gate",
@@ -148,6 +149,9 @@ pub(super) const LINE: &str =
 /// For what has standard errors.
 pub(super) const CURVATURE: &str =
     "no record moves the curvature and the gradient as far as it may at once";
+
+/// For what chooses by the exponential mechanism.
+const CHOSEN: &str = "a choice is counted for the worst scores, by Rényi divergence, and with few columns no record moves it so far";
 
 const PART: &str = "corrections are counted in full, and this record moves them less";
 const SCHEDULED: &str =
@@ -394,6 +398,16 @@ pub const MAP: &[MapRow] = &[
         ..WEIGHTED
     },
     MapRow { algorithms: &["auto", "dp-sgd"], procedures: &[Weighted], adjacencies: EITHER, ..OWN },
+    // One table, choices of a column.
+    MapRow {
+        algorithms: &["stagewise"],
+        procedures: &[Alone],
+        units: &[Record],
+        adjacencies: EITHER,
+        proofs: CHOICES,
+        slack: CHOSEN,
+        ..TABLE
+    },
     // One table, blocks inside the gate.
     MapRow { algorithms: &["consensus"], forms: &["all"], drawn: SAMPLES, proofs: BLOCKS, ..TABLE },
     MapRow {
