@@ -153,6 +153,29 @@ fn a_recalibration_leaks_no_more_than_it_certifies() {
     }
 }
 
+/// A choice of a column under both adjacencies, of one column and of two with an intercept, once with a
+/// single choice and once with several.
+#[test]
+fn choices_of_a_column_leak_no_more_than_they_certify() {
+    for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
+        let cell = cells()
+            .into_iter()
+            .map(|(cell, _)| cell)
+            .find(|cell| (cell.algorithm, cell.adjacency) == ("stagewise", adjacency));
+        let usual = AuditSpec::of(&cell.unwrap(), 4_000, Some(3));
+        for (features, intercept, iterations) in [(1, false, 1), (1, false, 4), (2, true, 4)] {
+            let report =
+                run(&AuditSpec { features, intercept, iterations, ..usual.clone() }).unwrap();
+            println!(
+                "{adjacency} {features} {iterations}: {:.2} of {:.2} on {}",
+                report.epsilon_lower, report.epsilon_certified, report.pair
+            );
+            assert!(!report.exceeded, "{report:?}");
+            assert!(report.epsilon_lower > 0.1 * report.epsilon_certified, "{report:?}");
+        }
+    }
+}
+
 /// A record that counts all or nothing, and one that counts all and changes its class, beside others
 /// that count half: where all is drawn and where a sample is.
 #[test]
