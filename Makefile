@@ -269,6 +269,7 @@ bench-peers: wheel ## Compare a fit with diffprivlib and Opacus, which it instal
 bench-network: build ## Measure runs on a network: time over each link, first answer, memory, idle connections, 1,000 parties
 	python3 benches/network.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 	$(CARGO) bench --locked -p reticent-host --bench many
+	python3 benches/parties.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 
 bench-coverage: build ## Measure how often intervals of coefficients hold what made the tables
 	python3 benches/coverage.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
