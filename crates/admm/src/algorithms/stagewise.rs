@@ -51,8 +51,8 @@ pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
 /// The mean partial derivative, in clips, that choices are to tell from their noise.
 const SHARE: f64 = 0.006;
 
-/// More steps than these are time.
-const MOST_ITERATIONS: f64 = 1000.0;
+/// Fewer steps reach little, and more are time.
+const ITERATIONS: (f64, f64) = (20.0, 1000.0);
 
 /// The clip, as a part of the largest norm of a gradient: the entries of a row of a hundred that are
 /// alike.
@@ -127,7 +127,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let entry = clip / public.slope();
     let scale = public.slope() / public.smoothness;
     let length = if scale.is_finite() && scale > 0.0 { STEP * scale } else { KINKED };
-    // Where not even one choice tells more than its noise, its step is as much shorter.
+    // Where not even one choice tells more than its noise, steps are as much shorter.
     let length = length * recipe.clear_choices().min(1.0);
     let algorithm = DpStagewise {
         iterations: settings.iterations_or(recipe.choices())?,
@@ -154,7 +154,7 @@ impl Recipe<'_> {
 
     /// As many choices as have this noise: T that share a budget have √T times the noise of one.
     fn choices(&self) -> u64 {
-        self.clear_choices().powi(2).clamp(1.0, MOST_ITERATIONS).round() as u64
+        self.clear_choices().powi(2).clamp(ITERATIONS.0, ITERATIONS.1).round() as u64
     }
 }
 
