@@ -62,7 +62,11 @@ const CLIP: f64 = 0.1;
 /// scale of the loss, its slope over its curvature.
 const STEP: f64 = 0.1;
 
-/// The same for a loss with kinks, in scores.
+/// Below this part of the noise of one choice there is hardly a signal, and steps are in proportion to it:
+/// else twenty on noise alone are worse than a model of zeros.
+const FAINT: f64 = 0.5;
+
+/// The length of a step for a loss with kinks, in scores.
 const KINKED: f64 = 0.4;
 
 /// What a coordinate's steps are multiplied with where it is passed over, and where it goes on.
@@ -127,8 +131,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let entry = clip / public.slope();
     let scale = public.slope() / public.smoothness;
     let length = if scale.is_finite() && scale > 0.0 { STEP * scale } else { KINKED };
-    // Where not even one choice tells more than its noise, steps are as much shorter.
-    let length = length * recipe.clear_choices().min(1.0);
+    let length = length * (recipe.clear_choices() / FAINT).min(1.0);
     let algorithm = DpStagewise {
         iterations: settings.iterations_or(recipe.choices())?,
         clip,
