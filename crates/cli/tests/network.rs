@@ -113,6 +113,56 @@ fn three_hospitals_that_do_not_trust_the_lead_each_certify_their_own_noise() {
     }
 }
 
+/// A key of a party is rotated as it is typed: everybody signs anew, and the run is that of the new roster.
+#[test]
+fn a_key_is_rotated_by_the_old_one_and_everybody_signs_anew() {
+    let folder = prepared();
+    let ran = |command: &str| {
+        let said = folder.shell(command);
+        assert_eq!(said.code, 0, "{command}: {}{}", said.out, said.err);
+        said.out
+    };
+    let before = ran("reticent --json roster show h/roster.toml");
+    assert!(before.contains("\"rotated_from\":null") && !before.contains("\"signed\":false"));
+    let old = ran("reticent identity show h/north/key").trim().to_owned();
+    ran("reticent identity new h/north/new");
+    let rotate =
+        "reticent roster rotate h/roster.toml --name north --to h/north/new.pub --identity";
+    for (command, words) in [
+        (format!("{rotate} h/south/key"), "is not the key of north"),
+        (format!("{rotate} h/north/new"), "is not the key of north"),
+        (rotate.replace("north --to", "west --to") + " h/north/key", "it has no member west"),
+        (rotate.replace("new.pub", "key.pub") + " h/north/key", "north has that key already"),
+        (rotate.replace("north/new.pub", "lead/key.pub") + " h/north/key", "another member"),
+    ] {
+        let said = folder.shell(&command);
+        assert_eq!(said.code, 2, "{command}: {}{}", said.out, said.err);
+        assert!(said.err.contains(words), "{command}: {}", said.err);
+    }
+    assert_eq!(ran("reticent --json roster show h/roster.toml"), before);
+    ran(&format!("{rotate} h/north/key"));
+    let shown = ran("reticent roster show h/roster.toml");
+    let rotated = format!("not signed  key rotated, signed by the old one ({}…)", &old[..16]);
+    assert!(shown.contains(&rotated), "{shown}");
+    assert_eq!(shown.matches("not signed").count(), 4, "{shown}");
+    let shown = ran("reticent --json roster show h/roster.toml");
+    assert!(shown.contains(&format!("\"rotated_from\":\"{old}\"")), "{shown}");
+    ran("sed -i 's/^key = .*/key = \"new\"/' h/north/party.toml");
+    let join = folder.shell("reticent join h/run.toml --party h/north/party.toml");
+    assert!(join.code == 2 && join.err.contains("you have not signed it"), "{}", join.err);
+    let stale = folder.shell("reticent roster sign h/roster.toml --key h/north/key");
+    assert!(stale.code == 2 && stale.err.contains("is not in it"), "{}", stale.err);
+    for key in ["lead/key", "north/new", "east/key", "south/key"] {
+        ran(&format!("reticent roster sign h/roster.toml --key h/{key}"));
+    }
+    ran(&format!("sh {}/start.sh h", examples()));
+    ran("reticent verify h/north/model/model.json --key h/lead/key.pub");
+    // One digit of what the old key has signed.
+    ran("sed -i '/rotated/,/signature/s/^signature = \".*/signature = \"00\"/' h/roster.toml");
+    let said = folder.shell("reticent roster show h/roster.toml");
+    assert!(said.err.contains("its old key has not signed the new one"), "{}", said.err);
+}
+
 #[test]
 fn what_is_not_agreed_on_is_refused_as_it_is_typed() {
     let folder = prepared();

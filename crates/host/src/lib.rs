@@ -39,6 +39,7 @@ mod party;
 #[doc(hidden)] // for tests of what a relay may do
 pub mod peers;
 mod roster;
+mod rotation;
 mod seat;
 mod serving;
 mod slots;
@@ -57,4 +58,5 @@ pub use options::{KnownGone, Moment};
 pub use paid::{JoinBudget, PaidRun};
 pub use party::{Joined, RemoteParty};
 pub use roster::{MOST_PARTIES, Roster, RosterMember, today};
+pub use rotation::RotatedKey;
 pub use status::{RunStage, RunStatus, forfeit, let_go};

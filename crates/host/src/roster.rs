@@ -15,6 +15,7 @@ use reticent_noise::{Digest, Hasher};
 use serde::{Deserialize, Serialize};
 
 use crate::error::HostError;
+use crate::rotation::RotatedKey;
 
 /// The only format there is.
 const FORMAT: u32 = 1;
@@ -43,6 +44,9 @@ pub struct RosterMember {
     /// The last day on which the key is good, as `YYYY-MM-DD`; always where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
+    /// The key that it had before this one and that has signed it; none where it is the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rotated: Option<RotatedKey>,
 }
 
 /// The signature of one member.
@@ -166,7 +170,27 @@ impl Roster {
                 return refuse(format!("two members are called {}", member.name));
             }
         }
-        Ok(Roster { path: path.to_owned(), file, keys })
+        let roster = Roster { path: path.to_owned(), file, keys };
+        match roster.check_rotations() {
+            Ok(()) => Ok(roster),
+            Err(reason) => refuse(reason),
+        }
+    }
+
+    /// Refuses a rotation that its old key has not signed, or whose old key is in use.
+    fn check_rotations(&self) -> Result<(), String> {
+        let used: BTreeSet<_> = self.keys.iter().collect();
+        for (member, key) in self.members().zip(&self.keys) {
+            let Some(rotated) = &member.rotated else { continue };
+            let name = member.name.trim();
+            let Some(old) = rotated.proven(&self.file.study, &member.name, key) else {
+                return Err(format!("{name}: its old key has not signed the new one"));
+            };
+            if used.contains(&old) {
+                return Err(format!("the old key of {name} is still a member's"));
+            }
+        }
+        Ok(())
     }
 
     /// The same with one party more. Signatures are of the roster as it was, and go.
@@ -192,6 +216,35 @@ impl Roster {
             left if left == before => format!("it has no party {name}"),
             0 => format!("{name} is its last party"),
             _ => return Roster::checked(&self.path, self.file),
+        };
+        Err(HostError::Roster { file: self.path, reason })
+    }
+
+    /// The same with a new key of a member, signed by the one that it has. Signatures are of the roster as
+    /// it was, and go; everything else of the member stays.
+    ///
+    /// # Errors
+    /// If there is no such member, the old key is not its present one, or the new one cannot be its.
+    pub fn rotated(
+        mut self,
+        name: &str,
+        old: &Identity,
+        new: &PublicKey,
+    ) -> Result<Self, HostError> {
+        self.file.signatures.clear();
+        let RosterFile { study, lead, parties, .. } = &mut self.file;
+        let found = std::iter::once(lead).chain(parties).find(|member| member.name == name);
+        let reason = match found {
+            None => format!("it has no member {name}"),
+            Some(member) if member.key != old.public().text() => {
+                format!("{} is not the key of {name}", old.public().text())
+            }
+            Some(member) if member.key == new.text() => format!("{name} has that key already"),
+            Some(member) => {
+                member.rotated = Some(RotatedKey::signed(study, name, old, &new.bytes()));
+                member.key = new.text();
+                return Roster::checked(&self.path, self.file);
+            }
         };
         Err(HostError::Roster { file: self.path, reason })
     }
@@ -230,6 +283,12 @@ impl Roster {
             hasher.field(name.as_bytes()).field(key);
             hasher.field(address.as_deref().unwrap_or_default().as_bytes());
             hasher.field(until.as_deref().unwrap_or_default().as_bytes());
+        }
+        // After all members and only where there are any, so that rosters without have the digest that
+        // they had before there were rotations. The number of fields says how many.
+        for (place, member) in self.members().enumerate() {
+            let Some(RotatedKey { key, signature }) = &member.rotated else { continue };
+            hasher.number(place as u64).field(key.as_bytes()).field(signature.as_bytes());
         }
         hasher.finish()
     }
@@ -387,7 +446,13 @@ mod tests {
 
     fn member(name: &str, identity: &Identity) -> RosterMember {
         let (name, key) = (name.to_owned(), identity.public().text());
-        RosterMember { name, key, address: Some("127.0.0.1:1".to_owned()), until: None }
+        RosterMember {
+            name,
+            key,
+            address: Some("127.0.0.1:1".to_owned()),
+            until: None,
+            rotated: None,
+        }
     }
 
     #[test]

@@ -135,7 +135,7 @@ impl World {
 
     pub fn member(&self, name: &str) -> RosterMember {
         let key = self.identity(name).public().text();
-        RosterMember { name: name.to_owned(), key, address: None, until: None }
+        RosterMember { name: name.to_owned(), key, address: None, until: None, rotated: None }
     }
 
     pub fn run_file(&self) -> RunFile {

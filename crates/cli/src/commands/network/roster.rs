@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use reticent::internal::{check_new, write_text};
 use reticent::{Identity, PublicKey};
-use reticent_host::{Roster, RosterMember};
+use reticent_host::{Roster, RosterMember, RotatedKey};
 use serde_json::{Value, json};
 
 use super::failure;
@@ -21,6 +21,8 @@ pub enum RosterCommand {
     Add(RosterAddArgs),
     /// Take a party out that does not come; everybody signs anew, and begins with a new journal
     Strike(RosterStrikeArgs),
+    /// Give a member a new key, signed by the old one; everybody compares fingerprints and signs anew
+    Rotate(RosterRotateArgs),
     /// Sign a roster, after you have compared its fingerprint with the others
     Sign(RosterSignArgs),
     /// Show who is in a roster, who has signed it, and its fingerprint
@@ -82,6 +84,24 @@ pub struct RosterStrikeArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct RosterRotateArgs {
+    /// The roster
+    file: PathBuf,
+
+    /// What the member is called, the lead or a party
+    #[arg(long, value_name = "NAME")]
+    name: String,
+
+    /// The key that the member has in the roster
+    #[arg(long, value_name = "FILE")]
+    identity: PathBuf,
+
+    /// The member's new public key: the file that ends in .pub
+    #[arg(long, value_name = "FILE")]
+    to: PathBuf,
+}
+
+#[derive(Debug, Args)]
 pub struct RosterSignArgs {
     /// The roster
     file: PathBuf,
@@ -121,13 +141,15 @@ impl RosterCommand {
                 until,
             }) => {
                 check_new(&file, false).map_err(|error| CommandFailure::of("roster", error))?;
-                let lead = RosterMember { name, key: key(&public)?, address: Some(address), until };
+                let (key, address) = (key(&public)?, Some(address));
+                let lead = RosterMember { name, key, address, until, rotated: None };
                 let roster = Roster::new(&file, &study, lead).map_err(fail)?;
                 write(&roster, &file)?;
                 Ok(shown(&roster, &file, "Made"))
             }
             RosterCommand::Add(RosterAddArgs { file, name, key: public, until }) => {
-                let party = RosterMember { name, key: key(&public)?, address: None, until };
+                let key = key(&public)?;
+                let party = RosterMember { name, key, address: None, until, rotated: None };
                 let roster = Roster::read(&file).and_then(|roster| roster.with(party));
                 let roster = roster.map_err(fail)?;
                 write(&roster, &file)?;
@@ -139,6 +161,7 @@ impl RosterCommand {
                 write(&roster, &file)?;
                 Ok(shown(&roster, &file, "Struck from"))
             }
+            RosterCommand::Rotate(args) => args.run(),
             RosterCommand::Sign(RosterSignArgs { file, key }) => {
                 let identity =
                     Identity::read(&key).map_err(|error| CommandFailure::of("roster", error))?;
@@ -159,6 +182,25 @@ impl RosterCommand {
     }
 }
 
+impl RosterRotateArgs {
+    fn run(self) -> Result<Answer, CommandFailure> {
+        let RosterRotateArgs { file, name, identity, to } = self;
+        let of_files = |error| CommandFailure::of("roster", error);
+        let old = Identity::read(&identity).map_err(of_files)?;
+        let new = PublicKey::read(&to).map_err(of_files)?;
+        let roster = Roster::read(&file).and_then(|roster| roster.rotated(&name, &old, &new));
+        let roster = roster.map_err(failure("roster"))?;
+        write(&roster, &file)?;
+        Ok(shown(&roster, &file, "Rotated a key of"))
+    }
+}
+
+/// A key that was rotated, in words.
+fn rotation(RotatedKey { key, .. }: &RotatedKey) -> String {
+    let short: String = key.chars().take(16).collect();
+    format!("key rotated, signed by the old one ({short}…)")
+}
+
 fn shown(roster: &Roster, file: &Path, done: &str) -> Answer {
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut members: Vec<Value> = Vec::new();
@@ -169,10 +211,14 @@ fn shown(roster: &Roster, file: &Path, done: &str) -> Answer {
         let signed = roster.is_signed_by(&key);
         let mark = if signed { "signed" } else { "not signed" };
         let until = member.until.as_deref().map_or(String::new(), |day| format!("until {day}"));
-        rows.push(vec![number, member.name.clone(), mark.to_owned(), until]);
+        let rotated = member.rotated.as_ref().map_or(String::new(), rotation);
+        let said = [until, rotated].into_iter().filter(|part| !part.is_empty());
+        let said = said.collect::<Vec<_>>().join(", ");
+        rows.push(vec![number, member.name.clone(), mark.to_owned(), said]);
         members.push(json!({
             "name": member.name, "key": member.key, "address": member.address,
             "until": member.until, "signed": signed,
+            "rotated_from": member.rotated.as_ref().map(|rotated| &rotated.key),
         }));
     }
     let fingerprint = roster.fingerprint();
@@ -182,7 +228,7 @@ fn shown(roster: &Roster, file: &Path, done: &str) -> Answer {
         file.display(),
         roster.study()
     ));
-    let text = format!("{head}\n{}", columns(&rows, 2, 2));
+    let text = format!("{head}\n{}", columns(&rows, 2, 4));
     let object = json!({ "roster": file, "study": roster.study(), "fingerprint": fingerprint, "members": members });
     Answer { text, object, ..Answer::default() }
 }
