@@ -171,8 +171,7 @@ impl<'a> Seat<'a> {
     /// the attempt is counted before.
     fn reveal(&mut self, link: &mut dyn Link, nonce: &[u8; 32]) -> Result<(), HostError> {
         if let Some(most) = self.party.job.name_attempts() {
-            let (job, roster) = (self.party.job.digest(), self.party.roster.digest());
-            let counted = AttemptCount::new(job, &roster, most).add(&mut self.journal);
+            let counted = AttemptCount::new(most).add(&mut self.journal);
             if let Err(HostError::Attempts { .. }) = counted {
                 let why = "it has given its random number to as many attempts as it may".to_owned();
                 // Who does not hear it is told nothing else either.

@@ -3,26 +3,25 @@
 //! Where more follows from the run's name than which run it is (who is in a masked sum), whoever may let
 //! attempts fail chooses among names: the lead knows the name when all have revealed, and any party when it is
 //! told the terms. So a party counts its attempts, and gives its number to no more of them than its noise is for.
-//! The count is on the disk before the number is sent, and is of one job and one roster: starting again does not
-//! take it back. Proof: proofs/network.md, "A server of steps".
-
-use reticent_core::hex;
-use reticent_noise::{Digest, Hasher};
+//! The count is on the disk before the number is sent, and is of the journal, which joins one run: neither starting
+//! again takes it back nor another roster, which a member has all sign for a new key, nor another job.
+//! Proof: proofs/network.md, "A server of steps".
 
 use crate::error::HostError;
 use crate::journal::RunJournal;
 
-/// The attempts at a run of one job and one roster.
-#[derive(Clone, Debug)]
+/// What the count is called in a journal.
+const NAME: &str = "attempts";
+
+/// The attempts at the run of a journal.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct AttemptCount {
-    name: String,
     most: u32,
 }
 
 impl AttemptCount {
-    pub fn new(job: &Digest, roster: &Digest, most: u32) -> Self {
-        let of = Hasher::new("reticent attempts").field(job).field(roster).finish();
-        AttemptCount { name: format!("attempts {}", hex(&of)), most }
+    pub fn new(most: u32) -> Self {
+        AttemptCount { most }
     }
 
     /// One more: it is counted when this returns.
@@ -30,11 +29,11 @@ impl AttemptCount {
     /// # Errors
     /// If there were as many as there may be, or it cannot be written.
     pub fn add(&self, journal: &mut RunJournal) -> Result<(), HostError> {
-        let so_far = journal.get::<u32>(&self.name)?.unwrap_or(0);
+        let so_far = journal.get::<u32>(NAME)?.unwrap_or(0);
         if so_far >= self.most {
             return Err(HostError::Attempts { most: self.most });
         }
-        journal.commit(|change| change.set(&self.name, &(so_far + 1)))
+        journal.commit(|change| change.set(NAME, &(so_far + 1)))
     }
 }
 
@@ -43,25 +42,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attempts_are_counted_for_each_job_and_roster_through_restarts() {
+    fn attempts_are_counted_for_a_journal_through_restarts() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.journal");
-        let own = AttemptCount::new(&[1; 32], &[2; 32], 3);
         for _ in 0..3 {
-            own.add(&mut RunJournal::open(&path).unwrap()).unwrap();
-        }
-        // Another job in between does not make the first one new.
-        for (job, roster) in [([3; 32], [2; 32]), ([1; 32], [4; 32])] {
-            let other = AttemptCount::new(&job, &roster, 1);
-            other.add(&mut RunJournal::open(&path).unwrap()).unwrap();
+            AttemptCount::new(3).add(&mut RunJournal::open(&path).unwrap()).unwrap();
         }
         for _ in 0..2 {
-            let refused = own.add(&mut RunJournal::open(&path).unwrap());
+            let refused = AttemptCount::new(3).add(&mut RunJournal::open(&path).unwrap());
             assert!(matches!(refused, Err(HostError::Attempts { most: 3 })), "{refused:?}");
         }
-        let full = AttemptCount::new(&[5; 32], &[2; 32], 1);
-        let mut journal = RunJournal::open(&path).unwrap();
-        journal.refuse_writes().unwrap();
-        assert!(matches!(full.add(&mut journal), Err(HostError::Journal { .. })));
+        let mut full = RunJournal::open(&folder.path().join("full.journal")).unwrap();
+        full.refuse_writes().unwrap();
+        let kept = AttemptCount::new(1).add(&mut full);
+        assert!(matches!(kept, Err(HostError::Journal { .. })), "{kept:?}");
     }
 }

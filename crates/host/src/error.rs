@@ -75,7 +75,7 @@ pub enum HostError {
     },
     /// This party has given its random number to as many attempts at a run as its noise is for.
     #[error(
-        "this party has given its random number to {most} attempts at a run of this job and this roster, and gives it to no \
+        "this party has given its random number to {most} attempts at a run with this journal, and gives it to no \
          more: who is in a sum follows from the run's name, and somebody may be choosing one"
     )]
     Attempts {

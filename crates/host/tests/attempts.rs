@@ -88,6 +88,27 @@ fn a_lead_that_begins_again_until_a_name_suits_gets_few_names() {
     }
 }
 
+/// A corrupt party asked for a new key, all signed, and there were as many names again; the same with another job.
+#[test]
+fn neither_a_new_key_nor_another_job_gives_a_journal_new_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::trusting(folder.path(), 3, &sampled(), "secure-aggregation");
+    let (_net, listener, dialers) = world.net();
+    let changes: [&dyn Fn(); 3] = [&|| {}, &|| world.rotate("party-1"), &|| {
+        world.write_run("run.toml", &sampled().replace("iterations = ", "iterations = 1"))
+    }];
+    for (change, names) in changes.into_iter().zip([MOST, 0, 0]) {
+        change();
+        let (shown, joined) = std::thread::scope(|scope| {
+            let joined = scope.spawn(|| world.join(0, options(), &*dialers[0]));
+            let (shown, _) = shopped(&*listener, None, 2 * MOST);
+            (shown, joined.join().unwrap())
+        });
+        assert_eq!(shown.len(), names, "names to choose from");
+        assert!(matches!(joined, Err(HostError::Attempts { most: 64 })), "{joined:?}");
+    }
+}
+
 /// Where nothing follows from the name a party is patient.
 #[test]
 fn attempts_are_not_counted_where_nothing_follows_from_the_name() {

@@ -138,6 +138,22 @@ impl World {
         RosterMember { name: name.to_owned(), key, address: None, until: None, rotated: None }
     }
 
+    /// Has a member take a new key, which all sign.
+    pub fn rotate(&self, name: &str) {
+        let old = self.identity(name);
+        for half in ["key", "key.pub"] {
+            let _ = std::fs::remove_file(self.at(&format!("{name}.{half}")));
+        }
+        let new = self.identity(name).public();
+        let roster = Roster::clone(&self.run_file().roster);
+        let mut roster = roster.rotated(name, &old, &new).unwrap();
+        let names = (0..self.parties).map(|party| format!("party-{party}"));
+        for name in names.chain(["lead".to_owned()]) {
+            roster = roster.sign(&self.identity(&name)).unwrap();
+        }
+        std::fs::write(self.at("roster.toml"), roster.text().unwrap()).unwrap();
+    }
+
     pub fn run_file(&self) -> RunFile {
         RunFile::read(&self.at("run.toml")).unwrap()
     }

@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use crate::participation::{cap, choose};
 
 /// Parties on a network make the run's name together, and who shows its random number last may let an attempt fail
-/// whose name it does not like. So a party gives its number to so many attempts at a run of one job and one roster and to no
+/// whose name it does not like. So a party gives its number to so many attempts with one journal and to no
 /// more, and the chance of a bad draw is counted for all of them. Proof: proofs/noise-distributed.md, 2.
 pub const NAME_ATTEMPTS: u32 = 64;
 
