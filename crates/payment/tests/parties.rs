@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
-use reticent::accountant::{Ledger, Unit, View};
+use reticent::accountant::{Adjacency, Ledger, Unit, View};
 use reticent::internal::admm::catalogue::{self, AlgorithmKind};
 use reticent::internal::runtime::CATALOGUE;
 use reticent::internal::{PaidByParties, Payable};
@@ -434,6 +434,46 @@ fn a_budget_that_belongs_to_another_share_ends_the_run_and_the_others_are_given_
     assert_jobs(&it, 0, (&[JobStatus::Settled, JobStatus::Released], true));
     assert_jobs(&it, 1, SETTLED);
     assert_jobs(&it, 3, NOTHING);
+}
+
+/// Where the number of records is private they are dealt by what they say, and what they say depends on how
+/// they are read. The same budgets were other people's under another schema: who stayed away from one run
+/// was in the share of a party that paid for the next, and nobody's budget had both.
+#[test]
+fn a_share_by_content_is_of_one_schema() {
+    let it = Hospitals::new(View::Local, &[9.0; 3]);
+    let under = |upper| {
+        let target = Target::classes(["0", "1"]).unwrap();
+        let schema = Schema::bounded(&[(0.0, upper)], target).unwrap().named(["age"]).unwrap();
+        let all = Simulation::of(Problem::new(schema)).algorithm("auto").unwrap().parties(3);
+        let asked = all.trust(View::Local).budget(Budget::new(ASKED.0, ASKED.1).unwrap());
+        let asked = asked.settings(settings("auto")).adjacency(Adjacency::AddRemove);
+        asked.public_n(120).check().unwrap()
+    };
+    let (first, other) = (under(10.0), under(20.0));
+    for _ in 0..2 {
+        let _ = it.train(&it.files(3), &first).unwrap();
+    }
+    let refused = it.train(&it.files(3), &other).unwrap_err();
+    let PaymentError::Party { party: 0, why: BudgetError::AnotherTable { .. }, .. } = refused
+    else {
+        panic!("{refused}")
+    };
+    // A question reads other columns than a fit.
+    let budget = Budget::new(ASKED.0, ASKED.1).unwrap();
+    let asked = Statistics::new(schema()).budget(budget).adjacency(Adjacency::AddRemove);
+    let job = asked.mean(["age"]).unwrap();
+    let parties = Parties { split: Some(3), trust: Some(View::Local), ..Parties::default() };
+    let (between, data) = (job.between(&parties).unwrap(), it.data());
+    let refused = it.pay(&it.files(3), |_, run| between.open(&*data, run)).unwrap_err();
+    assert!(
+        matches!(
+            &refused,
+            PaymentError::Party { party: 0, why: BudgetError::AnotherTable { .. }, .. }
+        ),
+        "{refused}"
+    );
+    (0..3).for_each(|party| assert_jobs(&it, party, (&[JobStatus::Settled; 2], true)));
 }
 
 /// A job that ends as it is told.

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use reticent_accountant::{Adjacency, Unit, View};
-use reticent_noise::NoiseKey;
-use reticent_oracle::tables::Schema;
+use reticent_core::hex;
+use reticent_noise::{Hasher, NoiseKey};
+use reticent_oracle::tables::{IdForm, Schema};
 use reticent_oracle::{PrivacyModel, PrivateTable, Refusal, Skew};
 
 use super::seating::{ASSUMED, seated};
@@ -109,7 +110,8 @@ impl Dealing {
         Ok(tables.map_err(Refusal::from)?)
     }
 
-    /// What stands for how the share of a party follows from the table: public.
+    /// What stands for how the share of a party follows from the table: public. What a record says it says
+    /// under a schema: under another one, or to another question, the same records are dealt to others.
     pub fn words(&self, schema: &Schema) -> String {
         let Dealing { split, skew, public_seed, adjacency, persons, .. } = self;
         match (split, adjacency) {
@@ -120,9 +122,15 @@ impl Dealing {
                 format!("split {parties} {skew} {public_seed}")
             }
             (Some(parties), Adjacency::AddRemove) => {
-                format!("split {parties} {skew} {public_seed} by content")
+                let read =
+                    Hasher::new("reticent read by").field(&schema.canonical_bytes()).finish();
+                format!("split {parties} {skew} {public_seed} by content under {}", hex(&read))
             }
             (None, _) if self.placed => format!("parties {:?}", schema.parties_from()),
+            // Spellings that are one id in one form are several in the other, and numbers are ranks of ids.
+            (None, _) if schema.user_form() == Some(IdForm::Text) => {
+                format!("users {:?} as text", user_column(schema))
+            }
             (None, _) => format!("users {:?}", user_column(schema)),
         }
     }
@@ -253,9 +261,10 @@ mod tests {
     /// Records that are alike are with one party exactly where their places do not count.
     #[test]
     fn where_a_record_may_be_missing_its_place_says_nothing() {
-        let schema = Schema::bounded(&[(0.0, 1.0)], Target::range(-1.0, 1.0).unwrap()).unwrap();
+        let to =
+            |upper| Schema::bounded(&[(0.0, upper)], Target::range(-1.0, 1.0).unwrap()).unwrap();
         let (values, targets) = ([0.25; 50], [0.5; 50]);
-        let dealt = |adjacency| {
+        let dealt = |adjacency, schema: Schema| {
             let data = Dataset::dense(&values, 50, 1).unwrap().with_targets(&targets).unwrap();
             let table = PrivateTable::encode(&data, &schema).unwrap();
             let skew = Skew::default();
@@ -283,11 +292,14 @@ mod tests {
             records.sort_unstable();
             (records, dealing.words(&schema))
         };
-        let (alike, by_content) = dealt(Adjacency::AddRemove);
-        let (apart, by_place) = dealt(Adjacency::ReplaceOne);
+        let (alike, by_content) = dealt(Adjacency::AddRemove, to(1.0));
+        let (apart, by_place) = dealt(Adjacency::ReplaceOne, to(1.0));
         assert_eq!(alike, [0, 0, 0, 50]);
         assert!(apart[0] > 0, "{apart:?}");
         // A budget that knows one share does not take the other for it.
         assert_ne!(by_content, by_place);
+        // Places are the same under every schema, and contents are not.
+        assert_eq!(by_place, dealt(Adjacency::ReplaceOne, to(2.0)).1);
+        assert_ne!(by_content, dealt(Adjacency::AddRemove, to(2.0)).1);
     }
 }
