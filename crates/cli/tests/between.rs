@@ -134,6 +134,30 @@ fn every_question_is_asked_with_noise_of_the_parties_own() {
     assert!(deviation("--honest 1") < deviation(""));
 }
 
+/// The run itself paid from no budget of records, because a record that is replaced may be another
+/// party's; its certificate was recorded in one.
+#[test]
+fn a_certificate_of_records_of_named_parties_is_recorded_in_no_budget_of_all() {
+    let folder = folder();
+    let line = format!("mean t.csv {PRICE} --column age --unit record --user-column town");
+    for (trust, taken) in [("local", false), ("secure-aggregation", false), ("central", true)] {
+        let (out, budget) = (format!("{trust}.json"), format!("{trust}.budget"));
+        folder
+            .reticent(&format!("budget new {budget} --epsilon 3 --delta 1e-5 --view {trust}"))
+            .ok();
+        let typed = format!("{line} --trust {trust}");
+        folder.reticent(&format!("{typed} --out {out}")).ok();
+        assert_eq!(folder.reticent(&format!("{typed} --budget {budget}")).code == 0, taken);
+        let import = format!("budget import {budget} {out}");
+        let said = folder.reticent(&import);
+        assert_eq!(said.code == 0, taken, "{trust}: {}", said.err);
+        if !taken {
+            assert!(said.err.contains("another one with the same party"), "{}", said.err);
+            folder.reticent(&format!("{import} --beyond")).ok();
+        }
+    }
+}
+
 #[test]
 fn persons_within_parties_are_asked_with_noise_of_the_parties_own() {
     let folder = Folder::new();

@@ -144,6 +144,17 @@ impl Certificate {
             && self.assumptions.iter().any(|line| line.starts_with(WITHIN_PARTIES))
     }
 
+    /// Whether what is promised of a record is about another record with the same party: of a run whose
+    /// parties' answers are told apart. Replaced by one of another party it changes the answers of two
+    /// (proofs/parallel.md). What is made of entrusted sums is of all rows, whoever has them.
+    pub fn is_about_one_party(&self) -> bool {
+        let several = self.parties.as_ref().is_some_and(|spread| spread.count > 1);
+        let pooled =
+            self.view == View::Central && reticent_runtime::find(&self.algorithm).is_none();
+        let replaced = (self.unit, self.adjacency) == (Unit::Record, Adjacency::ReplaceOne);
+        several && replaced && !pooled
+    }
+
     /// The same, its sentence about the persons that it takes as given.
     pub(crate) fn about_its_persons(mut self) -> Self {
         if self.is_within_parties() {

@@ -339,24 +339,35 @@ fn one_ledger_for_all(path: &Path, certificate: &Certificate) -> Result<(), Comm
     }
 }
 
-/// Refuses the certificate of a run in which one user of the budget may have been several units: the
-/// run itself pays from no budget of users either.
+/// Refuses the certificate of a run in which one user of the budget may have been several units, or a
+/// record may be replaced in two parties: the run itself pays from no such budget either.
 fn one_unit_for_each(
     path: &Path,
     certificate: &Certificate,
     beyond: bool,
 ) -> Result<(), CommandFailure> {
-    if beyond || !certificate.is_within_parties() {
+    let (why, or) = if certificate.is_within_parties() {
+        (
+            "in which a person with rows at k parties counts as k persons, and a budget of users would count them as one",
+            "",
+        )
+    } else if certificate.is_about_one_party() {
+        (
+            "that promises something of a record that is replaced by another one with the same party, and a record of a \
+             budget may be replaced by one of another party, so that two change",
+            "; record the certificate of each party in a budget of its own",
+        )
+    } else {
+        return Ok(());
+    };
+    if beyond {
         return Ok(());
     }
     Err(CommandFailure::Usage {
-        message: format!(
-            "{} is of a run in which a person with rows at k parties counts as k persons, and a budget of users would count \
-             them as one",
-            path.display()
+        message: format!("{} is of a run {why}", path.display()),
+        hint: format!(
+            "nothing was recorded; --beyond records it all the same: the budget then promises nothing any more{or}"
         ),
-        hint: "nothing was recorded; --beyond records it all the same: the budget then promises nothing any more"
-            .to_owned(),
     })
 }
 
