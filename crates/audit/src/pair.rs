@@ -83,6 +83,17 @@ type Record = ([f64; 2], f64);
 /// Who is attacked among several parties: not the first, who starts some algorithms.
 pub(crate) const VICTIM: usize = 1;
 
+/// What answers follow from: a canary that differs in the rest differs in nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhatIsRead {
+    /// Rows and targets.
+    All,
+    /// Columns, of which a statistic is.
+    Rows,
+    /// Targets, of which classes are.
+    Targets,
+}
+
 /// What a world is made for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WorldLayout {
@@ -102,6 +113,8 @@ pub(crate) struct WorldLayout {
     pub homes: usize,
     /// Whether the other parties have no records.
     pub bare: bool,
+    /// What is asked about.
+    pub reads: WhatIsRead,
 }
 
 impl Others {
@@ -252,6 +265,8 @@ impl Neighbours {
                 vec![CanaryChange::Removed, CanaryChange::CentreRemoved]
             }
             Adjacency::AddRemove => vec![CanaryChange::Removed],
+            _ if layout.reads == WhatIsRead::Rows => vec![second, CanaryChange::Vanished],
+            _ if layout.reads == WhatIsRead::Targets => vec![CanaryChange::Flipped],
             _ if !layout.scaled => vec![CanaryChange::Flipped, second, CanaryChange::Vanished],
             _ => vec![CanaryChange::Flipped, second, CanaryChange::Vanished, CanaryChange::Centred],
         };
@@ -323,6 +338,7 @@ mod tests {
         scaled: true,
         homes: 1,
         bare: false,
+        reads: WhatIsRead::All,
     };
 
     /// The values and targets of the rows of one person.
@@ -374,6 +390,21 @@ mod tests {
             alone += usize::from((&with.rows, &with.targets) == (&without.rows, &without.targets));
         }
         assert!(alone > 0);
+    }
+
+    /// A person of whom a statistic saw nothing change had other rows, another place and more of them: nothing of
+    /// that was attacked.
+    #[test]
+    fn every_pair_differs_in_what_is_read() {
+        let of = |layout: &WorldLayout| Neighbours::family(Adjacency::ReplaceOne, 2, 3, layout);
+        for pair in of(&WorldLayout { reads: WhatIsRead::Rows, ..ONE }) {
+            let [with, without] = [true, false].map(|with| pair.world(with, &ONE).remove(0));
+            assert_ne!(with.rows, without.rows, "{pair}");
+        }
+        for pair in of(&WorldLayout { reads: WhatIsRead::Targets, ..ONE }) {
+            let [with, without] = [true, false].map(|with| pair.world(with, &ONE).remove(0));
+            assert_ne!(with.targets, without.targets, "{pair}");
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use reticent_data::Table;
 use reticent_oracle::{Law, Sampling};
 
 use crate::method::AuditMethod;
-use crate::pair::{Neighbours, WorldLayout};
+use crate::pair::{Neighbours, WhatIsRead, WorldLayout};
 use crate::report::AuditReport;
 use crate::search::FoundPair;
 
@@ -277,6 +277,11 @@ impl AuditSpec {
             scaled: self.others.clip_share.is_some_and(|share| share > 0.0),
             homes: self.homes as usize,
             bare: self.bare,
+            reads: match &*self.algorithm {
+                "count" => WhatIsRead::Targets,
+                name if crate::asked::NAMES.contains(&name) => WhatIsRead::Rows,
+                _ => WhatIsRead::All,
+            },
         }
     }
 
