@@ -9,6 +9,7 @@ import os
 import pathlib
 import shutil
 import tempfile
+import unicodedata
 from collections.abc import Callable
 from typing import Any
 
@@ -198,6 +199,8 @@ class Budget:
         """
         if not isinstance(name, str) or not name.strip():
             raise ValueError("name must say who these people are, such as 'south'")
+        # Two spellings of one name would be two budgets of the same people.
+        name = unicodedata.normalize("NFC", name).strip()
         return Budget._at(self._path, disjoint_people=name, users=self._users)
 
     def of_users(self, name: str) -> Budget:

@@ -279,6 +279,13 @@ def test_folds_of_disjoint_people_have_one_budget(patients):
     assert all(job["people"] == [1] for job in budget.jobs)
 
 
+def test_spellings_of_one_name_are_the_same_people(tmp_path):
+    """A name whose accent stood apart had a budget of its own."""
+    budget = Budget.create(tmp_path / "clinic.budget", *CEILING)
+    names = ["M\u00e1laga", "Ma\u0301laga", " M\u00e1laga "]
+    assert {budget.for_disjoint_people(name).disjoint_people for name in names} == {names[0]}
+
+
 def test_a_statement_about_a_table_is_the_handles(tmp_path):
     budget = Budget.create(tmp_path / "clinic.budget", *CEILING)
     apart = budget.for_disjoint_people("south").of_users("patient")
