@@ -49,6 +49,41 @@ fn the_counts_of_a_scale_leak_no_more_than_they_certify() {
     }
 }
 
+/// Behind masks a run takes a key agreement, and a search among pairs takes most of a few runs: the masked rows of
+/// the map found nothing in 13 cells. Each algorithm on one pair, of which 43 to 51 % of ε is seen with this seed; all that there
+/// is to see of the noise of three who stay, of whom two are counted by moments, is about two thirds.
+#[test]
+fn a_masked_sum_of_every_algorithm_shows_much_of_what_it_certifies() {
+    let (either, more) = (Adjacency::ReplaceOne, Adjacency::AddRemove);
+    for (algorithm, unit, adjacency) in [
+        ("auto", Unit::User, either),
+        ("dp-sgd", Unit::User, either),
+        ("ssadmm", Unit::Record, more),
+        ("mpadmm", Unit::Record, either),
+        ("sadmm", Unit::Record, more),
+        ("vradmm", Unit::Record, either),
+        ("dp-cd", Unit::Record, more),
+    ] {
+        let change = if adjacency == more { CanaryChange::Removed } else { CanaryChange::Flipped };
+        let pair = Neighbours {
+            change,
+            others: Others::Silent,
+            elsewhere: Others::Silent,
+            beside: 0,
+            rows: 1,
+            instead: 1,
+            moved: false,
+        };
+        let cell = between(algorithm, "", View::SecureAggregation, adjacency);
+        let usual = AuditSpec::of(&cell, 2_000, Some(13));
+        let (pair, unit, records) = (Some(pair), Some(unit), Some(1));
+        let report = run(&AuditSpec { pair, unit, records, runs: 2_000, ..usual }).unwrap();
+        let found = report.epsilon_lower / report.epsilon_certified;
+        println!("{algorithm} {adjacency}: {found:.2} of {:.2}", report.epsilon_certified);
+        assert!(!report.exceeded && found >= 0.35, "{algorithm}: {report:?}");
+    }
+}
+
 /// A person with rows at two parties is protected less than one at a single party, and as much as the
 /// certificate says: by twice the entries where each party's answers are seen, and by four times as
 /// many where both move one masked sum. The attack finds more than is certified of a person at one, so
