@@ -96,6 +96,7 @@ mod budget;
 mod cached;
 mod canonical;
 pub mod certificate;
+mod class_weights;
 mod column_curve;
 mod count;
 mod curves;
@@ -153,6 +154,7 @@ mod write;
 
 pub use budget::Budget;
 pub use certificate::Certificate;
+pub use class_weights::ClassWeights;
 pub use column_curve::{ColumnCurve, ColumnCurvePoint, CurveBand, CurveEstimate};
 pub use count::{CountJob, Counted, Counting};
 pub use curves::Curves;
@@ -172,8 +174,6 @@ pub use model::{Coefficient, Model};
 pub use objective::{Objective, Problem};
 pub use outlook::UtilityForecast;
 pub use predict::{Measured, Predicted, Prediction, PredictionInput};
-// Each option of a problem with its public type.
-pub use problem_options::*;
 pub use quality::{Confusion, Quality};
 pub use ranking::RocCurves;
 pub use recalibration::Recalibration;

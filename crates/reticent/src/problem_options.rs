@@ -1,11 +1,9 @@
 //! The options of a problem beside its loss, penalty and constraint: the one place that lists them.
 //!
-//! An option is a file of this folder, its `mod` and `pub use` here, a field of [`ProblemOptions`]
-//! and one of [`CheckedOptions`], and its keys in a model file.
+//! An option is a file of its own, a field of [`ProblemOptions`] and one of [`CheckedOptions`], and
+//! its keys in a model file.
 //! A fit, a choice among fits, a run between parties and an audit have them from their
 //! [`Problem`](crate::Problem), a model keeps them, and none of these names one.
-
-mod class_weights;
 
 use std::sync::Arc;
 
@@ -14,11 +12,9 @@ use reticent_oracle::tables::TargetKind;
 use reticent_problem::Loss;
 use serde::{Deserialize, Serialize};
 
+use crate::class_weights::{ClassTerms, Classes};
 use crate::error::Error;
 use crate::spec::Spec;
-
-pub use class_weights::ClassWeights;
-use class_weights::{ClassTerms, Classes};
 
 /// What was said of a problem. Unchecked.
 #[derive(Clone, Debug, Default)]
