@@ -134,13 +134,13 @@ nightly: ## Check the accountant on 2,000 random and extreme cases (RETICENT_SEE
 	RETICENT_CASES=400 $(CARGO) test $(WHOLE) --test facade where_a_person_stands -- --nocapture
 	RETICENT_NIGHTLY=1 $(CARGO) test $(WHOLE) --test audit -- --nocapture wherever_a_person_stands product::
 
-# The crates with a stability promise, against the newest release, or the newest `api-…` before the first one. What the tool
-# reads depends on the compiler, so it is the newest of its kind.
-semver: ## Check that the public API breaks nothing since the newest tag (cargo-semver-checks, kept in target/tools)
-	@tag=$$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null || git describe --tags --abbrev=0 --match 'api-*' 2>/dev/null); \
-	if [ -z "$$tag" ]; then echo "skipped: the check of the public API, because there is no tag to compare with"; exit 0; fi; \
+# The crates with a stability promise, against the newest release, before the first one the newest `api-…` or the commit that
+# tools/api-baseline names. What the tool reads depends on the compiler, so it is the newest of its kind.
+semver: ## Check that the public API breaks nothing since the newest tag or tools/api-baseline (cargo-semver-checks, kept in target/tools)
+	@base=$$(sh tools/baselines.sh | head -n 1); \
+	if [ -z "$$base" ]; then echo "skipped: the check of the public API, because this clone has no tag and no commit of tools/api-baseline"; exit 0; fi; \
 	test -x target/tools/bin/cargo-semver-checks || $(CARGO) install --locked --quiet cargo-semver-checks --root target/tools; \
-	PATH="$$PWD/target/tools/bin:$$PATH" $(CARGO) semver-checks --baseline-rev "$$tag" \
+	PATH="$$PWD/target/tools/bin:$$PATH" $(CARGO) semver-checks --baseline-rev "$$base" \
 		-p reticent -p reticent-accountant -p reticent-budget
 
 mutants: ## Change the lines that changed, and see whether tests notice (cargo-mutants, kept in target/tools; BASE=COMMIT, MUTANTS=N at most)

@@ -2,7 +2,7 @@
 # Mutants of the lines that changed: mutants.sh [BASE]. A mutant that no test of its crate notices is a missing test.
 #
 # Without BASE it is the first of these since which the source of a crate has changed: the common ancestor with main,
-# the newest release (v*), the newest public API (api-*), and the last 20 commits that changed some.
+# the baselines of `make semver` (tools/baselines.sh: release, public API), and the last 20 commits that changed some.
 # Of many mutants MUTANTS are made (40 by default), every k-th of them, another share at every commit.
 # mutants.sh --base says what BASE is, and does no more.
 set -eu
@@ -13,17 +13,13 @@ changed_since() {
     test -n "$1" && ! git diff --quiet "$1" -- "$sources"
 }
 
-newest() {
-    git describe --tags --abbrev=0 --match "$1" 2>/dev/null || true
-}
-
 if [ $# -gt 0 ] && [ "$1" != --base ]; then
     base=$1
 else
     ancestor=$(git merge-base HEAD main 2>/dev/null || git merge-base HEAD origin/main 2>/dev/null || true)
     twentieth=$(git log -20 --format=%H -- "$sources" | tail -n 1)
     before=$(git rev-parse --quiet --verify "$twentieth^" || echo "$twentieth")
-    for base in "$ancestor" "$(newest 'v*')" "$(newest 'api-*')" "$before"; do
+    for base in "$ancestor" $(sh tools/baselines.sh) "$before"; do
         if changed_since "$base"; then break; fi
     done
 fi

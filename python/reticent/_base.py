@@ -21,7 +21,7 @@ from ._documented import complete
 from ._frames import frame
 from ._owners import owners
 from ._units import check_stand_in, name_of
-from ._penalties import number
+from ._penalties import Named, number
 from ._reticent import Model
 from ._schema import read_schema, schema_for
 from ._settings import in_words
@@ -214,11 +214,11 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         """The table, its schema and what is to be predicted."""
         raise NotImplementedError
 
-    def _loss(self, outputs: int | None) -> str | None:
+    def _loss(self, outputs: int | None) -> Named | None:
         """The loss, for so many classes."""
         raise NotImplementedError
 
-    def _penalty(self) -> str:
+    def _penalty(self) -> Named:
         raise NotImplementedError
 
     def _constraint(self, names: list[str]) -> Any:
@@ -303,8 +303,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             "intercept": bool(self.fit_intercept),
             "algorithm": self.algorithm,
             "settings": in_words(self.settings),
-            "epsilon": None if self.epsilon is None else float(number("epsilon", self.epsilon)),
-            "delta": None if self.delta is None else float(number("delta", self.delta)),
+            "epsilon": None if self.epsilon is None else number("epsilon", self.epsilon),
+            "delta": None if self.delta is None else number("delta", self.delta),
             "adjacency": self.adjacency,
             "unit": unit,
             "public_n": self._public_n(),
@@ -336,8 +336,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _bent(self, schema: Any, records: int | None) -> Any:
         """The schema with curves, whose number of knots may follow from public numbers."""
         guarantee = {
-            "epsilon": None if self.epsilon is None else float(number("epsilon", self.epsilon)),
-            "delta": None if self.delta is None else float(number("delta", self.delta)),
+            "epsilon": None if self.epsilon is None else number("epsilon", self.epsilon),
+            "delta": None if self.delta is None else number("delta", self.delta),
             "adjacency": self.adjacency,
             "unit": self.unit,
             "public_n": self._public_n(),

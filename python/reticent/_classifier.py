@@ -141,7 +141,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         if missing and usual is None:
             raise ValueError(f"{name} has no number for the class {missing[0]!r}")
         return [
-            (spelt, float(number(name, given.get(label, usual))))
+            (spelt, number(name, given.get(label, usual)))
             for spelt, label in zip(names, classes)
         ]
 

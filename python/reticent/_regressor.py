@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 
 from ._arguments import Arguments
 from ._base import PrivateEstimator
+from ._penalties import Named
 from ._schema import read_schema
 from ._validation import numbers_of
 from ._wrappers import warn_of_score
@@ -53,8 +54,8 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         super().__init__(**others)
         self.target_bounds = target_bounds
 
-    def _loss(self, outputs: int | None) -> str:
-        return "squared"
+    def _loss(self, outputs: int | None) -> Named:
+        return "squared", []
 
     def _prepared(self, X: Any, y: Any) -> tuple[Any, Any, Any]:
         """The table, its schema and the numbers to predict."""

@@ -35,7 +35,7 @@ def weights_of(given: Any, largest: Any) -> NDArray[np.float64] | None:
         return None
     if largest is None:
         raise ValueError(UNBOUNDED)
-    if not 0.0 < float(number("max_sample_weight", largest)) < np.inf:
+    if not 0.0 < number("max_sample_weight", largest) < np.inf:
         raise ValueError(f"max_sample_weight={largest!r}: a number above 0 is needed")
     try:
         weights = np.ascontiguousarray(one_column(given), dtype=np.float64)

@@ -145,8 +145,8 @@ class Budget:
         Store.create(
             os.fspath(path),
             dataset=dataset if dataset is not None else pathlib.Path(path).stem,
-            epsilon=float(number("epsilon", epsilon)),
-            delta=float(number("delta", delta)),
+            epsilon=number("epsilon", epsilon),
+            delta=number("delta", delta),
             adjacency=adjacency,
             unit=unit,
             rows_per_user=rows_per_user,

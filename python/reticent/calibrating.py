@@ -132,7 +132,7 @@ class PrivateCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "the model protects users: give `groups`, whose each record is, or unit='record' to "
                 "protect single records here"
             )
-        most = float(number("most", self.most))
+        most = number("most", self.most)
         if not 0.0 < most < np.inf:
             raise ValueError(f"most={self.most!r}: a finite number above 0 is needed")
         fitted = _OfScores(

@@ -130,8 +130,8 @@ def class_counts(
         {
             # A table has a column, of which nothing is asked.
             "schema": Schema.bounded([(0.0, 1.0)], classes=[name_of(one) for one in known]),
-            "epsilon": float(number("epsilon", epsilon)),
-            "delta": float(number("delta", delta)),
+            "epsilon": number("epsilon", epsilon),
+            "delta": number("delta", delta),
             "adjacency": adjacency,
             "unit": "record" if groups is None else "user",
             "public_n": None,

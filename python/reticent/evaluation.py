@@ -248,8 +248,8 @@ def evaluate(
     if unit is None and groups is not None:
         unit = "user"
     question = {
-        "epsilon": float(number("epsilon", epsilon)),
-        "delta": float(number("delta", delta)),
+        "epsilon": number("epsilon", epsilon),
+        "delta": number("delta", delta),
         "adjacency": adjacency,
         "unit": unit,
         "public_n": None if public_n is None else whole("public_n", public_n, 1),

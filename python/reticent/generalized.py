@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._graphs import edges, entries
-from ._penalties import number
+from ._penalties import Named, number
 from ._regressor import PrivateRegressor, RegressorArguments
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ class PrivateGeneralizedLasso(PrivateRegressor):
         self.A = A
         self.alpha = alpha
 
-    def _penalty(self) -> str:
-        return f"l1:{number('alpha', self.alpha)}"
+    def _penalty(self) -> Named:
+        return "l1", [number("alpha", self.alpha)]
 
     def _constraint(self, names: list[str]) -> Any:
         if self.A is None:
@@ -97,8 +97,8 @@ class PrivateFusedLasso(PrivateRegressor):
         self.graph = graph
         self.alpha = alpha
 
-    def _penalty(self) -> str:
-        return f"l1:{number('alpha', self.alpha)}"
+    def _penalty(self) -> Named:
+        return "l1", [number("alpha", self.alpha)]
 
     def _constraint(self, names: list[str]) -> Any:
         return edges(self.graph, names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._penalties import number
+from ._penalties import Named, number
 from ._regressor import PrivateRegressor, RegressorArguments
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ class PrivateHuberRegressor(PrivateRegressor):
         self.alpha = alpha
         self.threshold = threshold
 
-    def _loss(self, outputs: int | None) -> str:
-        return f"huber:{number('threshold', self.threshold)}"
+    def _loss(self, outputs: int | None) -> Named:
+        return "huber", [number("threshold", self.threshold)]
 
-    def _penalty(self) -> str:
-        return f"l2:{number('alpha', self.alpha)}"
+    def _penalty(self) -> Named:
+        return "l2", [number("alpha", self.alpha)]

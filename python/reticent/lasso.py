@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._penalties import number, penalty_word
+from ._penalties import Named, number, penalty_of
 from ._regressor import PrivateRegressor, RegressorArguments
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ class PrivateLasso(PrivateRegressor):
         super().__init__(**others)
         self.alpha = alpha
 
-    def _penalty(self) -> str:
-        return f"l1:{number('alpha', self.alpha)}"
+    def _penalty(self) -> Named:
+        return "l1", [number("alpha", self.alpha)]
 
 
 class PrivateElasticNet(PrivateRegressor):
@@ -84,5 +84,5 @@ class PrivateElasticNet(PrivateRegressor):
         self.alpha = alpha
         self.l1_ratio = l1_ratio
 
-    def _penalty(self) -> str:
-        return penalty_word("elasticnet", self.alpha, self.l1_ratio)
+    def _penalty(self) -> Named:
+        return penalty_of("elasticnet", self.alpha, self.l1_ratio)

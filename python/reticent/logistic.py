@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._classifier import ClassifierArguments, PrivateClassifier
-from ._penalties import penalty_word, share_of
+from ._penalties import Named, penalty_of, share_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -86,11 +86,11 @@ class PrivateLogisticRegression(PrivateClassifier):
     def _calibration(self) -> float | None:
         return share_of("calibrate", self.calibrate)
 
-    def _loss(self, outputs: int | None) -> str:
-        return "logistic" if outputs == 2 else "multinomial"
+    def _loss(self, outputs: int | None) -> Named:
+        return "logistic" if outputs == 2 else "multinomial", []
 
-    def _penalty(self) -> str:
-        return penalty_word(self.penalty, self.alpha, self.l1_ratio)
+    def _penalty(self) -> Named:
+        return penalty_of(self.penalty, self.alpha, self.l1_ratio)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class, in the order of ``classes_``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._penalties import number, share_of
+from ._penalties import Named, number, share_of
 from ._regressor import PrivateRegressor, RegressorArguments
 
 if TYPE_CHECKING:
@@ -64,5 +64,5 @@ class PrivateRidge(PrivateRegressor):
     def _share(self) -> float | None:
         return share_of("standard_errors", self.standard_errors)
 
-    def _penalty(self) -> str:
-        return f"l2:{number('alpha', self.alpha)}"
+    def _penalty(self) -> Named:
+        return "l2", [number("alpha", self.alpha)]

@@ -156,9 +156,9 @@ def _ask(
         "unit": "user" if unit is None and groups is not None else unit,
         "public_n": None if public_n is None else whole("public_n", public_n, 1),
         "seed": seed_of(random_state, kind, 4),
-        "epsilon": float(number("epsilon", plain["epsilon"])),
-        "delta": float(number("delta", plain["delta"])),
-        "confidence": float(number("confidence", plain["confidence"])),
+        "epsilon": number("epsilon", plain["epsilon"]),
+        "delta": number("delta", plain["delta"]),
+        "confidence": number("confidence", plain["confidence"]),
         "adjacency": plain["adjacency"],
         **own,
     }
@@ -366,8 +366,8 @@ def quantile(
     """
     fractions = [at] if np.ndim(at) == 0 else list(at)
     own = {
-        "at": [float(number("at", one)) for one in fractions],
-        "resolution": None if resolution is None else float(number("resolution", resolution)),
+        "at": [number("at", one) for one in fractions],
+        "resolution": None if resolution is None else number("resolution", resolution),
     }
     return _ask(
         "quantile", data, columns, groups, bounds, schema, budget, random_state, public_n, unit,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._classifier import ClassifierArguments, PrivateClassifier
-from ._penalties import number
+from ._penalties import Named, number
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -49,16 +49,16 @@ class PrivateLinearSVC(PrivateClassifier):
         self.alpha = alpha
         self.h = h
 
-    def _loss(self, outputs: int | None) -> str:
+    def _loss(self, outputs: int | None) -> Named:
         if outputs is not None and outputs > 2:
             # In the words that scikit-learn looks for.
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass."
             )
-        return f"huberised-hinge:{number('h', self.h)}"
+        return "huberised-hinge", [number("h", self.h)]
 
-    def _penalty(self) -> str:
-        return f"l2:{number('alpha', self.alpha)}"
+    def _penalty(self) -> Named:
+        return "l2", [number("alpha", self.alpha)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,8 +1,8 @@
 //! From keyword arguments to a job of the library.
 
 use pyo3::prelude::*;
-use reticent::losses;
-use reticent::penalties;
+use reticent::internal::problem::catalogue::CatalogueEntry;
+use reticent::internal::problem::{ParseError, losses, penalties};
 use reticent::problem::{Edge, SparseMatrix};
 use reticent::tables::TargetKind;
 use reticent::{
@@ -20,8 +20,8 @@ pub type FitRequest = GuardedRequest<PythonJob>;
 #[pyo3(from_item_all)]
 pub struct PythonJob {
     pub schema: PySchema,
-    pub loss: Option<String>,
-    pub penalty: String,
+    pub loss: Option<Named>,
+    pub penalty: Named,
     pub constraint: Option<Tie>,
     pub intercept: bool,
     pub algorithm: String,
@@ -39,6 +39,25 @@ pub struct PythonJob {
     pub calibrate: Option<f64>,
     /// Whether the run is traced.
     pub trace: bool,
+}
+
+/// A loss or a penalty: its name, and the numbers of its parameters.
+pub type Named = (String, Vec<f64>);
+
+/// Builds what is named with as many numbers as it has parameters; of other numbers of them `read`
+/// says what is missing.
+fn built<T>(
+    (name, numbers): &Named,
+    table: &[CatalogueEntry<fn(&[f64]) -> Result<T, ParseError>>],
+    read: impl FnOnce(&str) -> Result<T, ParseError>,
+) -> Result<T, ParseError> {
+    let fits = |entry: &&CatalogueEntry<_>| {
+        entry.name == name && entry.parameters.len() == numbers.len() && !numbers.is_empty()
+    };
+    match table.iter().find(fits) {
+        Some(entry) => (entry.build)(numbers),
+        None => read(name),
+    }
 }
 
 /// Rows, columns and numbers of a matrix, or the ends and weights of edges.
@@ -74,7 +93,7 @@ impl PythonJob {
     pub fn problem(&self) -> Result<Problem, Error> {
         let schema = &self.schema.0;
         let mut problem = Problem::new(schema.clone())
-            .penalty(penalties::parse(&self.penalty)?)
+            .penalty(built(&self.penalty, penalties::CATALOGUE, penalties::parse)?)
             .intercept(self.intercept);
         for assumption in &self.assumptions {
             problem = problem.assuming(assumption);
@@ -84,7 +103,8 @@ impl PythonJob {
                 TargetKind::Classes(labels) => Some(labels.len()),
                 _ => None,
             });
-            problem = problem.loss(losses::parse(loss, classes)?);
+            let read = |name: &str| losses::parse(name, classes);
+            problem = problem.loss(built(loss, losses::CATALOGUE, read)?);
         }
         problem = match &self.class_weight {
             None => problem,

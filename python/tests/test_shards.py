@@ -101,8 +101,10 @@ def bits(found):
     return found.coef_.tobytes() + found.intercept_.tobytes()
 
 
-def by_command_line(folder, *more, table="all.csv", schema="s.toml", penalty="none"):
+def by_command_line(folder, *more, table="all.csv", schema="s.toml", penalty=("none", [])):
     out = folder / "by-cli"
+    name, numbers = penalty
+    penalty = f"{name}:{','.join(map(repr, numbers))}" if numbers else name
     command = [CLI, "fit", folder / table, "--schema", folder / schema, "--epsilon", "2", "--delta", "1e-6",
                "--seed", "5", "--penalty", penalty, "--out", out, *more]
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True)

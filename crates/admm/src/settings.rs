@@ -85,11 +85,11 @@ macro_rules! settings {
 }
 
 settings! {
-    /// Iterations.
+    /// The number of iterations.
     iterations: u64,
-    /// Outer loops S: how many snapshots are taken.
+    /// The number S of outer loops, with a snapshot each.
     outer: u64,
-    /// Inner steps m between two snapshots.
+    /// The number m of inner steps between two snapshots.
     inner: u64,
     /// The records or users of each iteration: full, poisson:RATE or wor:SIZE.
     sampling: Sampling,
@@ -97,27 +97,26 @@ settings! {
     schedule: BlockSchedule,
     /// The largest norm of one unit's gradient; with precondition, in its coordinates.
     clip: f64,
-    /// The part of the budget that buys the median size of the targets, which the clip of a loss
-    /// without a bounded slope is in proportion to; 0 is none, and the clip is then a part of the
-    /// range of the target.
+    /// The share of the budget for the median size of the targets. The clip of a loss without a
+    /// bounded slope is in proportion to it. With 0 the clip is a part of the range of the target.
     clip_share ("clip-share"): f64,
     /// The step size η_k: constant:η, sqrt:η or epoch:η; with precondition, in its coordinates.
     step: StepSize,
-    /// The largest momentum: iterate k is moved on by min((k − 1)/(k + 2), momentum) of its last
-    /// change, or in Frank–Wolfe takes so much of its gradient from those before; 0 is none.
+    /// The largest momentum: iterate k moves on by min((k − 1)/(k + 2), momentum) of its last
+    /// change. In Frank–Wolfe it is the weight of earlier gradients. 0 is none.
     momentum: f64,
-    /// The part of the budget that buys the second moment of the rows, in whose coordinates
-    /// gradients are then clipped and steps taken; 0, the default, is none.
+    /// The share of the budget for the second moment of the rows. Gradients are then clipped, and
+    /// steps taken, in its coordinates; 0, the default, is none.
     precondition: f64,
     /// The penalty parameter ρ of the augmented Lagrangian: β in LS22, η in RA18, 1/γ in FP23.
     rho ("beta", "eta"): f64,
-    /// The weight of the term that holds a linearised step back: γ in LS22, where the step size is
-    /// divided by it, and in RA18.
+    /// The weight of the term that damps a linearised step: γ in RA18, and in LS22, which divides
+    /// the step size by it.
     proximal: f64,
-    /// What the papers write γ: 1/rho in consensus, general, federated and walk, proximal in the
+    /// The γ of the papers: 1/rho in consensus, general, federated and walk, proximal in the
     /// others.
     gamma: f64,
-    /// The step of the dual variables on a graph, where it is not rho: θ in RA18.
+    /// The step of the dual variables on a graph, in place of rho: θ in RA18.
     dual_step ("theta", "dual-step"): f64,
     /// The factor by which the penalty parameters grow with every iteration.
     growth: f64,
@@ -127,43 +126,42 @@ settings! {
     /// The penalty parameter of each party on a graph, in place of rho: one number for each, as
     /// 0.5,1,2, or degree:C for C over the number of its neighbours: η_i.
     party_rho ("party-rho"): PartyRho,
-    /// The noise of each party on a graph, in times of what its budget asks for: one number of at
+    /// The noise of each party on a graph, as a multiple of what its budget needs: one number of at
     /// least 1 for each, as 1,2,4.
     party_noise ("party-noise"): PerParty,
-    /// How the noise of a step on a graph changes from one that touches data to the next: constant
-    /// or geometric:Q, 1/Q being the growth of α_i(k) in RA18.
+    /// How noise changes between updates on data, on a graph: constant or geometric:Q, where 1/Q is
+    /// the growth of α_i(k) in RA18.
     noise_schedule ("noise-schedule"): NoiseSchedule,
-    /// Where parties on a graph begin: at numbers drawn evenly from −start to start by the public
-    /// seed; 0, the default, is zero.
+    /// The start of parties on a graph: uniform numbers from −start to start, by the public seed; 0,
+    /// the default, is zero.
     start: f64,
-    /// What a step on a graph releases: gradient, minimiser, objective or normal-objective.
+    /// The output of a step on a graph: gradient, minimiser, objective or normal-objective.
     release: Release,
-    /// Laplacian smoothing, for columns whose order means something (time, frequency, place): ν in
-    /// LS22; 0, the default, is none.
+    /// Laplacian smoothing, for columns with an order (time, frequency, place): ν in LS22; 0, the
+    /// default, is none.
     smoothing ("nu"): f64,
     /// The relaxation of a fixed-point iteration, above 0 and at most 1: λ in FP23.
     relaxation ("lambda"): f64,
-    /// The strong convexity that step sizes count on, where it is not the penalty's: μ in LS22; 0
-    /// is the general convex case. A wrong one costs accuracy and no privacy: no noise depends on
-    /// it.
+    /// The strong convexity that step sizes assume, in place of the penalty's: μ in LS22; 0 is the
+    /// general convex case. A wrong one costs accuracy, not privacy: no noise depends on it.
     strong_convexity ("mu", "strong-convexity"): f64,
-    /// The radius of the ball that the parameter is sought in.
+    /// The radius of the ball that contains the parameter.
     radius: f64,
-    /// The public bound D_w of the distance between two parameters that come into question (DPA19).
+    /// The public bound D_w of the distance between two feasible parameters (DPA19).
     diameter: f64,
-    /// Whether users of a random walk keep anything between visits: stateless or stateful.
+    /// Whether users of a random walk keep state between visits: stateless or stateful.
     walk: WalkState,
-    /// Which iterates the solution is the average of: last, uniform, weighted or late.
+    /// The average of iterates that is the solution: last, uniform, weighted or late.
     average: Average,
     /// Whether the noise of a correction shrinks with its distance from the snapshot: true, the
     /// default, or false.
     shrink: bool,
     /// The law of a random linear term: normal, or spherical-laplace for a pure ε.
     law: Law,
-    /// The fraction of all parties that is assumed honest, where sums are masked.
+    /// The fraction of all parties that is assumed honest, with masked sums.
     honest: f64,
-    /// The constant that the noise of a published version leaves open: c₂ in LS22's Theorem 1; 1,
-    /// the default. Only with as_published.
+    /// The constant of the noise of a published version, which its paper leaves open: c₂ in LS22's
+    /// Theorem 1; 1, the default. Only with as_published.
     noise_constant ("c2", "noise-constant"): f64,
     /// Run the paper's own version, whose privacy claim does not hold; the result is not certified.
     as_published ("as-published"): bool,

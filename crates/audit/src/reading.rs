@@ -22,7 +22,7 @@ use reticent::internal::accountant::statistics::normal_quantile;
 use reticent::internal::accountant::{Gdp, delta as delta_at, epsilon as epsilon_at};
 
 use crate::subject::AuditSubject;
-use crate::threshold::TestLimits;
+use crate::threshold::{Comparison, TestLimits};
 
 /// Where the profile is looked at.
 const EPSILONS: [f64; 5] = [0.0, 0.5, 1.2, 2.2, 3.6];
@@ -155,11 +155,24 @@ fn words(plan: &Ledger, delta: f64) -> String {
 
 /// The least μ that the limits allow.
 pub(crate) fn mu_above(TestLimits { often, seldom }: TestLimits) -> f64 {
-    if often <= 0.0 || seldom >= 1.0 {
-        return 0.0;
-    }
+    let by = by_mu();
+    (by.value)(TestLimits { often: (by.often)(often), seldom: (by.seldom)(seldom) })
+}
+
+/// The comparison of tests by it: quantiles of the limits, and their distance.
+pub(crate) fn by_mu() -> Comparison<fn(TestLimits) -> f64> {
     // Limits of 1 and 0 do not occur with finite counts but for rounding.
-    (normal_quantile(often.min(1.0 - 1e-12)) - normal_quantile(seldom.max(1e-300))).max(0.0)
+    Comparison {
+        often: |limit| match limit <= 0.0 {
+            true => f64::NEG_INFINITY,
+            false => normal_quantile(limit.min(1.0 - 1e-12)),
+        },
+        seldom: |limit| match limit >= 1.0 {
+            true => f64::INFINITY,
+            false => normal_quantile(limit.max(1e-300)),
+        },
+        value: |TestLimits { often, seldom }| (often - seldom).max(0.0),
+    }
 }
 
 /// ε(δ) of μ-GDP, from below.

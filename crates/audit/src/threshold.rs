@@ -24,7 +24,7 @@ pub(crate) struct Test {
     swapped: bool,
 }
 
-/// Limits of P(S | D) from below and P(S | D') from above.
+/// Limits of P(S | D) from below and P(S | D') from above, or what a [`Comparison`] made of each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TestLimits {
     pub often: f64,
@@ -35,6 +35,41 @@ impl TestLimits {
     /// The least ε that these limits allow.
     pub fn epsilon(self, delta: f64) -> f64 {
         ((self.often - delta) / self.seldom).ln().max(0.0)
+    }
+}
+
+/// How tests are compared when one is chosen: each limit is brought to a scale, and both make a
+/// value.
+pub(crate) struct Comparison<V> {
+    pub often: fn(f64) -> f64,
+    pub seldom: fn(f64) -> f64,
+    pub value: V,
+}
+
+impl<V: Fn(TestLimits) -> f64> Comparison<V> {
+    /// By a function of the limits as they are.
+    pub fn of(value: V) -> Self {
+        Comparison { often: |limit| limit, seldom: |limit| limit, value }
+    }
+}
+
+/// The limit of each count of so many runs, on the scale of a comparison. Thresholds are many times
+/// more than counts: a limit is computed once, as a quantile takes a hundred steps.
+struct LimitTable {
+    trials: f64,
+    z: f64,
+    scale: fn(f64) -> f64,
+    known: Vec<Option<f64>>,
+}
+
+impl LimitTable {
+    fn new(runs: usize, z: f64, scale: fn(f64) -> f64) -> Self {
+        LimitTable { trials: runs as f64, z, scale, known: vec![None; runs + 1] }
+    }
+
+    fn at(&mut self, count: usize) -> f64 {
+        let (trials, z, scale) = (self.trials, self.z, self.scale);
+        *self.known[count].get_or_insert_with(|| scale(wilson(count as f64, trials, z)))
     }
 }
 
@@ -69,17 +104,20 @@ impl Test {
         }
     }
 
-    /// The best by `value` of approximate limits: quick, and what is chosen here is measured
+    /// The best by a comparison of approximate limits: quick, and what is chosen here is measured
     /// exactly elsewhere. Stricter limits for the choice, to keep it from the thin end of the tail,
     /// were tried: no gain over 8 seeds.
     pub fn choose(
         [with, without]: &[Vec<Scores>; 2],
         z: f64,
-        value: impl Fn(TestLimits) -> f64,
+        by: &Comparison<impl Fn(TestLimits) -> f64>,
     ) -> Self {
         let mut best =
             (f64::NEG_INFINITY, Test { statistic: 0, above: true, threshold: 0.0, swapped: false });
-        let totals = [with.len() as f64, without.len() as f64];
+        let tables = |z: f64, scale: fn(f64) -> f64| {
+            [with, without].map(|runs| LimitTable::new(runs.len(), z, scale))
+        };
+        let (mut often, mut seldom) = (tables(-z, by.often), tables(z, by.seldom));
         for statistic in 0..AttackStatistic::ALL.len() {
             let column = |runs: &[Scores], is_with: bool| {
                 runs.iter().map(|scores| (scores[statistic], is_with)).collect::<Vec<_>>()
@@ -91,16 +129,16 @@ impl Test {
                 if above {
                     all.reverse();
                 }
-                let mut inside = [0.0, 0.0];
+                let mut inside = [0, 0];
                 for tied in all.chunk_by(|a, b| a.0 == b.0) {
-                    tied.iter().for_each(|(_, is_with)| inside[usize::from(!is_with)] += 1.0);
+                    tied.iter().for_each(|(_, is_with)| inside[usize::from(!is_with)] += 1);
                     for swapped in [false, true] {
                         let (d, other) = (usize::from(swapped), usize::from(!swapped));
                         let limits = TestLimits {
-                            often: wilson(inside[d], totals[d], -z),
-                            seldom: wilson(inside[other], totals[other], z),
+                            often: often[d].at(inside[d]),
+                            seldom: seldom[other].at(inside[other]),
                         };
-                        let worth = value(limits);
+                        let worth = (by.value)(limits);
                         if worth > best.0 {
                             best =
                                 (worth, Test { statistic, above, threshold: tied[0].0, swapped });
@@ -132,6 +170,25 @@ mod tests {
         assert_eq!(TestLimits { often: 1e-4, seldom: 0.05 }.epsilon(1e-3), 0.0);
     }
 
+    /// Each limit is brought to the scale of μ once, however many thresholds have its count.
+    #[test]
+    fn a_test_chosen_by_limits_on_a_scale_is_that_of_the_limits_themselves() {
+        use crate::reading::{by_mu, mu_above};
+        let runs = |of: u32, shift: f64| -> Vec<Scores> {
+            let score = |i: u32, k: usize| f64::from((i * 7919 + 31 * k as u32) % 101);
+            let one = |i| std::array::from_fn(|k| score(i, k) + if k == 2 { shift } else { 0.0 });
+            (0..of).map(one).collect()
+        };
+        for (of, shift) in [(60, 0.0), (300, 20.0), (250, -45.0), (40, 1e3)] {
+            let runs = [runs(300, 0.0), runs(of, shift)];
+            let [once, anew] = [
+                Test::choose(&runs, 2.0, &by_mu()),
+                Test::choose(&runs, 2.0, &Comparison::of(mu_above)),
+            ];
+            assert_eq!(format!("{once:?}"), format!("{anew:?}"), "{of} {shift}");
+        }
+    }
+
     #[test]
     fn the_telling_statistic_is_found_on_its_side() {
         let runs = |shift: f64| -> Vec<Scores> {
@@ -144,7 +201,7 @@ mod tests {
             (0..1000).map(one).collect()
         };
         let runs = [runs(5.0), runs(0.0)];
-        let test = Test::choose(&runs, 2.0, |limits| limits.epsilon(0.0));
+        let test = Test::choose(&runs, 2.0, &Comparison::of(|limits| limits.epsilon(0.0)));
         assert_eq!((test.statistic, test.above != test.swapped), (1, false));
         let TestLimits { often, seldom } = test.limits(&runs, 0.975);
         assert!(often > 0.45 && seldom < 0.01, "{often} {seldom}");

@@ -42,18 +42,18 @@ impl PartyBudgetFlags {
 #[derive(Debug, Args)]
 #[command(next_help_heading = HEADING)]
 pub struct BetweenFlags {
-    /// Number of parties; the records are dealt to them [default: one for each user]
+    /// Number of parties; the records are split among them [default: one party for each user]
     #[arg(long, value_name = "N", requires = "trust", value_parser = number::whole::<u32>,
         allow_negative_numbers = true)]
     split: Option<u32>,
 
-    /// One party for each value of this column; with a user column a person is a person within a party
+    /// One party for each value of this column; with a user column the unit is a person within a party
     #[arg(long, value_name = "COLUMN", requires = "trust", conflicts_with = "split")]
     parties_from: Option<String>,
 
-    /// Ask parties. central: a server is trusted with their exact sums, and the answer is that about one
-    /// table. local: each adds its noise itself to what the server sees. secure-aggregation: the same
-    /// behind masks
+    /// Ask parties, under this trust model. central: the server sees exact sums, and the answer is that
+    /// about one table. local: each party adds its own noise. secure-aggregation: the same, and the server
+    /// sees masked sums only
     #[arg(long, value_parser = reticent::one_of!(View))]
     trust: Option<View>,
 

@@ -519,7 +519,7 @@ fn the_help_fits_and_has_no_flags_of_other_commands() {
     ] {
         assert_eq!((fit.contains(flag), simulate.contains(flag)), (in_fit, in_simulate), "{flag}");
     }
-    let crash = simulate.find("Going on after a crash").unwrap();
+    let crash = simulate.find("After a crash").unwrap();
     let result = simulate.find("The result").unwrap();
     assert!(crash < result && simulate.find("--out ").unwrap() > result, "{simulate}");
 }

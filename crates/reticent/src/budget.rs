@@ -38,12 +38,12 @@ impl Budget {
         Ok(Budget { epsilon, delta })
     }
 
-    /// ε.
+    /// The privacy loss ε.
     pub fn epsilon(&self) -> f64 {
         self.epsilon
     }
 
-    /// δ.
+    /// The slack δ.
     pub fn delta(&self) -> f64 {
         self.delta
     }

@@ -32,7 +32,7 @@ const ORDERS: [f64; 12] = [1.1, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0, 64.0, 
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Certificate {
-    /// The format.
+    /// The version of the format.
     pub version: u32,
     /// Whether the numbers below are a guarantee.
     pub certified: bool,
@@ -41,11 +41,11 @@ pub struct Certificate {
     /// ε at δ: the number to promise; infinite where there is no guarantee.
     #[serde(with = "extended")]
     pub epsilon: f64,
-    /// What a paper claims ε to be for a run as published, where that does not hold. Not a
+    /// The ε that a paper claims for a run as published, where that does not hold. Not a
     /// guarantee of anything.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub claimed: Option<f64>,
-    /// What the events of the ledger would cost were it not for the reasons. Not a guarantee of
+    /// The ε of the events of the ledger, were it not for the reasons. Not a guarantee of
     /// anything.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub counted: Option<f64>,
@@ -53,15 +53,15 @@ pub struct Certificate {
     /// alone may tell less.
     #[serde(with = "extended")]
     pub epsilon_lower: f64,
-    /// δ.
+    /// The slack δ.
     pub delta: f64,
     /// Which tables are neighbours.
     pub adjacency: Adjacency,
     /// Whether a record or a user is protected.
     pub unit: Unit,
-    /// Against whom.
+    /// The trust model: the adversary of the guarantee.
     pub view: View,
-    /// What the numbers mean, in a sentence.
+    /// The meaning of the numbers, in a sentence.
     pub meaning: String,
     /// How ε was computed.
     pub accountant: String,
@@ -69,7 +69,7 @@ pub struct Certificate {
     pub noise: String,
     /// The algorithm that was asked for.
     pub algorithm: String,
-    /// What it chose, if it was `auto`: the same run, to be typed by hand.
+    /// The settings that were chosen, if it was `auto`: the same run, to be typed by hand.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub choice: Option<AutoChoice>,
     /// The public number of records or users that answers were divided by.
@@ -85,7 +85,7 @@ pub struct Certificate {
     /// above are then those of the party who spent most.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub parties: Option<Spread>,
-    /// What the guarantee relies on.
+    /// The assumptions of the guarantee.
     pub assumptions: Vec<String>,
     /// Every use of the data.
     pub ledger: Ledger,
@@ -98,7 +98,7 @@ pub struct Certificate {
     /// The digest of all of the above.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub digest: Option<String>,
-    /// Who vouches for the digest.
+    /// The signature of the digest.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub signature: Option<Signature>,
 }
@@ -108,9 +108,9 @@ pub struct Certificate {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CurvePoint {
-    /// δ.
+    /// The slack δ.
     pub delta: f64,
-    /// ε there.
+    /// The ε at this δ.
     #[serde(with = "extended")]
     pub epsilon: f64,
 }

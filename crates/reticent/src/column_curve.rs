@@ -26,13 +26,13 @@ const BETWEEN: usize = 8;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ColumnCurve {
-    /// The column.
+    /// The name of the column.
     pub column: String,
     /// Whether its numbers are days since 1970-01-01.
     pub days: bool,
     /// Whether its scale is logarithmic.
     pub log: bool,
-    /// What it moves: the log-odds or the score of a class, or the predicted number; one for each
+    /// The quantity that it changes: the log-odds or the score of a class, or the predicted number; one for each
     /// output.
     pub of: Vec<String>,
     /// The knots between the bounds.
@@ -49,12 +49,12 @@ pub struct ColumnCurve {
 pub struct ColumnCurvePoint {
     /// The value of the column; of a category its number, from 0.
     pub x: f64,
-    /// The category.
+    /// The name of the category.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// What is added for it, one for each output.
+    /// The contribution to the output, one for each output.
     pub values: Vec<f64>,
-    /// What is estimated of the population, with the ends of its interval of 95 %; where standard
+    /// The estimate for the population, with the ends of its interval of 95 %; where standard
     /// errors were paid for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub band: Option<CurveBand>,
@@ -64,7 +64,7 @@ pub struct ColumnCurvePoint {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CurveBand {
-    /// The estimate.
+    /// The estimate for the population.
     pub estimate: f64,
     /// The lower end of the interval.
     pub from: f64,
@@ -84,7 +84,7 @@ impl CurveBand {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CurveEstimate {
-    /// The column.
+    /// The name of the column.
     pub name: String,
     /// From the lower to the upper bound.
     pub estimates: Vec<f64>,

@@ -39,14 +39,14 @@ pub struct Counting {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Counted {
-    /// All of them. Without noise under replace-one, which takes it as public.
+    /// The number of records or users. Without noise under replace-one, which takes it as public.
     pub total: f64,
     /// Each class with its name, where they were asked for.
     pub classes: Vec<(String, f64)>,
     /// The standard deviation of the noise of one answer. A class that is the difference of two
     /// has √2 as much.
     pub deviation: f64,
-    /// What is guaranteed.
+    /// The certificate.
     pub certificate: Certificate,
 }
 

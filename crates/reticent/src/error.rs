@@ -161,7 +161,7 @@ impl Error {
         Refused::new("job", "the flags", error.to_string()).into()
     }
 
-    /// What to do about it, in a sentence.
+    /// A remedy, in a sentence.
     pub fn hint(&self) -> String {
         match self {
             Error::Read { .. } => "check the path and that you may read it".to_owned(),

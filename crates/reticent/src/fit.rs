@@ -93,7 +93,7 @@ impl Fit {
 
     parts_of_guarantee!();
 
-    /// This noise, in clips, in place of the least that the budget allows: the budget is then a limit
+    /// Sets the noise, in clips, in place of the least that the budget allows: the budget is then a limit
     /// that the run is refused beyond. At 0 there is no noise, no privacy and no need of a budget;
     /// the model says that it is not certified. Beside `precondition` it is the noise of the
     /// gradients, and that of the second moment follows from it and the share.

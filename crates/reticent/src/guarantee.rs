@@ -61,33 +61,33 @@ pub struct Guarantee {
 /// The parts of a guarantee, for whatever has one in its field `guarantee`: a fit, an evaluation.
 macro_rules! parts_of_guarantee {
     () => {
-        /// Who is protected, and by how much, all of it.
+        /// Sets the whole guarantee.
         pub fn guarantee(mut self, guarantee: crate::Guarantee) -> Self {
             self.guarantee = guarantee;
             self
         }
 
-        /// What may be spent. Everything that has noise needs it.
+        /// Sets the budget. Everything that has noise needs it.
         pub fn budget(mut self, budget: crate::Budget) -> Self {
             let (epsilon, delta) = (Some(budget.epsilon()), Some(budget.delta()));
             self.guarantee = crate::Guarantee { epsilon, delta, ..self.guarantee };
             self
         }
 
-        /// Which tables are neighbours; one record replaced by another by default.
+        /// Sets the neighbouring relation; one record replaced by another by default.
         pub fn adjacency(mut self, adjacency: crate::Adjacency) -> Self {
             self.guarantee.adjacency = Some(adjacency);
             self
         }
 
-        /// What is protected; by default a user where the schema declares whose row it is, otherwise
+        /// Sets the unit of protection; by default a user where the schema declares whose row it is, otherwise
         /// a record.
         pub fn unit(mut self, unit: crate::Unit) -> Self {
             self.guarantee.unit = Some(unit);
             self
         }
 
-        /// A public estimate of the number of units, which add-remove needs.
+        /// Sets a public estimate of the number of units, which add-remove needs.
         pub fn public_n(mut self, count: u64) -> Self {
             self.guarantee.public_n = Some(count);
             self
@@ -123,7 +123,7 @@ impl From<Budget> for Guarantee {
 }
 
 impl Guarantee {
-    /// The same with some of its parts set.
+    /// Sets some of its parts.
     ///
     /// # Examples
     /// ```

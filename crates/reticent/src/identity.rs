@@ -92,7 +92,7 @@ impl Identity {
             .map_err(|_| refuse("it is no Ed25519 key in a PEM file (PKCS#8)"))
     }
 
-    /// What others check its signatures with.
+    /// The public key, which checks its signatures.
     pub fn public(&self) -> PublicKey {
         PublicKey(self.0.verifying_key())
     }

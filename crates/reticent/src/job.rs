@@ -61,9 +61,9 @@ pub struct Ready<'j, P: Procedure = Training> {
 /// By whom the rows are held that a job is done on, where that is not one table.
 #[derive(Clone, Debug)]
 pub(crate) struct HeldBy {
-    /// How many parties.
+    /// The number of parties.
     pub parties: u32,
-    /// What the guarantee relies on for that.
+    /// The assumptions about the parties.
     pub trusted: Vec<String>,
 }
 
@@ -80,7 +80,7 @@ impl<P: Procedure> Job<P> {
         self.procedure.ground().schema
     }
 
-    /// What may be spent; `None` for a job without noise.
+    /// The budget; `None` for a job without noise.
     pub fn budget(&self) -> Option<Budget> {
         self.procedure.ground().protection.budget
     }
@@ -99,7 +99,7 @@ impl<P: Procedure> Job<P> {
         self.procedure.check_traceable()
     }
 
-    /// What the books of the run will have, or what costs the same, where that follows before there
+    /// The planned ledger of the run, or one of the same cost, where that follows before there
     /// is a table; `None` where it does not, and for a job without noise. Whoever keeps a budget
     /// refuses by it what does not fit before a table is opened. [`Ready::plan`] is the plan itself.
     ///
@@ -133,7 +133,7 @@ impl<P: Procedure> Job<P> {
         source.into().load(self.schema())
     }
 
-    /// Does the job. Every call spends the budget anew.
+    /// Runs the job. Every call spends the budget anew.
     ///
     /// # Errors
     /// As [`Job::open`] and [`Ready::run`].
@@ -275,7 +275,7 @@ impl<P: Procedure> Job<P> {
 }
 
 impl<P: Procedure> Ready<'_, P> {
-    /// What the books of the run will have, entry for entry; `None` for a job without noise.
+    /// The planned ledger of the run, entry for entry; `None` for a job without noise.
     pub fn plan(&self) -> Option<&Ledger> {
         self.planned.plan.as_ref()
     }
@@ -310,7 +310,7 @@ impl<P: Procedure> Ready<'_, P> {
         self.gate.taint(Taint::UnpaidRead);
     }
 
-    /// Runs it.
+    /// Runs the job.
     ///
     /// # Errors
     /// If it ends on its way, or has nothing to trace that is to be traced; [`Error::Spent`] says

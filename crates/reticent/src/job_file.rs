@@ -15,9 +15,9 @@ use crate::spec::{Spec, beside, keys, table};
 /// A job with its files: `J` is a [`Spec`] or a [`SimulationSpec`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobFile<J> {
-    /// What to do.
+    /// The job.
     pub job: J,
-    /// The table.
+    /// The files of the table.
     pub data: Files,
     /// The folder to write the model and the certificate to.
     pub out: Option<PathBuf>,

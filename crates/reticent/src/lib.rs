@@ -227,7 +227,7 @@ pub mod accountant {
     };
 }
 
-/// What is minimised: a loss, a penalty, a constraint and the shape of a parameter.
+/// The objective: a loss, a penalty, a constraint and the shape of a parameter.
 pub mod problem {
     pub use reticent_problem::{
         Constraint, Edge, Graph, Loss, LossTarget, ParseError, Penalty, Regulariser, Shape,

@@ -60,7 +60,7 @@ pub struct Model {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Coefficient {
-    /// The column.
+    /// The name of the column.
     pub name: String,
     /// One weight for each output.
     pub values: Vec<f64>,
@@ -252,7 +252,7 @@ impl Model {
         self.version
     }
 
-    /// What was guaranteed when it was trained.
+    /// The certificate of its training.
     pub fn certificate(&self) -> &Certificate {
         &self.certificate
     }
@@ -267,7 +267,7 @@ impl Model {
         [&self.loss, &self.penalty, &self.constraint]
     }
 
-    /// What was minimised, in words, by name: the problem, how columns are bent where they are, and
+    /// The objective in words, by name: the problem, how columns are bent where they are, and
     /// the options that were given.
     pub fn described(&self) -> Vec<(&'static str, String)> {
         let problem = ["loss", "penalty", "constraint"].into_iter().zip(self.problem());
@@ -289,7 +289,7 @@ impl Model {
         self.standard_errors.as_ref()
     }
 
-    /// What was done to its log-odds, where a share of the budget was spent on it.
+    /// The recalibration of its log-odds, where a share of the budget was spent on it.
     pub fn recalibration(&self) -> Option<&Recalibration> {
         self.recalibration.as_ref()
     }
@@ -322,7 +322,7 @@ impl Model {
         &self.intercept
     }
 
-    /// What is known of the columns that it reads.
+    /// The schema of the columns that it reads.
     pub fn preprocessing(&self) -> &Schema {
         &self.preprocessing
     }

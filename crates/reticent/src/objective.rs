@@ -78,25 +78,25 @@ impl Problem {
         }
     }
 
-    /// This loss.
+    /// Sets the loss.
     pub fn loss(mut self, loss: impl Into<Arc<dyn Loss>>) -> Self {
         self.loss = Some(loss.into());
         self
     }
 
-    /// This penalty.
+    /// Sets the penalty.
     pub fn penalty(mut self, penalty: impl Into<Arc<dyn Penalty>>) -> Self {
         self.penalty = penalty.into();
         self
     }
 
-    /// This constraint between the parameter and what is penalised.
+    /// Sets the constraint between the parameter and what is penalised.
     pub fn constraint(mut self, constraint: Constraint) -> Self {
         self.constraint = Some(constraint);
         self
     }
 
-    /// Whether there is an intercept.
+    /// Sets whether there is an intercept.
     pub fn intercept(mut self, intercept: bool) -> Self {
         self.intercept = intercept;
         self
@@ -168,7 +168,7 @@ impl Problem {
 /// parties.
 macro_rules! parts_of_problem {
     () => {
-        /// This loss. There are those of [`losses`](crate::losses); the gate shows them
+        /// Sets the loss, one of [`losses`](crate::losses); the gate shows them
         /// every score and target, so no other can be written.
         pub fn loss(mut self, loss: impl reticent_problem::Loss + 'static) -> Self {
             let loss: std::sync::Arc<dyn reticent_problem::Loss> = std::sync::Arc::new(loss);
@@ -176,7 +176,7 @@ macro_rules! parts_of_problem {
             self
         }
 
-        /// This penalty, one of [`penalties`](crate::penalties) or one of your own: it
+        /// Sets the penalty, one of [`penalties`](crate::penalties) or one of your own: it
         /// sees what was released and nothing else. Where a guarantee counts on what is not
         /// released, one of your own is refused.
         pub fn penalty(mut self, penalty: impl reticent_problem::Penalty + 'static) -> Self {
@@ -186,13 +186,13 @@ macro_rules! parts_of_problem {
             self
         }
 
-        /// This constraint between the parameter and what is penalised.
+        /// Sets the constraint between the parameter and what is penalised.
         pub fn constraint(mut self, constraint: reticent_problem::Constraint) -> Self {
             self.problem = self.problem.constraint(constraint);
             self
         }
 
-        /// Whether there is an intercept; by default there is.
+        /// Sets whether there is an intercept; by default there is.
         pub fn intercept(mut self, intercept: bool) -> Self {
             self.problem = self.problem.intercept(intercept);
             self

@@ -41,7 +41,7 @@ const MOST: f64 = 10.0;
 pub struct UtilityForecast {
     /// ε of the run.
     pub epsilon: f64,
-    /// What is protected.
+    /// The unit of protection.
     pub unit: Unit,
     /// The public number of them.
     pub population: u64,
@@ -105,7 +105,7 @@ impl UtilityForecast {
         }
     }
 
-    /// In words, where little is to be expected: why, and what would help.
+    /// A warning where little is to be expected: why, and what would help.
     pub fn warning(&self) -> Option<String> {
         if !self.noise_dominates {
             return None;

@@ -17,7 +17,7 @@ use crate::ranking::RocCurves;
 pub struct PredictionInput<'a> {
     /// The table; `-` is standard input.
     pub data: &'a Path,
-    /// How it is read.
+    /// The options of reading.
     pub reading: ReadOptions,
     /// Columns of it to hand on as they are.
     pub keep: &'a [String],
@@ -43,7 +43,7 @@ pub struct Predicted {
     pub numbers: Vec<Vec<f64>>,
     /// The columns that were to be kept.
     pub kept: Vec<Vec<KeptCell>>,
-    /// Records.
+    /// The number of records.
     pub records: usize,
 }
 
@@ -76,7 +76,7 @@ pub enum Prediction {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Measured {
-    /// The numbers.
+    /// The figures of quality.
     pub quality: Quality,
     /// The curves of the second class or, of more than two, of each against the rest; empty for
     /// numbers.
@@ -141,7 +141,7 @@ impl Model {
         Ok(all)
     }
 
-    /// The same as [`Model::predict_dataset`], column by column.
+    /// Predicts as [`Model::predict_dataset`], column by column.
     ///
     /// # Errors
     /// As there.

@@ -58,17 +58,17 @@ impl Confusion {
         Confusion { classes, counts: vec![0; classes * classes] }
     }
 
-    /// One more record.
+    /// Adds a record.
     pub fn add(&mut self, class: usize, predicted: usize) {
         self.counts[class * self.classes + predicted] += 1;
     }
 
-    /// How many of a class were taken for another, or itself.
+    /// The number of records of a class that were predicted as another, or as itself.
     pub fn count(&self, class: usize, predicted: usize) -> u64 {
         self.counts[class * self.classes + predicted]
     }
 
-    /// How many are of a class.
+    /// The number of records of a class.
     pub fn size(&self, class: usize) -> u64 {
         (0..self.classes).map(|k| self.count(class, k)).sum()
     }

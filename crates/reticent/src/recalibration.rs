@@ -40,9 +40,9 @@ const SHIFT: f64 = 2.0;
 pub struct Recalibration {
     /// The share of the budget.
     pub share: f64,
-    /// What they were multiplied by.
+    /// The factor of the log-odds.
     pub slope: f64,
-    /// What was added then.
+    /// The amount that was added afterwards.
     pub shift: f64,
 }
 

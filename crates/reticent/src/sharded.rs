@@ -23,7 +23,7 @@ use crate::run::Noise;
 use crate::stage::{Run, Stage};
 use crate::task::Task;
 
-/// Where the workers are that hold the shards: who is trusted beside the driver.
+/// The place of the workers that hold the shards: who is trusted beside the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShardWorkers {
     /// Processes of this machine.
@@ -45,7 +45,7 @@ pub struct Sharding {
     pub split: bool,
     /// How files are read.
     pub reading: ReadOptions,
-    /// Where the workers are.
+    /// The place of the workers.
     pub workers: ShardWorkers,
     /// Of this run alone: what files and rows are digested under.
     pub key: [u8; 32],

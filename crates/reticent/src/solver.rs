@@ -64,7 +64,7 @@ impl Solver {
         Ok(Solver { entry, settings: Settings::default() })
     }
 
-    /// The same algorithm with these settings.
+    /// Sets the settings of the algorithm.
     ///
     /// # Errors
     /// If the algorithm does not have one of them. What depends on the problem is checked with it,

@@ -14,7 +14,7 @@ use crate::error::Error;
 pub struct Files {
     /// The files; `-` is standard input.
     pub paths: Vec<PathBuf>,
-    /// How they are read.
+    /// The options of reading.
     pub reading: ReadOptions,
     /// The folder of a cache file that the table is read into, in place of memory.
     pub cache: Option<PathBuf>,

@@ -177,7 +177,7 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// The same with some of its keys set.
+    /// Sets some of its keys.
     pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
         set(&mut self);
         self

@@ -98,7 +98,7 @@ impl<'r> Run<'r> {
         Run { trace: Some(trace), ..Run::default() }
     }
 
-    /// The same run, traced in this way or not.
+    /// Sets how the run is traced, if at all.
     pub fn with_trace(mut self, trace: Option<Tracing<'r>>) -> Self {
         self.trace = trace;
         self

@@ -30,7 +30,7 @@ const MOST_COLUMNS: usize = 1000;
 pub struct StandardErrors {
     /// The share of the budget that was spent on them.
     pub share: f64,
-    /// What is explained: the log-odds of a class, or the predicted number.
+    /// The quantity that is explained: the log-odds of a class, or the predicted number.
     pub of: String,
     /// Why nothing is said of it; absent where something is.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -50,7 +50,7 @@ pub struct StandardErrors {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CoefficientEstimate {
-    /// The column.
+    /// The name of the column.
     pub name: String,
     /// The category that it is compared with.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -58,7 +58,7 @@ pub struct CoefficientEstimate {
     /// Whether it is about the encoded column, because one unit is not the same everywhere.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub encoded: bool,
-    /// The estimate.
+    /// The estimate for the population.
     pub estimate: f64,
     /// Its standard error, of sampling and of noise.
     pub standard_error: f64,

@@ -22,12 +22,12 @@ use crate::model::Model;
 pub struct PairSurface {
     /// The first column and the second.
     pub sides: [SurfaceSide; 2],
-    /// What is moved: the log-odds or the score of a class, or the predicted number; one for each
+    /// The quantity that is changed: the log-odds or the score of a class, or the predicted number; one for each
     /// output.
     pub of: Vec<String>,
-    /// What is added, by output, by point of the first column, by point of the second.
+    /// The contributions, by output, by point of the first column, by point of the second.
     pub values: Vec<Vec<Vec<f64>>>,
-    /// What is estimated of the population, with the ends of its interval of 95 %, by point of the
+    /// The estimates for the population, with the ends of its interval of 95 %, by point of the
     /// first column, by point of the second; where standard errors were paid for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bands: Option<Vec<Vec<CurveBand>>>,
@@ -62,7 +62,7 @@ impl SurfaceEstimate {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SurfaceSide {
-    /// The column.
+    /// The name of the column.
     pub column: String,
     /// Whether its numbers are days since 1970-01-01.
     pub days: bool,
@@ -76,7 +76,7 @@ pub struct SurfaceSide {
 pub struct SurfacePoint {
     /// The number; of a category its number, from 0.
     pub x: f64,
-    /// The category.
+    /// The name of the category.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// Where it is in the basis of its column.
@@ -178,7 +178,7 @@ impl PairFeatures {
 }
 
 impl Model {
-    /// What the columns of each pair do together, the pair that moves most first; empty without pairs.
+    /// The joint effect of the columns of each pair, the pair that moves most first; empty without pairs.
     pub fn surfaces(&self) -> Vec<PairSurface> {
         let mut all: Vec<PairSurface> =
             self.pair_features().into_iter().map(|pair| self.surface(pair)).collect();

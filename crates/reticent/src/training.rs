@@ -41,14 +41,14 @@ pub struct Fitted {
     /// Records read, where their number is public: records are protected, and one is replaced by
     /// another.
     pub records: Option<u64>,
-    /// Iterations made.
+    /// The number of iterations.
     pub iterations: u64,
-    /// What came of tuning, if the job was tuned.
+    /// The result of tuning, if the job was tuned.
     pub tuned: Option<Tuned>,
     /// Whether the exact solver got to the optimum before its iterations ran out; the others have
     /// no such thing.
     pub converged: Option<bool>,
-    /// What the run came to iteration by iteration, if it was traced.
+    /// The trace of the run, iteration by iteration, if it was traced.
     pub trace: Option<Trace>,
 }
 
@@ -91,7 +91,7 @@ impl Training {
 }
 
 impl Job {
-    /// Does the job. Every call spends the budget anew.
+    /// Runs the job. Every call spends the budget anew.
     ///
     /// # Errors
     /// If the table cannot be read under the schema, the budget does not allow it, or the numbers
@@ -102,7 +102,7 @@ impl Job {
 }
 
 impl Ready<'_> {
-    /// What may be expected of the run; `None` for an algorithm without noise.
+    /// The expected utility of the run; `None` for an algorithm without noise.
     pub fn outlook(&self) -> Option<UtilityForecast> {
         let protection = &self.procedure().first().protection;
         let (public, _) = self.noise().points.first()?;

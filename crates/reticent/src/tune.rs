@@ -71,9 +71,9 @@ pub struct Tune {
 pub struct Tuned {
     /// The point that won, as `name=value` words.
     pub chosen: String,
-    /// How many points there were.
+    /// The number of points.
     pub points: usize,
-    /// How many runs were to be expected. How many there were is secret.
+    /// The expected number of runs. The number itself is secret.
     pub expected_runs: f64,
     /// The noisy score of the winner: the mean squared error of its predictions, in [0, 1] but for
     /// the noise, and lucky as winners are.
@@ -98,7 +98,7 @@ impl Tune {
         Tune::default()
     }
 
-    /// One more fit, by the name that is told if it wins.
+    /// Adds a fit, by the name that is told if it wins.
     pub fn point(mut self, name: impl Into<String>, fit: Fit) -> Self {
         self.points.push((name.into(), fit));
         self

@@ -16,7 +16,7 @@ use crate::model::{Coefficient, Model};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Units {
-    /// What is changed: the log-odds or the score of a class, or the predicted number; one for each
+    /// The quantity that is changed: the log-odds or the score of a class, or the predicted number; one for each
     /// output.
     pub of: Vec<String>,
     /// By column, in the order of [`Model::coefficients`].
@@ -42,7 +42,7 @@ impl Model {
         }
     }
 
-    /// What is predicted of a record of zeros in no category, whether or not there can be one: the
+    /// The prediction for a record of zeros in no category, whether or not there can be one: the
     /// intercept of [`Model::units`], and where there is none what the bounds alone make of zeros.
     pub fn at_zero(&self) -> Vec<f64> {
         let encodings = self.encodings();

@@ -17,12 +17,12 @@ pub struct Scope {
     pub adjacency: Adjacency,
     /// Whether a record or a user is protected.
     pub unit: Unit,
-    /// Against whom.
+    /// The trust model: the adversary of the guarantee.
     pub view: View,
 }
 
 impl Scope {
-    /// What the events of a ledger say; `None` where there is no event.
+    /// The scope of the events of a ledger; `None` where there is no event.
     pub fn of(ledger: &Ledger) -> Option<Self> {
         scope(ledger).map(|(adjacency, unit, view)| Scope { adjacency, unit, view })
     }
@@ -38,15 +38,15 @@ pub struct Verdict {
     pub reasons: Vec<String>,
     /// ε at δ; infinite where there is no guarantee.
     pub epsilon: Bound,
-    /// What the events would cost were it not for the reasons. Not a guarantee of anything.
+    /// The ε of the events, were it not for the reasons. Not a guarantee of anything.
     pub counted: Option<f64>,
     /// The same for a run as published, whose events are what the paper claims.
     pub claimed: Option<f64>,
-    /// δ.
+    /// The slack δ.
     pub delta: f64,
-    /// Whom it is about.
+    /// The scope.
     pub scope: Scope,
-    /// All of it as a sentence.
+    /// The verdict as a sentence.
     pub meaning: String,
 }
 

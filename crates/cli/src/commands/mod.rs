@@ -55,24 +55,24 @@ pub enum Command {
     Predict(predict::Predict),
     /// Measure a model on a table with known targets, privately with --epsilon
     Evaluate(evaluate::Evaluate),
-    /// Show what a model is and what its certificate guarantees
+    /// Show a model, and the guarantee of its certificate
     Inspect(inspect::Inspect),
     /// Check that a model or a certificate holds: its ledger, its statement, its digest, its signature
     Verify(verify::Verify),
     /// Make a key, to sign certificates with and to take part in runs on a network
     #[command(subcommand)]
     Identity(identity::IdentityCommand),
-    /// Say who takes part in a run on a network: keys, names, signatures of all
+    /// List the members of a run on a network: names, keys, signatures of all
     #[cfg(feature = "network")]
     #[command(subcommand)]
     Roster(network::roster::RosterCommand),
-    /// Lead a run between parties on machines of their own, who trust you with sums
+    /// Lead a run between parties on machines of their own: run the algorithm, and listen to them
     #[cfg(feature = "network")]
     Lead(network::lead::LeadArgs),
     /// Take part in a run with your own table, key and budget
     #[cfg(feature = "network")]
     Join(network::join::JoinArgs),
-    /// Show where a run on a network stands, or end it for good
+    /// Show the state of a run on a network, or end it for good
     #[cfg(feature = "network")]
     #[command(subcommand)]
     Run(network::run::RunCommand),
@@ -80,10 +80,10 @@ pub enum Command {
     Export(export::ExportArgs),
     /// Write a page about models and their budget, for a privacy officer and for a data scientist
     Report(report::ReportArgs),
-    /// Keep the budget of a data set over all that is ever fitted to it
+    /// Keep the budget of a data set over all jobs on it
     #[command(subcommand)]
     Budget(budget::BudgetCommand),
-    /// Count what a list of events costs, by every method side by side
+    /// Compute the privacy loss of a list of events, by every method side by side
     Account(account::Account),
     /// Find the smallest noise, the most steps or the largest sampling rate within a budget
     Calibrate(calibrate::Calibrate),
@@ -94,7 +94,7 @@ pub enum Command {
     Schema(schema::SchemaCommand),
     /// Split a table into a file to train on and one to test on, nobody in both
     Split(Box<split::SplitArgs>),
-    /// List what can be chosen
+    /// List algorithms, losses, penalties and other choices
     List(list::List),
     /// Run the whole path once on built-in data
     Demo(demo::Demo),

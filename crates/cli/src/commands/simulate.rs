@@ -39,7 +39,7 @@ use crate::tracing::TraceFlags;
 #[derive(Debug, Args)]
 #[command(
     after_help = "`reticent list protocols|topologies` shows what can be chosen.\n\
-                        The algorithms of `reticent fit` that ask for sums run too, auto first, under any trust but network.\n\
+                        The algorithms of `reticent fit` that ask for sums run too, under any trust but network. auto is the default.\n\
                         `reticent list protocols` says which settings each algorithm has.\n\
                         A job file has the keys of `reticent fit`, and the tables [parties] and [failures].",
     mut_args(of_parties)
@@ -79,20 +79,20 @@ pub struct Simulate {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The parties")]
 struct PartyFlags {
-    /// One party for each value of this column, each protected as a person where nothing else is said
+    /// One party for each value of this column [default unit: user, the party is a person]
     #[arg(long, value_name = "COLUMN", conflicts_with = "split")]
     users_from: Option<String>,
 
-    /// One party for each value of this column. With a user column a person within a party is protected;
-    /// otherwise say --unit record or party
+    /// One party for each value of this column. With a user column the unit is a person within a party;
+    /// without one, give --unit record or party
     #[arg(long, value_name = "COLUMN", conflicts_with_all = ["split", "users_from"])]
     parties_from: Option<String>,
 
-    /// Number of parties; the records are dealt to them
+    /// Number of parties; the records are split among them
     #[arg(long, value_name = "N", value_parser = number::whole::<u32>, allow_negative_numbers = true)]
     split: Option<u32>,
 
-    /// How records are dealt: iid, label:A or size:A [default: iid]. label:A deals by a private
+    /// How records are split: iid, label:A or size:A [default: iid]. label:A splits by a private
     /// column: for made-up data, without a certificate
     #[arg(long, value_name = "HOW")]
     skew: Option<String>,
@@ -101,11 +101,11 @@ struct PartyFlags {
     #[arg(long, value_parser = one_of!(View))]
     trust: Option<View>,
 
-    /// Who is connected with whom [default: complete]
+    /// Graph of the parties [default: complete]
     #[arg(long, value_name = "GRAPH")]
     topology: Option<String>,
 
-    /// What goes wrong, as NAME=CHANCE,…: before, after, delay, duplicate, reorder, corrupt,
+    /// Failures to simulate, as NAME=CHANCE,…: before, after, delay, duplicate, reorder, corrupt,
     /// byzantine, restart
     #[arg(long, value_name = "LIST", value_parser = failures)]
     fail: Option<Failures>,
@@ -116,14 +116,14 @@ struct PartyFlags {
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Going on after a crash")]
+#[command(next_help_heading = "After a crash")]
 struct KeepFlags {
     /// Save the run in this file at the end of each round. It holds the key of the noise: keep it
     /// secret
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
 
-    /// Go on from the checkpoint
+    /// Continue from the checkpoint
     #[arg(long, requires = "checkpoint")]
     resume: bool,
 }

@@ -9,14 +9,14 @@ use serde::Serialize;
 pub struct Estimate {
     /// The figure; nothing where the noise leaves nothing to say.
     pub value: Option<f64>,
-    /// Where the same figure without noise is, at the confidence of the evaluation: the noise and
+    /// An interval for the same figure without noise, at the confidence of the evaluation: the noise and
     /// what the bins hide are in it, the sampling error is not.
     pub interval: [f64; 2],
     /// The standard deviation of the noise in the figure.
     pub noise: f64,
     /// By how much scores that are known by their bins alone may put the figure off.
     pub discretisation: f64,
-    /// Where the figure of the population is from which the records were drawn independently: the
+    /// An interval for the figure of the population from which the records were drawn independently: the
     /// sampling error is in it as well. Nothing where it is not estimated.
     pub population: Option<[f64; 2]>,
 }

@@ -94,11 +94,11 @@ pub enum PrivateQuality {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Evaluated {
-    /// The figures.
+    /// The figures of quality.
     pub quality: PrivateQuality,
     /// The confidence of the intervals.
     pub confidence: f64,
-    /// What is guaranteed to the people of the table that was evaluated on.
+    /// The guarantee to the people of the table that was evaluated on.
     pub certificate: Certificate,
 }
 

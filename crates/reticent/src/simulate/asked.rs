@@ -32,7 +32,7 @@ pub struct JobBetween<'j, Q: Question> {
     own: Option<OwnNoise>,
 }
 
-/// The same with the table dealt and the noise calibrated, before anything was asked.
+/// A question with the table dealt and the noise calibrated, before anything was asked.
 #[derive(Debug)]
 pub struct ReadyBetween<'j, Q: Question> {
     asked: AskedParties<'j, Q>,
@@ -166,7 +166,7 @@ impl<'j, Q: Question> JobBetween<'j, Q> {
         self.own.map(|own| own.calibrate(self.job.procedure(), like))
     }
 
-    /// Asks. Every call spends the budget anew.
+    /// Asks the question. Every call spends the budget anew.
     ///
     /// # Errors
     /// As [`JobBetween::open`] and [`Ready::run`](crate::Ready::run).
@@ -222,7 +222,7 @@ impl<'j, Q: Question> JobBetween<'j, Q> {
 }
 
 impl<Q: Question> ReadyBetween<'_, Q> {
-    /// What the books of every party will have, entry for entry.
+    /// The planned ledger of every party, entry for entry.
     pub fn plan(&self) -> Ledger {
         self.plan_of_each().into_iter().next().unwrap_or_default()
     }
@@ -235,7 +235,7 @@ impl<Q: Question> ReadyBetween<'_, Q> {
         }
     }
 
-    /// Asks.
+    /// Asks the question.
     ///
     /// # Errors
     /// As [`Ready::run`](crate::Ready::run).

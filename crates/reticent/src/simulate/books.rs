@@ -13,7 +13,7 @@ use crate::error::Error;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spread {
-    /// How many parties there were.
+    /// The number of parties.
     pub count: u64,
     /// The party who spent most; the numbers of the certificate are those of this party.
     pub worst: u64,
@@ -81,7 +81,7 @@ impl PartyBooks {
         PartyBooks { certificates: vec![certificate], of: vec![0; parties as usize], worst: 0 }
     }
 
-    /// How many parties there are.
+    /// The number of parties.
     pub fn len(&self) -> usize {
         self.of.len()
     }

@@ -149,7 +149,7 @@ impl ReadySimulation<'_> {
         }
     }
 
-    /// Runs it.
+    /// Runs the job.
     ///
     /// # Errors
     /// If it ends on its way, or is stopped; [`Error::Spent`] says that the budget was spent

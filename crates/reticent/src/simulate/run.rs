@@ -49,12 +49,12 @@ pub(super) type Begun<'a> =
 pub(super) struct KnownParties {
     /// Whether somebody has read without paying.
     pub unpaid: bool,
-    /// Who takes no part.
+    /// The parties that take no part.
     pub absent: BTreeSet<u32>,
 }
 
 impl SimulationJob {
-    /// Does it, in this process.
+    /// Runs the job, in this process.
     ///
     /// # Errors
     /// If the table cannot be read under the schema, the budget does not allow the run, or it ends
@@ -210,7 +210,7 @@ impl SimulationJob {
         Ok(())
     }
 
-    /// What each party may spend; `None` for an algorithm without noise.
+    /// The budget of each party; `None` for an algorithm without noise.
     pub fn budget(&self) -> Option<Budget> {
         self.budget
     }

@@ -17,16 +17,16 @@ pub struct Simulated {
     pub nodes: NodeModels,
     /// Every party's books.
     pub parties: PartyBooks,
-    /// Rounds made.
+    /// The number of rounds.
     pub rounds: u32,
-    /// What was moved; `None` where that would say something of a secret sample.
+    /// The traffic; `None` where that would say something of a secret sample.
     pub traffic: Option<Traffic>,
     /// Messages that were rejected, by name; none are told where the traffic is not.
     pub rejections: BTreeMap<String, u64>,
     /// The fewest parties that a masked sum was taken over, where somebody left one; such a sum has
     /// the noise of those who stayed, and is scaled to the records of all.
     pub fewest: Option<u32>,
-    /// What the run came to round by round, if it was traced. One that went on from a checkpoint has
+    /// The trace of the run, round by round, if it was traced. One that went on from a checkpoint has
     /// a trace of what was left.
     pub trace: Option<Trace>,
 }

@@ -120,7 +120,7 @@ impl Simulation {
         self
     }
 
-    /// One party for each owner that a table in memory brings along
+    /// Sets one party for each owner that a table in memory brings along
     /// ([`Dataset::with_owners`](crate::tables::Dataset::with_owners)), where the schema has no
     /// column that says whose row it is. An owner that is no person, such as a hospital, goes with
     /// [`Unit::Record`](crate::Unit::Record).
@@ -129,7 +129,7 @@ impl Simulation {
         self
     }
 
-    /// One party for each value of this column, of kind `ignored`. What is protected is a person within a
+    /// Sets one party for each value of this column, of kind `ignored`. What is protected is a person within a
     /// party where the schema says whose each row is, and must be said otherwise: records, or parties.
     pub fn parties_from(mut self, column: impl Into<String>) -> Self {
         self.parties_from = Some(PartySource::Column(column.into()));
@@ -156,7 +156,7 @@ impl Simulation {
         self
     }
 
-    /// Who is connected with whom, as it is typed: `ring`, `erdos-renyi:0.3`, for an algorithm of
+    /// Sets the graph of the parties, as typed: `ring`, `erdos-renyi:0.3`, for an algorithm of
     /// peers.
     pub fn topology(mut self, graph: impl Into<String>) -> Self {
         self.topology = Some(graph.into());
@@ -195,13 +195,13 @@ impl Simulation {
         self
     }
 
-    /// What goes wrong on purpose.
+    /// Sets the simulated failures.
     pub fn failures(mut self, failures: Failures) -> Self {
         self.failures = failures;
         self
     }
 
-    /// This noise of every party, in clips, in place of the least that its budget allows: the budget
+    /// Sets the noise of every party, in clips, in place of the least that its budget allows: the budget
     /// is then a limit that the run is refused beyond. At 0 there is no noise, no privacy and no
     /// need of a budget.
     pub fn noise(mut self, noise_multiplier: f64) -> Self {

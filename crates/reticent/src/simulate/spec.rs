@@ -43,11 +43,11 @@ pub struct SimulationSpec {
     pub job: Spec,
     /// The parties.
     pub parties: Parties,
-    /// What goes wrong on purpose.
+    /// The simulated failures.
     pub failures: Failures,
 }
 
-/// Who takes part, and who is trusted.
+/// The parties, and whom they trust.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Parties {
@@ -68,7 +68,7 @@ pub struct Parties {
     /// Trust model: local, secure-aggregation, central or network.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<View>,
-    /// Who is connected with whom.
+    /// The graph of the parties.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topology: Option<String>,
     /// The public seed of dealing and of random graphs.

@@ -10,7 +10,7 @@ pub(super) struct Unnamed {
     pub trust: Option<View>,
     /// Whether each party is a person, or protected as one.
     pub persons: bool,
-    /// What goes wrong on purpose.
+    /// The simulated failures.
     pub failures: Failures,
     /// Whether parties have an ε of their own.
     pub own_epsilons: bool,

@@ -92,7 +92,7 @@ impl NumberColumn {
         self.interval([lower, upper])
     }
 
-    /// What a missing value counts as.
+    /// The value that a missing one counts as.
     pub fn missing(&self) -> Value {
         self.value(self.numeric.stands_for_missing(), Toward::Nearest)
     }

@@ -64,7 +64,7 @@ pub struct BinCount {
     pub range: Option<[Value; 2]>,
     /// Records or users, with noise: it may be negative, and no whole number.
     pub count: f64,
-    /// Where the number without noise is, at the confidence of the job.
+    /// An interval for the number without noise, at the confidence of the job.
     pub interval: [f64; 2],
 }
 
@@ -72,7 +72,7 @@ pub struct BinCount {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ColumnHistogram {
-    /// The column.
+    /// The name of the column.
     pub column: String,
     /// Its bins: categories in the order of the schema with one for none of them behind, or ranges.
     pub bins: Vec<BinCount>,
@@ -92,7 +92,7 @@ pub struct Histograms {
     pub n: Option<u64>,
     /// The confidence of each interval.
     pub confidence: f64,
-    /// What is guaranteed.
+    /// The certificate.
     pub certificate: Certificate,
 }
 

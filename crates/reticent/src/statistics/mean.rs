@@ -42,17 +42,17 @@ pub enum Divisor {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ColumnMean {
-    /// The column.
+    /// The name of the column.
     pub column: String,
     /// The mean, cut to the bounds; nothing where the noise leaves nothing to say.
     pub value: Option<Value>,
-    /// Where the mean of this table without noise is, at the confidence of the job.
+    /// An interval for the mean of this table without noise, at the confidence of the job.
     pub interval: [Value; 2],
     /// The standard deviation of the noise in the mean (of days, in days); nothing where the mean is.
     pub deviation: Option<f64>,
     /// The public bounds, which values outside count as.
     pub bounds: [Value; 2],
-    /// What a missing value counts as.
+    /// The value that a missing one counts as.
     pub missing: Value,
 }
 
@@ -62,13 +62,13 @@ pub struct ColumnMean {
 pub struct ColumnMeans {
     /// Each column in the order of the question.
     pub columns: Vec<ColumnMean>,
-    /// What the sums were divided by.
+    /// The divisor of the sums.
     pub n: f64,
-    /// What that number is.
+    /// The origin of the divisor.
     pub n_is: Divisor,
     /// The confidence of each interval.
     pub confidence: f64,
-    /// What is guaranteed.
+    /// The certificate.
     pub certificate: Certificate,
 }
 

@@ -60,7 +60,7 @@ pub struct QuantileValue {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ColumnQuantiles {
-    /// The column.
+    /// The name of the column.
     pub column: String,
     /// Its quantiles, by increasing fraction.
     pub quantiles: Vec<QuantileValue>,
@@ -68,7 +68,7 @@ pub struct ColumnQuantiles {
     pub resolution: f64,
     /// The public bounds, which values outside count as.
     pub bounds: [Value; 2],
-    /// What a missing value counts as.
+    /// The value that a missing one counts as.
     pub missing: Value,
 }
 
@@ -82,7 +82,7 @@ pub struct Quantiles {
     pub n: u64,
     /// The confidence of all fractions of a column together.
     pub confidence: f64,
-    /// What is guaranteed.
+    /// The certificate.
     pub certificate: Certificate,
 }
 

@@ -145,7 +145,7 @@ impl Sweep {
         &self.points
     }
 
-    /// How many runs there are.
+    /// The number of runs.
     pub fn len(&self) -> usize {
         self.runs.len()
     }

@@ -18,7 +18,7 @@ use crate::error::Error;
 /// The only format there is so far.
 const VERSION: u32 = 1;
 
-/// What a sweep is to whoever is in the table.
+/// The kind of a sweep, for the people of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SweepKind {
@@ -28,7 +28,7 @@ pub enum SweepKind {
     Paid,
 }
 
-/// What came of one run.
+/// The result of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -40,7 +40,7 @@ pub struct Finished {
     /// ε of its books by themselves, at its δ.
     #[serde(with = "extended")]
     pub epsilon: f64,
-    /// What was measured, by name; what is not finite is left out.
+    /// The metrics, by name; what is not finite is left out.
     pub metrics: BTreeMap<String, f64>,
     /// Why nothing was measured, where that failed. The model is there all the same.
     #[serde(skip_serializing_if = "Option::is_none", default)]

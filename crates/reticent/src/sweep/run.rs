@@ -121,7 +121,7 @@ impl Sweep {
 }
 
 impl ReadySweep<'_> {
-    /// What all runs cost together: their plans, one behind the other. Empty for an experiment.
+    /// The ledger of all runs together: their plans, one behind the other. Empty for an experiment.
     pub fn plan(&self) -> Ledger {
         let mut whole = Ledger::new();
         for plan in &self.plans {

@@ -13,7 +13,7 @@ pub struct RunMean {
     pub mean: f64,
     /// The standard deviation of one run; 0 of a single one.
     pub deviation: f64,
-    /// How many runs have it.
+    /// The number of runs that have it.
     pub runs: usize,
 }
 
@@ -37,7 +37,7 @@ impl RunMean {
     }
 }
 
-/// What the runs of one point came to.
+/// The results of the runs of one point.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Summary {
@@ -45,7 +45,7 @@ pub struct Summary {
     pub runs: usize,
     /// The runs that ended without a model.
     pub failed: usize,
-    /// What was measured, by name.
+    /// The metrics, by name.
     pub metrics: BTreeMap<String, RunMean>,
 }
 

@@ -35,13 +35,13 @@ impl std::fmt::Debug for PublicData {
     }
 }
 
-/// What a parameter is worth on a public table. Not private.
+/// The quality of a parameter on a public table. Not private.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Examined {
     /// The mean loss and the penalty; beside `loss_weight` the mean loss times that.
     pub objective: f64,
-    /// The same less that of the exact optimum.
+    /// The objective less that of the exact optimum.
     pub gap: Option<f64>,
     /// The distance from the exact optimum.
     pub distance: Option<f64>,
@@ -125,7 +125,7 @@ impl PublicData {
         self
     }
 
-    /// What the metrics are called; empty without a test table.
+    /// The names of the metrics; empty without a test table.
     pub fn metrics(&self) -> &'static [&'static str] {
         match (&self.test, self.objective.schema.target()) {
             (None, _) | (_, None) => &[],
@@ -158,7 +158,7 @@ impl PublicData {
         Ok(self.weight * self.gate.loss(at)? + self.objective.regulariser.value_at(at))
     }
 
-    /// What a parameter is worth.
+    /// The quality of a parameter.
     ///
     /// # Errors
     /// If it is none of this problem, or not finite.

@@ -36,9 +36,9 @@ pub struct TraceRow {
     pub passes: f64,
     /// Messages so far, where their number is public.
     pub messages: Option<u64>,
-    /// Their bytes.
+    /// The bytes of the messages.
     pub bytes: Option<u64>,
-    /// What a run that was planned to end here would cost at most, at the δ of the trace.
+    /// The upper bound of ε of a run that was planned to end here, at the δ of the trace.
     pub epsilon: f64,
     /// The norm of what was released in this iteration.
     pub released_norm: Option<f64>,
@@ -59,7 +59,7 @@ pub struct TraceRow {
     pub(super) events: u64,
 }
 
-/// A trace.
+/// The trace of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Trace {
@@ -67,7 +67,7 @@ pub struct Trace {
     pub rows: Vec<TraceRow>,
     /// The δ at which ε is counted.
     pub delta: f64,
-    /// What the test metrics are called; empty without a test table.
+    /// The names of the test metrics; empty without a test table.
     pub metrics: &'static [&'static str],
     /// Whether it was computed from the table without noise, which was said to be public.
     pub not_private: bool,
@@ -135,7 +135,7 @@ impl Trace {
         all
     }
 
-    /// As CSV: a line of names, then a line a row; an empty cell where there is nothing to say.
+    /// Writes it as CSV: a line of names, then a line a row; an empty cell where there is nothing to say.
     pub fn to_csv(&self) -> String {
         let columns = self.columns();
         let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();

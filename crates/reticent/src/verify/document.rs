@@ -52,7 +52,7 @@ impl Document {
         Ok(document)
     }
 
-    /// The same of a text that is in no file.
+    /// Reads a text that is in no file.
     ///
     /// # Errors
     /// If it is neither.
@@ -128,7 +128,7 @@ impl Document {
         &self.certificate
     }
 
-    /// Does every check. With a key, it must be signed by that key.
+    /// Runs every check. With a key, it must be signed by that key.
     pub fn verify(&self, key: Option<&PublicKey>) -> Verification {
         let (mut checks, derived) = statement::checks(&self.certificate);
         if let Some(model) = &self.model {

@@ -41,12 +41,12 @@ pub enum CheckOutcome {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct VerifyCheck {
-    /// What was checked: `ledger`, `epsilon`, `statement`, `model`, `weights`, `digest`,
+    /// The name of the check: `ledger`, `epsilon`, `statement`, `model`, `weights`, `digest`,
     /// `signature`, `beside`, or the field of a certificate that is not what it must be.
     pub name: String,
-    /// What came of it.
+    /// The outcome.
     pub outcome: CheckOutcome,
-    /// In words.
+    /// The finding in words.
     pub said: String,
 }
 
@@ -94,7 +94,7 @@ impl VerifyCheck {
 }
 
 impl Verification {
-    /// What is to be thought of the file.
+    /// The standing of the file.
     pub fn standing(&self) -> Standing {
         let no_digest =
             |check: &VerifyCheck| check.name == "digest" && check.outcome == CheckOutcome::Absent;
@@ -112,7 +112,7 @@ impl Verification {
         self.standing() == Standing::Holds
     }
 
-    /// What fails, in a sentence without its full stop: the first check in full, the others by name.
+    /// The failed checks, in a sentence without its full stop: the first check in full, the others by name.
     pub fn summary(&self) -> Option<String> {
         summary(&self.checks)
     }

@@ -29,7 +29,7 @@ pub struct JoinArgs {
     /// The run file (TOML), the same for everybody
     run: PathBuf,
 
-    /// Your own file (TOML): table, key, journal, budget, and where the model goes
+    /// Your own file (TOML): table, key, journal, budget, and the folder of the model
     #[arg(long, value_name = "FILE")]
     party: PathBuf,
 

@@ -26,27 +26,27 @@ pub struct LeadArgs {
     /// The run file (TOML), the same for everybody
     run: PathBuf,
 
-    /// Your key, the lead's of the roster
+    /// Your key; the roster has it as the lead's
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
 
-    /// What you remember of the run, in a file of its own
+    /// Your journal: what you remember of the run
     #[arg(long, value_name = "FILE")]
     journal: PathBuf,
 
-    /// The folder that the model goes to, where the lead has one
+    /// The folder of the model, if the lead has one
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
 
-    /// Where to listen [default: the address of the roster]
+    /// The address to listen at [default: the address of the roster]
     #[arg(long, value_name = "HOST:PORT")]
     listen: Option<String>,
 
-    /// What to listen to: QUIC (UDP), TLS (TCP), or both [default: what the run file says, or auto]
+    /// The protocols to listen to: QUIC (UDP), TLS (TCP), or both [default: as in the run file, or auto]
     #[arg(long, value_parser = reticent::one_of!(LinkKind))]
     link: Option<LinkKind>,
 
-    /// Make a Unix socket for couriers, and listen to nobody else unless --link is given
+    /// Make a Unix socket for couriers; without --link, listen to this socket only
     #[arg(long, value_name = "SOCKET")]
     courier: Option<PathBuf>,
 

@@ -15,17 +15,17 @@ use crate::layout::{columns, wrapped};
 
 #[derive(Debug, Subcommand)]
 pub enum RosterCommand {
-    /// Make a roster with its lead, who runs the algorithm and whom all parties dial
+    /// Make a roster with its lead, which runs the algorithm and which all parties dial
     New(RosterNewArgs),
-    /// Add a party. This removes all signatures: everybody signs the new roster
+    /// Add a party. This removes all signatures: all members sign the new roster
     Add(RosterAddArgs),
-    /// Take a party out that does not come; everybody signs anew, and begins with a new journal
+    /// Remove a party that does not come; all members sign again, and begin with a new journal
     Strike(RosterStrikeArgs),
-    /// Give a member a new key, signed by the old one; everybody compares fingerprints and signs anew
+    /// Give a member a new key, signed by the old one; all members compare fingerprints and sign again
     Rotate(RosterRotateArgs),
     /// Sign a roster, after you have compared its fingerprint with the others
     Sign(RosterSignArgs),
-    /// Show who is in a roster, who has signed it, and its fingerprint
+    /// Show the members of a roster, who has signed it, and its fingerprint
     Show(RosterFileArgs),
 }
 
@@ -34,11 +34,11 @@ pub struct RosterNewArgs {
     /// The file to make
     file: PathBuf,
 
-    /// What is studied
+    /// The subject of the study
     #[arg(long, value_name = "TEXT")]
     study: String,
 
-    /// What the lead is called
+    /// Name of the lead
     #[arg(long, value_name = "NAME", default_value = "lead")]
     name: String,
 
@@ -46,11 +46,11 @@ pub struct RosterNewArgs {
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
 
-    /// Where parties find the lead
+    /// Address of the lead
     #[arg(long, value_name = "HOST:PORT")]
     address: String,
 
-    /// The last day on which the key is good
+    /// Last day on which the key is valid
     #[arg(long, value_name = "YYYY-MM-DD")]
     until: Option<String>,
 }
@@ -60,7 +60,7 @@ pub struct RosterAddArgs {
     /// The roster
     file: PathBuf,
 
-    /// What the party is called
+    /// Name of the party
     #[arg(long, value_name = "NAME")]
     name: String,
 
@@ -68,7 +68,7 @@ pub struct RosterAddArgs {
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
 
-    /// The last day on which the key is good
+    /// Last day on which the key is valid
     #[arg(long, value_name = "YYYY-MM-DD")]
     until: Option<String>,
 }
@@ -78,7 +78,7 @@ pub struct RosterStrikeArgs {
     /// The roster
     file: PathBuf,
 
-    /// What the party is called
+    /// Name of the party
     #[arg(long, value_name = "NAME")]
     name: String,
 }
@@ -88,7 +88,7 @@ pub struct RosterRotateArgs {
     /// The roster
     file: PathBuf,
 
-    /// What the member is called, the lead or a party
+    /// Name of the member, the lead or a party
     #[arg(long, value_name = "NAME")]
     name: String,
 

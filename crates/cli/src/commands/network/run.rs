@@ -13,10 +13,10 @@ use crate::layout::wrapped;
 
 #[derive(Debug, Subcommand)]
 pub enum RunCommand {
-    /// Show where a run stands
+    /// Show the state of a run
     Status(JournalArgs),
-    /// End a run for good on this machine: nothing more is asked or answered, what was stays counted.
-    /// With --party, the lead lets a party go that has left for good, and the others go on
+    /// End a run for good on this machine: no more queries or answers, and those before stay counted.
+    /// With --party, the lead removes a party that has left for good, and the others continue
     Forfeit(ForfeitArgs),
 }
 
