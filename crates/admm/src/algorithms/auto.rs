@@ -81,7 +81,7 @@ const FEW: u64 = 32;
 const PUSH: f64 = 0.7;
 
 /// How far from 1 the factor of the scores is expected to be, in coordinates of its own.
-const SHRINKAGE: f64 = 0.3;
+const SHRINKAGE: f64 = 0.2;
 
 /// The time in the coordinates of the table for each s, in steps of 1/(S R²) and at a clip of
 /// [`CLIP`], and the s below which it is less.
