@@ -56,6 +56,8 @@ pub(crate) struct Basis {
     axes: Vec<f64>,
     /// s.
     stretch: Vec<f64>,
+    /// The eigenvalues of M̃.
+    values: Vec<f64>,
     images: Vec<f64>,
     effective: f64,
     outputs: usize,
@@ -65,6 +67,25 @@ pub(crate) struct Basis {
     y: Vec<f64>,
     /// The multiplier over ρ.
     dual: Vec<f64>,
+}
+
+/// The second moment by its eigenvectors, and the coordinates that follow from it.
+#[derive(Clone, Debug)]
+pub(crate) struct Spectrum {
+    /// Row j is eigenvector j.
+    pub vectors: Vec<f64>,
+    /// The eigenvalues of M̃.
+    pub values: Vec<f64>,
+    /// Those of P⁻¹.
+    pub roots: Vec<f64>,
+}
+
+impl Spectrum {
+    /// A vector in the coordinates of the eigenvectors.
+    pub fn turned(&self, x: &[f64]) -> Vec<f64> {
+        let rows = self.vectors.chunks_exact(self.values.len());
+        rows.map(|row| row.iter().zip(x).map(|(a, b)| a * b).sum()).collect()
+    }
 }
 
 /// The gradient in the coordinates of the table at `x`, a point in them, asked for in those of
@@ -120,7 +141,7 @@ impl Basis {
         let top = values.iter().fold(0.0_f64, |top, &value| top.max(part(value)));
         let roots = values.iter().map(|value| (top * (value + damping)).sqrt()).collect();
         let effective = values.iter().map(|&value| part(value)).sum::<f64>() / top;
-        Basis::of((vectors, roots), effective, regulariser)
+        Basis { values, ..Basis::of((vectors, roots), effective, regulariser) }
     }
 
     /// The coordinates of these eigenvectors, one a row, and eigenvalues of P⁻¹.
@@ -149,6 +170,7 @@ impl Basis {
             roots,
             axes,
             stretch,
+            values: vec![0.0; width],
             images,
             effective,
             outputs: len / width,
@@ -162,6 +184,15 @@ impl Basis {
     /// The images of the coordinates, for [`Oracle::set_basis`].
     pub fn images(&self) -> &[f64] {
         &self.images
+    }
+
+    /// The released second moment, and what became of it.
+    pub fn spectrum(&self) -> Spectrum {
+        Spectrum {
+            vectors: self.vectors.clone(),
+            values: self.values.clone(),
+            roots: self.roots.clone(),
+        }
     }
 
     /// d̃.

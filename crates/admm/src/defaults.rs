@@ -230,6 +230,7 @@ mod tests {
             population: 40_000,
             row_norm: 4.0,
             numeric: false,
+            logistic: true,
             lipschitz: 1.0,
             smoothness: 0.25,
             whole_budget,

@@ -33,6 +33,7 @@ mod public;
 mod release;
 mod residual_scale;
 mod settings;
+mod shrinkage;
 mod smoothing;
 mod splitting;
 mod standard_errors;

@@ -22,6 +22,8 @@ pub struct ProblemFacts {
     pub row_norm: f64,
     /// Whether the target is a number, scaled to [−1, 1].
     pub numeric: bool,
+    /// Whether the loss is the logistic one, and all classes count alike.
+    pub logistic: bool,
     /// A bound of the derivative of the loss in the scores; ∞ when there is none.
     pub lipschitz: f64,
     /// A bound of its curvature; ∞ when there is none.

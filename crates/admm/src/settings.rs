@@ -153,6 +153,9 @@ settings! {
     walk: WalkState,
     /// The average of iterates that is the solution: last, uniform, weighted or late.
     average: Average,
+    /// How far from 1 the factor is expected to be that scores are drawn towards their mean by, as
+    /// the released gradients say; 0, the default, is none. Only with precondition.
+    shrinkage: f64,
     /// Whether the noise of a correction shrinks with its distance from the snapshot: true, the
     /// default, or false.
     shrink: bool,

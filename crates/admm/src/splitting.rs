@@ -309,6 +309,7 @@ mod tests {
             population: 100,
             row_norm: 1.0,
             numeric: false,
+            logistic: true,
             lipschitz: 1.0,
             smoothness: 1.0,
             whole_budget: 1.0,

@@ -296,6 +296,7 @@ mod tests {
             population,
             row_norm: 1.0,
             numeric: false,
+            logistic: true,
             lipschitz: 1.0,
             smoothness: 0.25,
             whole_budget: 1.0,

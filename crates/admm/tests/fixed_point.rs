@@ -44,6 +44,7 @@ fn named(name: &str, penalty: &str, settings: &str) -> (Vec<f64>, Ledger) {
         population: 100,
         row_norm: 1.0,
         numeric: false,
+        logistic: true,
         lipschitz: loss.lipschitz(),
         smoothness: loss.smoothness(),
         whole_budget: 1.0,

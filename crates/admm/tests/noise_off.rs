@@ -260,6 +260,7 @@ impl Problem {
             population: self.data.rows as u64,
             row_norm: (1.0 + self.constant.powi(2)).sqrt(),
             numeric: loss.target() == reticent_problem::LossTarget::Real,
+            logistic: loss.name() == "logistic",
             lipschitz: loss.lipschitz(),
             smoothness: loss.smoothness(),
             whole_budget: 0.0,

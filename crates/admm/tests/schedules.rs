@@ -75,6 +75,7 @@ fn every_schedule_is_its_textbook_loop() {
                 population: 60,
                 row_norm: 1.0,
                 numeric: false,
+                logistic: true,
                 lipschitz: f64::INFINITY,
                 smoothness: 1.0,
                 whole_budget: 1.0,

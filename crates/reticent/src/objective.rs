@@ -258,6 +258,7 @@ impl Objective {
             population,
             row_norm: self.schema.row_norm().hypot(self.constant),
             numeric: self.loss.target() == LossTarget::Real,
+            logistic: self.loss.name() == "logistic" && self.loss.weights().is_empty(),
             lipschitz: self.loss.lipschitz(),
             smoothness: self.loss.smoothness(),
             whole_budget,

@@ -160,6 +160,7 @@ mod tests {
             population,
             row_norm,
             numeric,
+            logistic: !numeric,
             lipschitz,
             smoothness,
             whole_budget,

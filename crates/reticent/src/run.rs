@@ -223,18 +223,20 @@ impl Task {
     }
 
     /// The settings, without a question for the scale of the residuals that nobody asked for: it is
-    /// on the map for a run of the algorithm alone, and has a noise of its own.
+    /// on the map for a run of the algorithm alone, and has a noise of its own. Nor is a model drawn
+    /// together that answers of its own are asked about: they say more of it.
     fn settings_beside(&self, noise: &Noise) -> Settings {
         let Noise { graph, score, standard_errors, calibrate, .. } = noise;
         let beside = graph.or(*score).or(*standard_errors).or(*calibrate);
         let alone = beside.or(self.noise).is_none() && !self.is_weighted();
-        let none = Settings { clip_share: Some(0.0), ..Settings::default() };
-        let others = if alone || !self.entry.takes.contains(&"clip_share") {
-            Settings::default()
-        } else {
-            none
+        let asked = standard_errors.or(*calibrate).is_some() || self.is_weighted();
+        let takes = |name: &str| self.entry.takes.contains(&name);
+        let none = Settings {
+            clip_share: (!alone && takes("clip_share")).then_some(0.0),
+            shrinkage: (asked && takes("shrinkage")).then_some(0.0),
+            ..Settings::default()
         };
-        self.settings.clone().or(others)
+        self.settings.clone().or(none)
     }
 
     fn ask(

@@ -26,6 +26,7 @@ mod results;
 mod seats;
 mod shapes;
 mod sharded;
+mod shrinkage;
 mod simulate;
 mod standard_errors;
 mod statistics;

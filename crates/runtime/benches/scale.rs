@@ -54,6 +54,7 @@ fn run(users: usize, rounds: u64, columns: usize) {
         population: users as u64,
         row_norm: 1.0,
         numeric: false,
+        logistic: true,
         lipschitz: 1.0,
         smoothness: 0.25,
         whole_budget: 0.0,

@@ -9,7 +9,8 @@
 //! penalty is convex:
 //!   a tenth of the budget for the second moment of the rows, 32 steps with a momentum of 0.7 (for a
 //!   number without), the late average (of samples 96 for each √ of an epoch, without momentum);
-//!   clip and step follow from what is released (see precondition.rs)
+//!   clip and step follow from what is released (see precondition.rs), and scores are drawn towards
+//!   their mean by it (see shrinkage.rs)
 //!
 //! dp-sgd with momentum in those of the table, elsewhere:
 //!   τ  = 0.56·s·min( 1, s/25 )            the time, in steps of 1/(S R²) without momentum
@@ -58,7 +59,7 @@ pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "auto",
     about: "one of the others, with settings from public quantities: nothing to tune",
     reference: "docs/auto.md",
-    takes: takes![iterations sampling clip clip_share step momentum average precondition],
+    takes: takes![iterations sampling clip clip_share step momentum average precondition shrinkage],
     penalty: "l2:0.1",
     needs_penalty: false,
     kind: AlgorithmKind::Private(build),
@@ -78,6 +79,9 @@ const MOST_COLUMNS: usize = 1000;
 /// records.
 const FEW: u64 = 32;
 const PUSH: f64 = 0.7;
+
+/// How far from 1 the factor of the scores is expected to be, in coordinates of its own.
+const SHRINKAGE: f64 = 0.2;
 
 /// The time in the coordinates of the table for each s, in steps of 1/(S R²) and at a clip of
 /// [`CLIP`], and the s below which it is less.
@@ -181,6 +185,7 @@ fn whitened(recipe: &Recipe<'_>) -> Settings {
         momentum: (full && !recipe.public.numeric).then_some(PUSH),
         average: Some(Average::Late),
         precondition: Some(SHARE),
+        shrinkage: recipe.no_shrinkage().is_none().then_some(SHRINKAGE),
         ..Settings::default()
     }
 }
@@ -231,7 +236,9 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CLIP, FAINT, FEW, MOMENTUM, MOST_ITERATIONS, PUSH, SHARE, TIME, WORTH, rounded};
+    use super::{
+        CLIP, FAINT, FEW, MOMENTUM, MOST_ITERATIONS, PUSH, SHARE, SHRINKAGE, TIME, WORTH, rounded,
+    };
 
     const DOCUMENT: &str = include_str!("../../../../docs/auto.md");
 
@@ -245,6 +252,7 @@ mod tests {
             format!("| `momentum` | {PUSH} |"),
             format!("| `clip` C | c·L·R with c = {CLIP}"),
             format!("| `precondition` | {SHARE} |"),
+            format!("| `shrinkage` | {SHRINKAGE} |"),
             format!("s ≥ {WORTH}p"),
         ] {
             assert!(DOCUMENT.contains(&cell), "docs/auto.md lacks {cell}");

@@ -16,7 +16,9 @@
 //!
 //! With `precondition` the second moment of the rows is asked for first, and the steps are taken in
 //! coordinates in which it is near the identity, with a clip and a step that follow from it (see
-//! [`crate::precondition`]).
+//! [`crate::precondition`]). With `shrinkage` the scores of the solution are then drawn towards their
+//! mean, by what was released (see [`crate::shrinkage`]); that is so of every point that would be
+//! published, and of none that the run goes on from.
 //!
 //! Released: g̃, once an iteration, as a Gaussian event under its sampling, and before them the
 //! second moment, if it is asked for, as another. Requires: a penalty
@@ -24,7 +26,7 @@
 //! then computed by inner steps of ADMM (see [`crate::prox`]). Reference: RDP20, section 5.2,
 //! equation 29.
 
-use reticent_oracle::queries::Gradient;
+use reticent_oracle::queries::{ClippedMean, Gradient};
 use reticent_oracle::{Oracle, Refusal, Refused};
 
 use super::{Algorithm, Iterate};
@@ -34,12 +36,13 @@ use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 use crate::gradient_run::{GradientRun, GradientSteps};
 use crate::momentum::Momentum;
 use crate::prox::ProxStep;
+use crate::shrinkage::{Shrinkage, ShrinkageTerms};
 
 pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "dp-sgd",
     about: "proximal gradient descent on noisy (sub)sampled gradients",
     reference: "RDP20, equation 29; FP23, Proposition 1",
-    takes: &["iterations", "sampling", "clip", "clip_share", "step", "momentum", "average", "precondition"],
+    takes: &["iterations", "sampling", "clip", "clip_share", "step", "momentum", "average", "precondition", "shrinkage"],
     penalty: "l2:0.1",
     needs_penalty: false,
     kind: AlgorithmKind::Private(build),
@@ -51,11 +54,13 @@ struct DpSgd {
     momentum: Momentum,
     u: Vec<f64>,
     average: Running,
+    shrinks: Option<ShrinkageTerms>,
+    shrinkage: Option<Shrinkage>,
 }
 
 fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     recipe.only(&ENTRY)?;
-    recipe.is_preconditioned(&ENTRY)?;
+    let shrinks = recipe.shrinkage(recipe.is_preconditioned(&ENTRY)?)?;
     let run = GradientRun::new(recipe, recipe.sampling())?;
     let len = recipe.public.shape.len();
     Ok(run.with(DpSgd {
@@ -63,6 +68,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
         u: vec![0.0; len],
         momentum: Momentum::new(recipe.settings.momentum, len)?,
         average: Running::new(recipe.average(), len),
+        shrinks,
+        shrinkage: None,
     }))
 }
 
@@ -71,7 +78,12 @@ impl GradientSteps for DpSgd {
         self
     }
 
-    fn enter(&mut self, basis: Basis, _: &GradientRun) {
+    fn enter(&mut self, basis: Basis, run: &GradientRun) {
+        let ClippedMean { clip, noise_multiplier, .. } = run.params;
+        self.shrinkage = self.shrinks.map(|terms| {
+            let noise = noise_multiplier * clip / terms.population();
+            Shrinkage::new(terms, (basis.spectrum(), basis.effective()), clip, noise)
+        });
         self.prox = ProxStep::Within(Box::new(basis));
     }
 
@@ -81,9 +93,12 @@ impl GradientSteps for DpSgd {
         run: &GradientRun,
         oracle: &mut dyn Oracle,
     ) -> Result<(), Refusal> {
-        let DpSgd { prox, u, average, .. } = self;
+        let DpSgd { prox, u, average, shrinkage, .. } = self;
         let eta = run.eta(k);
         let g = oracle.ask(&Gradient { at: u, mean: run.params })?.into_inner();
+        if let Some(shrinkage) = shrinkage {
+            shrinkage.add(u, &g);
+        }
         u.iter_mut().zip(&g).for_each(|(u, g)| *u -= eta * g);
         prox.apply(u, eta);
         average.add(prox.native(u));
@@ -101,6 +116,9 @@ impl Iterate for DpSgd {
     }
 
     fn published(&self) -> Vec<f64> {
-        self.average.mean().to_vec()
+        match &self.shrinkage {
+            Some(shrinkage) => shrinkage.applied(self.average.mean()),
+            None => self.average.mean().to_vec(),
+        }
     }
 }

@@ -139,6 +139,7 @@ impl World {
             population: u64::from(self.parties),
             row_norm: 1.0,
             numeric: loss.target() == reticent_problem::LossTarget::Real,
+            logistic: loss.name() == "logistic",
             lipschitz: loss.lipschitz(),
             smoothness: loss.smoothness(),
             whole_budget: 0.0,
