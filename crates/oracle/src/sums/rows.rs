@@ -2,7 +2,11 @@
 
 use reticent_data::{Csr, Dense, Rows};
 
+use super::grid::nearest;
 use super::images::Made;
+
+/// Rows that are added to a sum together, so that it is fetched and stored once for all of them.
+pub const TOGETHER: usize = 4;
 
 /// The rows that a pass sees.
 #[derive(Debug)]
@@ -85,6 +89,18 @@ pub trait RowAccess: Sync {
         (first..).zip(out).for_each(|(i, norm)| *norm = self.square_norm(i));
     }
 
+    /// `aᵢᵀx` of several rows, each as [`RowAccess::dot`] has it.
+    #[inline(always)]
+    fn dots(&self, rows: &[u32], x: &[f64], out: &mut [f64]) {
+        out.iter_mut().zip(rows).for_each(|(out, &i)| *out = self.dot(i as usize, x));
+    }
+
+    /// `sums ← sums + Σᵢ nearest(tᵢ·aᵢ)` of several rows, one output: integers, whose order leaves no trace.
+    #[inline(always)]
+    fn add_steps(&self, rows: &[u32], t: &[f64], sums: &mut [f64]) {
+        t.iter().zip(rows).for_each(|(t, &i)| self.add(i as usize, *t, sums, nearest));
+    }
+
     /// `sums ← sums + map(aᵢ ⊗ t)`, several outputs.
     fn add_outer(&self, i: usize, t: &[f64], sums: &mut [f64], map: impl Fn(f64) -> f64) {
         let outputs = t.len();
@@ -120,6 +136,16 @@ pub fn add_slice(row: &[f64], t: f64, sums: &mut [f64], map: impl Fn(f64) -> f64
     }
 }
 
+/// `sums ← sums + Σᵣ nearest(tᵣ·aᵣ)` of rows with all of their entries.
+#[inline(always)]
+fn add_four(rows: [&[f64]; TOGETHER], t: [f64; TOGETHER], sums: &mut [f64]) {
+    let [a, b, c, d] = rows;
+    for ((((sum, a), b), c), d) in sums.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+        let first = nearest(t[0] * a) + nearest(t[1] * b);
+        *sum += first + (nearest(t[2] * c) + nearest(t[3] * d));
+    }
+}
+
 impl RowAccess for Dense {
     fn bytes_per_row(&self) -> usize {
         8 * self.columns
@@ -145,6 +171,16 @@ impl RowAccess for Dense {
     #[inline(always)]
     fn add(&self, i: usize, t: f64, sums: &mut [f64], map: impl Fn(f64) -> f64) {
         add_slice(self.row(i), t, sums, map);
+    }
+
+    #[inline(always)]
+    fn add_steps(&self, rows: &[u32], t: &[f64], sums: &mut [f64]) {
+        let (fours, rest) = rows.as_chunks::<TOGETHER>();
+        let (steps, last) = t[..rows.len()].as_chunks::<TOGETHER>();
+        for (t, rows) in steps.iter().zip(fours) {
+            add_four(rows.map(|i| self.row(i as usize)), *t, sums);
+        }
+        last.iter().zip(rest).for_each(|(t, &i)| self.add(i as usize, *t, sums, nearest));
     }
 
     /// Four rows at a time: the additions of one wait for each other, those of four do not.
@@ -197,6 +233,51 @@ impl RowAccess for Csr {
         let (indices, values) = self.row(i);
         for (&j, a) in indices.iter().zip(values) {
             sums[j as usize] += map(t * a);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers of both signs, large and small.
+    fn number(i: usize) -> f64 {
+        let number = (i as f64 * 0.618_033_988_749_894_9).fract() - 0.5;
+        [1.0, 1e-9, -3e5, 0.0][i / 3 % 4] * number
+    }
+
+    fn dense(rows: usize, columns: usize) -> Dense {
+        Dense { rows, columns, values: (0..rows * columns).map(number).collect() }
+    }
+
+    /// Numbers of rows around every group, records that follow each other and others.
+    #[test]
+    fn rows_together_are_the_rows_one_by_one_to_the_bit() {
+        let bits = |numbers: &[f64]| numbers.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        for columns in [0, 1, 7, 8, 20, 33] {
+            let table = dense(40, columns);
+            let x: Vec<f64> = (0..columns).map(|j| number(7 * j + 1)).collect();
+            for count in [0, 1, 3, 4, 5, 8, 11] {
+                let follow: Vec<u32> = (3..3 + count).collect();
+                let jump: Vec<u32> = (0..count).map(|k| (k * 17 + 5) % 40).collect();
+                for records in [follow, jump] {
+                    let mut scores = vec![f64::NAN; records.len()];
+                    table.dots(&records, &x, &mut scores);
+                    let alone: Vec<f64> =
+                        records.iter().map(|&i| table.dot(i as usize, &x)).collect();
+                    assert_eq!(bits(&scores), bits(&alone), "{columns} {count}");
+
+                    let t: Vec<f64> = (0..records.len()).map(|k| 1e4 * number(k + 2)).collect();
+                    let (mut sums, mut one) = (vec![5.0; columns], vec![5.0; columns]);
+                    table.add_steps(&records, &t, &mut sums);
+                    for (t, &i) in t.iter().zip(&records) {
+                        table.add(i as usize, *t, &mut one, nearest);
+                    }
+                    assert_eq!(bits(&sums), bits(&one), "{columns} {count}");
+                    assert!(count < 3 || columns < 3 || sums.iter().any(|sum| *sum != 5.0));
+                }
+            }
         }
     }
 }
