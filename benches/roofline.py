@@ -39,12 +39,12 @@ def main():
     # before they are written.
     reached += [("second moment", columns / 8, records * columns * (columns + 1) / spent["moment"]["processor"]),
                 ("change of coordinates", columns / 12, 2 * records * columns * columns / spent["images"]["processor"])]
-    lines = [f"roof\tmemory and arithmetic, one thread\t{roof['bytes']}\t{roof['operations']}",
-             f"roof\treads of a file\t{roof['file']}\t{roof['operations']}"]
-    lines += [f"reached\t{name}\t{intensity}\t{rate}" for name, intensity, rate in reached]
+    names = {"bytes": "memory and arithmetic, one thread", "file": "reads of a file"}
+    lines = [f"roof\t{name}\t{roof[of]}\t{roof['operations']}" for of, name in names.items()]
     for name, intensity, rate in reached:
-        bytes_roof = roof["file" if "file" in name else "bytes"]
-        most = min(roof["operations"], intensity * bytes_roof)
+        of = "file" if "file" in name else "bytes"
+        lines.append(f"reached\t{name}\t{intensity}\t{rate}\t{names[of]}")
+        most = min(roof["operations"], intensity * roof[of])
         bound = "memory" if most < roof["operations"] else "arithmetic"
         print(f"{name}: {rate / 1e9:.1f} of {most / 1e9:.1f} billion operations a second ({rate / most:.0%}), bound by {bound}")
     draw = [given.plot] if given.plot else ["cargo", "run", "-q", "--locked", "-p", "reticent-plot", "--example", "roofline"]

@@ -10,11 +10,11 @@ use reticent_problem::losses::Loss;
 
 use super::grid::{self, Grid, nearest};
 use super::private::{Private, norm_above};
-use super::rows::{RowAccess, TOGETHER, with_rows};
+use super::rows::{BlockRecords, RowAccess, TOGETHER, with_rows};
 use super::threads;
 
 /// Bytes of rows in a block.
-const BLOCK_BYTES: usize = 16 << 10;
+const BLOCK_BYTES: usize = 24 << 10;
 
 /// Rows of a block are a multiple of it, so that none is left over from the widest vectors; of rows so long that
 /// a block has fewer, of [`TOGETHER`].
@@ -27,19 +27,21 @@ pub(super) enum SharedUnits<'a> {
 }
 
 impl SharedUnits<'_> {
-    /// The next of them, as many as there are up to `most`, into `block`.
-    fn take_block(&mut self, most: usize, block: &mut Vec<u32>) {
-        block.clear();
+    /// The next of them, as many as there are up to `most`; `list` is for their numbers.
+    fn take_block<'b>(&mut self, most: usize, list: &'b mut Vec<u32>) -> BlockRecords<'b> {
+        list.clear();
         match self {
             SharedUnits::All(left) => {
-                let end = left.end.min(left.start + most);
-                block.extend((left.start..end).map(|unit| unit as u32));
+                let (first, end) = (left.start, left.end.min(left.start + most));
+                list.extend((first..end).map(|unit| unit as u32));
                 left.start = end;
+                BlockRecords { list, first: Some(first) }
             }
             SharedUnits::Chosen(left) => {
                 let (own, behind) = left.split_at(left.len().min(most));
-                block.extend_from_slice(own);
+                list.extend_from_slice(own);
                 *left = behind;
+                BlockRecords::some(list)
             }
         }
     }
@@ -91,11 +93,17 @@ impl Ask<'_> {
     /// The scores of `records`, one after the other. A method and not a closure: only what is
     /// inlined is compiled for the vector instructions of the machine.
     #[inline(always)]
-    fn score(&self, rows: &impl RowAccess, records: &[u32], at: &[f64], scores: &mut [f64]) {
+    fn score(
+        &self,
+        rows: &impl RowAccess,
+        records: BlockRecords<'_>,
+        at: &[f64],
+        scores: &mut [f64],
+    ) {
         if self.loss.outputs() == 1 {
             return self.private.scores_of(rows, records, at, scores);
         }
-        for (scores, &i) in scores.chunks_exact_mut(self.loss.outputs()).zip(records) {
+        for (scores, &i) in scores.chunks_exact_mut(self.loss.outputs()).zip(records.list) {
             self.private.scores(rows, i as usize, at, scores);
         }
     }
@@ -128,23 +136,29 @@ pub struct Scratch {
 impl Slopes<'_> {
     /// The slopes of `records`, one after the other, into `scratch.slopes`.
     #[inline(always)]
-    fn fill(self, ask: &Ask<'_>, rows: &impl RowAccess, records: &[u32], scratch: &mut Scratch) {
+    fn fill(
+        self,
+        ask: &Ask<'_>,
+        rows: &impl RowAccess,
+        block: BlockRecords<'_>,
+        scratch: &mut Scratch,
+    ) {
         let Ask { private, loss, .. } = *ask;
-        let outputs = loss.outputs();
+        let (outputs, records) = (loss.outputs(), block.list);
         let Scratch { targets, scores, slopes, second, .. } = scratch;
         slopes.resize(records.len() * outputs, 0.0);
         scores.resize(records.len() * outputs, 0.0);
-        private.copy_targets(records, targets);
+        private.copy_targets(block, targets);
         match self {
             Slopes::At(at) => {
-                ask.score(rows, records, at, scores);
+                ask.score(rows, block, at, scores);
                 loss.derivatives(scores, targets, slopes);
             }
             Slopes::Between(at, from) => {
-                ask.score(rows, records, at, scores);
+                ask.score(rows, block, at, scores);
                 loss.derivatives(scores, targets, slopes);
                 second.resize(slopes.len(), 0.0);
-                ask.score(rows, records, from, scores);
+                ask.score(rows, block, from, scores);
                 loss.derivatives(scores, targets, second);
                 slopes.iter_mut().zip(&*second).for_each(|(slope, from)| *slope -= from);
             }
@@ -155,7 +169,7 @@ impl Slopes<'_> {
                         values.iter_mut().for_each(|value| *value *= scale(i));
                     }
                 };
-                ask.score(rows, records, at, scores);
+                ask.score(rows, block, at, scores);
                 each(scores);
                 loss.derivatives(scores, targets, slopes);
                 each(slopes);
@@ -173,7 +187,9 @@ impl Slopes<'_> {
                 slopes.iter_mut().for_each(|slope| *slope *= weights[i as usize]);
             }
         }
-        slopes.iter_mut().for_each(finite);
+        for slope in slopes {
+            finite(slope);
+        }
     }
 }
 
@@ -219,7 +235,7 @@ impl Pass {
         self.vector_sum(&vectors, out, |user, whole, scratch| {
             let (whole, last) = whole.split_at_mut(features);
             let records = ask.private.records_of(user);
-            ask.slopes.fill(ask, rows, records, scratch);
+            ask.slopes.fill(ask, rows, BlockRecords::some(records), scratch);
             for (slopes, &i) in scratch.slopes.chunks_exact_mut(outputs).zip(records) {
                 slopes.iter_mut().for_each(|slope| *slope /= records.len() as f64);
                 rows.add_outer(i as usize, slopes, whole, |v| v);
@@ -340,23 +356,24 @@ impl PassPart {
         // operation is rounded on its own, and the order of additions is fixed.
         let arch = pulp::Arch::new();
         loop {
-            records.take_block(block, &mut taken);
-            if taken.is_empty() {
+            let records = records.take_block(block, &mut taken);
+            let count = records.list.len();
+            if count == 0 {
                 break;
             }
-            if since_flush + taken.len() > grid::ROWS_PER_FLUSH {
+            if since_flush + count > grid::ROWS_PER_FLUSH {
                 self.flush();
                 since_flush = 0;
             }
-            since_flush += taken.len();
-            arch.dispatch(PassBlock { part: self, ask, rows, records: &taken });
+            since_flush += count;
+            arch.dispatch(PassBlock { part: self, ask, rows, records });
         }
         self.flush();
     }
 
     /// Slopes, then factors, then the sum: loops over a block that stays in the cache.
     #[inline(always)]
-    fn add_block(&mut self, ask: &Ask<'_>, rows: &impl RowAccess, records: &[u32]) {
+    fn add_block(&mut self, ask: &Ask<'_>, rows: &impl RowAccess, records: BlockRecords<'_>) {
         let Ask { private, clip, .. } = *ask;
         let outputs = ask.loss.outputs();
         let features = private.features() * outputs;
@@ -382,7 +399,7 @@ impl PassPart {
             last.iter_mut().for_each(|sum| *sum += sum_of_steps(slopes, intercept));
             return;
         }
-        for (slopes, &i) in slopes.chunks_exact(outputs).zip(records) {
+        for (slopes, &i) in slopes.chunks_exact(outputs).zip(records.list) {
             rows.add_outer(i as usize, slopes, sums, nearest);
         }
         if !last.is_empty() {
@@ -400,9 +417,13 @@ fn sum_of_steps(t: &[f64], a: f64) -> f64 {
     let (eights, rest) = t.as_chunks::<LANES>();
     let mut sums = [0.0; LANES];
     for t in eights {
-        sums.iter_mut().zip(t).for_each(|(sum, t)| *sum += nearest(t * a));
+        for (sum, t) in sums.iter_mut().zip(t) {
+            *sum += nearest(t * a);
+        }
     }
-    sums.iter_mut().zip(rest).for_each(|(sum, t)| *sum += nearest(t * a));
+    for (sum, t) in sums.iter_mut().zip(rest) {
+        *sum += nearest(t * a);
+    }
     sums.iter().sum()
 }
 
@@ -412,7 +433,7 @@ struct PassBlock<'a, R> {
     part: &'a mut PassPart,
     ask: &'a Ask<'a>,
     rows: &'a R,
-    records: &'a [u32],
+    records: BlockRecords<'a>,
 }
 
 impl<R: RowAccess> pulp::WithSimd for PassBlock<'_, R> {
@@ -446,12 +467,11 @@ mod tests {
             for (mut units, wanted) in all().into_iter().zip(&wanted) {
                 let (mut found, mut block) = (Vec::new(), vec![77]);
                 loop {
-                    units.take_block(most, &mut block);
-                    if block.is_empty() {
-                        break;
-                    }
-                    assert!(block.len() <= most);
-                    found.extend(block.iter().map(|&unit| unit as usize));
+                    let taken = units.take_block(most, &mut block);
+                    let Some(&first) = taken.list.first() else { break };
+                    assert!(taken.list.len() <= most);
+                    assert!(taken.first.is_none_or(|of| of == first as usize));
+                    found.extend(taken.list.iter().map(|&unit| unit as usize));
                 }
                 assert_eq!(&found, wanted, "{most}");
             }

@@ -9,7 +9,7 @@ use reticent_problem::losses::{Loss, LossTarget};
 
 use super::grid::MAX_RECORDS;
 use super::images::{Images, Made, most_bytes};
-use super::rows::{RowAccess, SeenRows, with_rows};
+use super::rows::{BlockRecords, RowAccess, SeenRows, with_rows};
 use super::threads;
 
 /// A table together with what every pass needs: upper bounds of the row norms and the users'
@@ -277,13 +277,15 @@ impl Private {
     }
 
     /// The targets of `records`, in place of what `out` has.
-    pub fn copy_targets(&self, records: &[u32], out: &mut Vec<f64>) {
-        copy_of(&self.table.targets, records, out);
+    #[inline(always)]
+    pub fn copy_targets(&self, records: BlockRecords<'_>, out: &mut Vec<f64>) {
+        records.copy(&self.table.targets, out);
     }
 
     /// Upper bounds of `‖(aᵢ, intercept)‖` of `records`, in place of what `out` has.
-    pub fn copy_norms(&self, records: &[u32], out: &mut Vec<f64>) {
-        copy_of(&self.norms, records, out);
+    #[inline(always)]
+    pub fn copy_norms(&self, records: BlockRecords<'_>, out: &mut Vec<f64>) {
+        records.copy(&self.norms, out);
     }
 
     /// The scores of `records` at the parameter `at`, each as [`Private::scores`] has it for one output.
@@ -291,14 +293,16 @@ impl Private {
     pub fn scores_of(
         &self,
         rows: &impl RowAccess,
-        records: &[u32],
+        records: BlockRecords<'_>,
         at: &[f64],
         scores: &mut [f64],
     ) {
         let (weights, last) = at.split_at(self.features());
         rows.dots(records, weights, scores);
         let constant = last.first().map_or(0.0, |b| b * self.intercept);
-        scores.iter_mut().for_each(|score| *score += constant);
+        for score in scores {
+            *score += constant;
+        }
     }
 
     /// The scores of record `i` at the parameter `at`, the intercept included.
@@ -315,17 +319,6 @@ impl Private {
                 rows.dot_many(i, weights, many);
             }
         }
-    }
-}
-
-/// The numbers of some records, which mostly lie one behind the other.
-#[inline(always)]
-fn copy_of(numbers: &[f64], records: &[u32], out: &mut Vec<f64>) {
-    out.clear();
-    let first = records.first().map_or(0, |&first| first as usize);
-    match records.is_sorted_by(|a, b| a.checked_add(1) == Some(*b)) {
-        true => out.extend_from_slice(&numbers[first..first + records.len()]),
-        false => out.extend(records.iter().map(|&i| numbers[i as usize])),
     }
 }
 

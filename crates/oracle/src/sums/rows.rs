@@ -8,6 +8,40 @@ use super::images::Made;
 /// Rows that are added to a sum together, so that it is fetched and stored once for all of them.
 pub const TOGETHER: usize = 4;
 
+/// The records of a block.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockRecords<'a> {
+    /// Their numbers.
+    pub list: &'a [u32],
+    /// The first, where each is the next one in the table. Not found out of the list: a processor that has to wait for it
+    /// fetches no row ahead, which takes a half more time than the whole pass.
+    pub first: Option<usize>,
+}
+
+impl<'a> BlockRecords<'a> {
+    /// Records in any order.
+    pub fn some(list: &'a [u32]) -> Self {
+        BlockRecords { list, first: None }
+    }
+
+    /// Their numbers of `all`, in place of what `out` has.
+    #[inline(always)]
+    pub fn copy(self, all: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        match self.first {
+            Some(first) => out.extend_from_slice(&all[first..][..self.list.len()]),
+            None => out.extend(self.list.iter().map(|&i| all[i as usize])),
+        }
+    }
+
+    /// Their rows, one after the other, where they are there so.
+    #[inline(always)]
+    fn of(self, dense: &Dense) -> Option<&[f64]> {
+        let first = self.first.filter(|_| dense.columns > 0)?;
+        Some(&dense.values[first * dense.columns..][..self.list.len() * dense.columns])
+    }
+}
+
 /// The rows that a pass sees.
 #[derive(Debug)]
 pub enum SeenRows<'a> {
@@ -89,16 +123,21 @@ pub trait RowAccess: Sync {
         (first..).zip(out).for_each(|(i, norm)| *norm = self.square_norm(i));
     }
 
-    /// `aᵢᵀx` of several rows, each as [`RowAccess::dot`] has it.
+    /// `aᵢᵀx` of several rows, each as [`RowAccess::dot`] has it. A loop and no closure, here and below: only what is
+    /// inlined is compiled for the vector instructions of the machine.
     #[inline(always)]
-    fn dots(&self, rows: &[u32], x: &[f64], out: &mut [f64]) {
-        out.iter_mut().zip(rows).for_each(|(out, &i)| *out = self.dot(i as usize, x));
+    fn dots(&self, records: BlockRecords<'_>, x: &[f64], out: &mut [f64]) {
+        for (out, &i) in out.iter_mut().zip(records.list) {
+            *out = self.dot(i as usize, x);
+        }
     }
 
     /// `sums ← sums + Σᵢ nearest(tᵢ·aᵢ)` of several rows, one output: integers, whose order leaves no trace.
     #[inline(always)]
-    fn add_steps(&self, rows: &[u32], t: &[f64], sums: &mut [f64]) {
-        t.iter().zip(rows).for_each(|(t, &i)| self.add(i as usize, *t, sums, nearest));
+    fn add_steps(&self, records: BlockRecords<'_>, t: &[f64], sums: &mut [f64]) {
+        for (t, &i) in t.iter().zip(records.list) {
+            self.add(i as usize, *t, sums, nearest);
+        }
     }
 
     /// `sums ← sums + map(aᵢ ⊗ t)`, several outputs.
@@ -174,13 +213,42 @@ impl RowAccess for Dense {
     }
 
     #[inline(always)]
-    fn add_steps(&self, rows: &[u32], t: &[f64], sums: &mut [f64]) {
-        let (fours, rest) = rows.as_chunks::<TOGETHER>();
-        let (steps, last) = t[..rows.len()].as_chunks::<TOGETHER>();
-        for (t, rows) in steps.iter().zip(fours) {
-            add_four(rows.map(|i| self.row(i as usize)), *t, sums);
+    fn dots(&self, records: BlockRecords<'_>, x: &[f64], out: &mut [f64]) {
+        let Some(rows) = records.of(self) else {
+            for (out, &i) in out.iter_mut().zip(records.list) {
+                *out = self.dot(i as usize, x);
+            }
+            return;
+        };
+        for (out, row) in out.iter_mut().zip(rows.chunks_exact(self.columns)) {
+            *out = dot_slices(row, x);
         }
-        last.iter().zip(rest).for_each(|(t, &i)| self.add(i as usize, *t, sums, nearest));
+    }
+
+    #[inline(always)]
+    fn add_steps(&self, records: BlockRecords<'_>, t: &[f64], sums: &mut [f64]) {
+        let (fours, last) = t.as_chunks::<TOGETHER>();
+        let (lists, rest) = records.list.as_chunks::<TOGETHER>();
+        match records.of(self) {
+            Some(rows) => {
+                for (t, rows) in fours.iter().zip(rows.chunks_exact(TOGETHER * self.columns)) {
+                    let (first, rows) = rows.split_at(self.columns);
+                    let (second, rows) = rows.split_at(self.columns);
+                    let (third, fourth) = rows.split_at(self.columns);
+                    add_four([first, second, third, fourth], *t, sums);
+                }
+            }
+            None => {
+                for (t, &[a, b, c, d]) in fours.iter().zip(lists) {
+                    let (first, second) = (self.row(a as usize), self.row(b as usize));
+                    let (third, fourth) = (self.row(c as usize), self.row(d as usize));
+                    add_four([first, second, third, fourth], *t, sums);
+                }
+            }
+        }
+        for (t, &i) in last.iter().zip(rest) {
+            self.add(i as usize, *t, sums, nearest);
+        }
     }
 
     /// Four rows at a time: the additions of one wait for each other, those of four do not.
@@ -211,7 +279,12 @@ impl RowAccess for Csr {
     #[inline(always)]
     fn dot(&self, i: usize, x: &[f64]) -> f64 {
         let (indices, values) = self.row(i);
-        indices.iter().zip(values).map(|(&j, a)| a * x[j as usize]).sum()
+        // What a sum of no numbers is: a zero has a sign.
+        let mut sum = std::iter::empty::<f64>().sum();
+        for (&j, a) in indices.iter().zip(values) {
+            sum += a * x[j as usize];
+        }
+        sum
     }
 
     fn dot_many(&self, i: usize, x: &[f64], scores: &mut [f64]) {
@@ -261,16 +334,18 @@ mod tests {
             for count in [0, 1, 3, 4, 5, 8, 11] {
                 let follow: Vec<u32> = (3..3 + count).collect();
                 let jump: Vec<u32> = (0..count).map(|k| (k * 17 + 5) % 40).collect();
-                for records in [follow, jump] {
+                let first = [Some(3), None, None];
+                for (records, first) in [follow.clone(), follow, jump].into_iter().zip(first) {
+                    let block = BlockRecords { list: &records, first };
                     let mut scores = vec![f64::NAN; records.len()];
-                    table.dots(&records, &x, &mut scores);
+                    table.dots(block, &x, &mut scores);
                     let alone: Vec<f64> =
                         records.iter().map(|&i| table.dot(i as usize, &x)).collect();
                     assert_eq!(bits(&scores), bits(&alone), "{columns} {count}");
 
                     let t: Vec<f64> = (0..records.len()).map(|k| 1e4 * number(k + 2)).collect();
                     let (mut sums, mut one) = (vec![5.0; columns], vec![5.0; columns]);
-                    table.add_steps(&records, &t, &mut sums);
+                    table.add_steps(block, &t, &mut sums);
                     for (t, &i) in t.iter().zip(&records) {
                         table.add(i as usize, *t, &mut one, nearest);
                     }
