@@ -14,7 +14,7 @@ use clock::best;
 use reticent_accountant::{Adjacency, Unit, View};
 use reticent_data::{Dense, Rows, Table};
 use reticent_oracle::queries::{ClippedMean, Gradient};
-use reticent_oracle::{CachedTable, Entropy, Gate, Oracle, PrivacyModel, Sampling};
+use reticent_oracle::{CachedTable, Entropy, Gate, PrivacyModel, Sampling};
 use reticent_problem::losses;
 
 /// Measurements of each, of which the least counts.
