@@ -278,6 +278,7 @@ bench-utility: build ## Measure how good private models are on public data sets 
 	python3 benches/utility.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 	python3 benches/utility.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent" --only monotone \
 		--sets a9a,w8a,mushrooms,breast-cancer,cal-housing --epsilons 0.2,1,4 --seeds 5
+	python3 benches/columns.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent" --venv "$${CARGO_TARGET_DIR:-target}/bench-venv"
 	python3 -m venv "$${CARGO_TARGET_DIR:-target}/bench-utility"
 	"$${CARGO_TARGET_DIR:-target}/bench-utility/bin/python" -m pip install --quiet \
 		interpret-core==0.7.8 diffprivlib==0.6.6 'scikit-learn<1.7' scipy pyarrow

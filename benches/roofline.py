@@ -1,15 +1,17 @@
 """What the machine can and what is reached of it: the picture of docs/performance.md, and the figures beside it.
 
-    python3 benches/roofline.py [--venv DIR] [--out docs/roofline.svg]
+    python3 benches/roofline.py [--out docs/roofline.svg]
 
-Roofs: a plain sum of doubles that are not in a cache (bytes a second), and multiplications and additions in registers, unfused as ours are
-(operations a second). Reached: gradients of dense and of sparse rows (crates/oracle/benches/pass.rs), the second moment and the
-change of coordinates of 800 columns (benches/wide.py). All are rates of processor time, one thread, measured in one run.
+Roofs: a plain sum of doubles (bytes a second), plain reads of a cache file from the memory of the system, and multiplications and
+additions in registers, unfused as ours are (operations a second). Reached: gradients of dense and of sparse rows
+(crates/oracle/benches/pass.rs) and of rows in a cache file (cached.rs there), the second moment and the change of coordinates of 800
+columns (benches/wide.py). All are rates of processor time, one thread, measured in one run.
 """
 
 import argparse
 import pathlib
 import subprocess
+import tempfile
 
 import wide
 
@@ -18,11 +20,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=pathlib.Path, default=wide.ROOT / "docs" / "roofline.svg")
     parser.add_argument("--pass", dest="passes", help="the benchmark, if it is built already")
+    parser.add_argument("--cached", help="likewise")
     parser.add_argument("--wide", help="likewise")
+    parser.add_argument("--plot", help="the program that draws (crates/plot/examples/roofline.rs), likewise")
     parser.add_argument("--records", type=int, default=20_000)
     parser.add_argument("--columns", type=int, default=800)
     given = parser.parse_args()
     said = wide.said([given.passes or wide.bench("pass")], 1)
+    with tempfile.TemporaryDirectory() as folder:
+        said += wide.said([given.cached or wide.bench("cached"), "400000", "20", folder], 1)
     fields = [line.split("\t") for line in said.splitlines()]
     print(*(line[0] for line in fields if len(line) == 1), sep="\n")
     roof = {line[1]: float(line[2]) for line in fields if line[0] == "roof"}
@@ -33,14 +39,16 @@ def main():
     # before they are written.
     reached += [("second moment", columns / 8, records * columns * (columns + 1) / spent["moment"]["processor"]),
                 ("change of coordinates", columns / 12, 2 * records * columns * columns / spent["images"]["processor"])]
-    lines = [f"roof\tthe machine, one thread\t{roof['bytes']}\t{roof['operations']}"]
-    lines += [f"reached\t{name}\t{intensity}\t{rate}" for name, intensity, rate in reached]
+    names = {"bytes": "memory and arithmetic, one thread", "file": "reads of a file"}
+    lines = [f"roof\t{name}\t{roof[of]}\t{roof['operations']}" for of, name in names.items()]
     for name, intensity, rate in reached:
-        most = min(roof["operations"], intensity * roof["bytes"])
+        of = "file" if "file" in name else "bytes"
+        lines.append(f"reached\t{name}\t{intensity}\t{rate}\t{names[of]}")
+        most = min(roof["operations"], intensity * roof[of])
         bound = "memory" if most < roof["operations"] else "arithmetic"
         print(f"{name}: {rate / 1e9:.1f} of {most / 1e9:.1f} billion operations a second ({rate / most:.0%}), bound by {bound}")
-    drawn = subprocess.run(["cargo", "run", "-q", "--locked", "-p", "reticent-plot", "--example", "roofline"], cwd=wide.ROOT,
-                           input="\n".join(lines), check=True, capture_output=True, text=True).stdout
+    draw = [given.plot] if given.plot else ["cargo", "run", "-q", "--locked", "-p", "reticent-plot", "--example", "roofline"]
+    drawn = subprocess.run(draw, cwd=wide.ROOT, input="\n".join(lines), check=True, capture_output=True, text=True).stdout
     given.out.write_text(drawn)
 
 

@@ -40,7 +40,7 @@ mod standard_errors;
 mod step_size;
 mod walk;
 
-pub use algorithms::auto::{AutoChoice, RunPart};
+pub use algorithms::auto::{AutoChoice, MOST_COLUMNS, RunPart};
 pub use algorithms::{Algorithm, Iterate, Progress, Tell, unwatched};
 pub use average::Average;
 pub use block_schedule::{BlockOrder, BlockSchedule};

@@ -1,8 +1,8 @@
 //! A roofline as SVG: what the machine can, and what is reached of it (benches/roofline.py).
 //!
 //! Lines on standard input, fields between tabs: `roof NAME BYTES OPERATIONS`, both a second, and
-//! `reached NAME OPERATIONS-A-BYTE OPERATIONS`. A roof is `min(operations, x·bytes)` at `x` operations a
-//! byte (Williams, Waterman, Patterson, 2009); what is reached hangs from the lowest roof by a line as long
+//! `reached NAME OPERATIONS-A-BYTE OPERATIONS ROOF`. A roof is `min(operations, x·bytes)` at `x` operations a
+//! byte (Williams, Waterman, Patterson, 2009); what is reached hangs from its roof by a line as long
 //! as what is missing.
 
 use std::io::Read;
@@ -10,7 +10,7 @@ use std::io::Read;
 use reticent_plot::{Axis, Plot, PlotCurve};
 
 /// Operations a byte, from the left of the picture to its right.
-const SIDES: (f64, f64) = (0.1, 100.0);
+const SIDES: (f64, f64) = (0.1, 300.0);
 
 /// Points of a roof, of which one is its edge.
 const POINTS: usize = 60;
@@ -19,15 +19,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;
     let mut roofs: Vec<(&str, f64, f64)> = Vec::new();
-    let mut reached: Vec<(&str, f64, f64)> = Vec::new();
+    let mut reached: Vec<(&str, f64, f64, &str)> = Vec::new();
     for line in text.lines() {
         let fields: Vec<&str> = line.split('\t').collect();
         match fields[..] {
             ["roof", name, bytes, operations] => {
                 roofs.push((name, bytes.parse()?, operations.parse()?));
             }
-            ["reached", name, intensity, operations] => {
-                reached.push((name, intensity.parse()?, operations.parse()?));
+            ["reached", name, intensity, operations, roof] => {
+                reached.push((name, intensity.parse()?, operations.parse()?, roof));
             }
             _ => return Err(format!("no line of a roofline: {line:?}").into()),
         }
@@ -45,10 +45,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let points = xs.into_iter().map(|x| (x, operations.min(x * bytes) / 1e9)).collect();
         plot = plot.with(PlotCurve::line(name, points).quiet());
     }
-    for &(name, intensity, operations) in &reached {
-        let above = roofs.iter().map(|(_, bytes, most)| most.min(intensity * bytes));
-        let roof = above.filter(|roof| *roof >= operations).fold(f64::INFINITY, f64::min);
-        let top = if roof.is_finite() { roof } else { operations };
+    for &(name, intensity, operations, under) in &reached {
+        let own = roofs.iter().find(|(roof, ..)| *roof == under);
+        let (_, bytes, most) = own.ok_or_else(|| format!("there is no roof {under:?}"))?;
+        let top = most.min(intensity * bytes).max(operations);
         let points = vec![(intensity, top / 1e9), (intensity, operations / 1e9)];
         plot = plot.with(PlotCurve::line(name, points));
     }

@@ -16,6 +16,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use reticent_accountant::{Unit, View};
+use reticent_admm::MOST_COLUMNS;
 use reticent_oracle::PrivacyModel;
 use reticent_oracle::tables::{Schema, TargetKind};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -44,9 +45,6 @@ const USUAL_KNOTS: usize = 8;
 
 /// More are not taken.
 const MOST_KNOTS: usize = 16;
-
-/// What `auto` takes steps in coordinates of its own for.
-const MOST_COLUMNS: usize = 1000;
 
 /// Curves for the numeric columns of a job. A column of the schema that says something itself has that,
 /// unless this is `off`.
@@ -268,7 +266,7 @@ mod tests {
     #[test]
     fn knots_stay_within_what_auto_can_have() {
         for (columns, count) in
-            [(200, 1_000_000), (60, 2_000_000), (999, 10_000_000), (5, 90_000_000)]
+            [(200, 1_000_000), (60, 2_000_000), (1_999, 10_000_000), (5, 90_000_000)]
         {
             let knots = chosen(columns, 4.0, count);
             let width = columns * (1 + knots) + 1;

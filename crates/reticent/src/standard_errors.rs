@@ -19,7 +19,7 @@ use crate::surface::{PairFeatures, SurfaceEstimate};
 /// So many standard errors either way hold the truth in 95 of 100 cases.
 pub(crate) const QUANTILE: f64 = 1.959_963_984_540_054;
 
-/// As many as `auto` takes steps in coordinates of its own for; what is asked is a matrix of them.
+/// What is asked is a matrix of them: with more it was not tried.
 const MOST_COLUMNS: usize = 1000;
 
 /// Estimates of the coefficients of the population with their standard errors, or why there are

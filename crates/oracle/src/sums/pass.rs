@@ -4,15 +4,59 @@
 //! from memory once: its score and its contribution to the sum are computed from the same fetch.
 //! The sum is made of integers (see [`super::grid`]), so threads may share the rows in any way.
 
+use std::ops::Range;
+
 use reticent_problem::losses::Loss;
 
 use super::grid::{self, Grid, nearest};
 use super::private::{Private, norm_above};
-use super::rows::{RowAccess, with_rows};
+use super::rows::{BlockRecords, RowAccess, TOGETHER, with_rows};
 use super::threads;
 
 /// Bytes of rows in a block.
-const BLOCK_BYTES: usize = 16 << 10;
+const BLOCK_BYTES: usize = 24 << 10;
+
+/// Rows of a block are a multiple of it, so that none is left over from the widest vectors; of rows so long that
+/// a block has fewer, of [`TOGETHER`].
+const LANES: usize = 8;
+
+/// The units that one thread takes, in their order.
+pub(super) enum SharedUnits<'a> {
+    All(Range<usize>),
+    Chosen(&'a [u32]),
+}
+
+impl SharedUnits<'_> {
+    /// The next of them, as many as there are up to `most`; `list` is for their numbers.
+    fn take_block<'b>(&mut self, most: usize, list: &'b mut Vec<u32>) -> BlockRecords<'b> {
+        list.clear();
+        match self {
+            SharedUnits::All(left) => {
+                let (first, end) = (left.start, left.end.min(left.start + most));
+                list.extend((first..end).map(|unit| unit as u32));
+                left.start = end;
+                BlockRecords { list, first: Some(first) }
+            }
+            SharedUnits::Chosen(left) => {
+                let (own, behind) = left.split_at(left.len().min(most));
+                list.extend_from_slice(own);
+                *left = behind;
+                BlockRecords::some(list)
+            }
+        }
+    }
+}
+
+impl Iterator for SharedUnits<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        match self {
+            SharedUnits::All(left) => left.next(),
+            SharedUnits::Chosen(left) => left.split_off_first().map(|&unit| unit as usize),
+        }
+    }
+}
 
 /// The buffers of a pass, kept between passes.
 #[derive(Debug, Default)]
@@ -49,8 +93,17 @@ impl Ask<'_> {
     /// The scores of `records`, one after the other. A method and not a closure: only what is
     /// inlined is compiled for the vector instructions of the machine.
     #[inline(always)]
-    fn score(&self, rows: &impl RowAccess, records: &[u32], at: &[f64], scores: &mut [f64]) {
-        for (scores, &i) in scores.chunks_exact_mut(self.loss.outputs()).zip(records) {
+    fn score(
+        &self,
+        rows: &impl RowAccess,
+        records: BlockRecords<'_>,
+        at: &[f64],
+        scores: &mut [f64],
+    ) {
+        if self.loss.outputs() == 1 {
+            return self.private.scores_of(rows, records, at, scores);
+        }
+        for (scores, &i) in scores.chunks_exact_mut(self.loss.outputs()).zip(records.list) {
             self.private.scores(rows, i as usize, at, scores);
         }
     }
@@ -77,29 +130,35 @@ pub struct Scratch {
     scores: Vec<f64>,
     slopes: Vec<f64>,
     second: Vec<f64>,
+    norms: Vec<f64>,
 }
 
 impl Slopes<'_> {
     /// The slopes of `records`, one after the other, into `scratch.slopes`.
     #[inline(always)]
-    fn fill(self, ask: &Ask<'_>, rows: &impl RowAccess, records: &[u32], scratch: &mut Scratch) {
+    fn fill(
+        self,
+        ask: &Ask<'_>,
+        rows: &impl RowAccess,
+        block: BlockRecords<'_>,
+        scratch: &mut Scratch,
+    ) {
         let Ask { private, loss, .. } = *ask;
-        let outputs = loss.outputs();
-        let Scratch { targets, scores, slopes, second } = scratch;
+        let (outputs, records) = (loss.outputs(), block.list);
+        let Scratch { targets, scores, slopes, second, .. } = scratch;
         slopes.resize(records.len() * outputs, 0.0);
         scores.resize(records.len() * outputs, 0.0);
-        targets.clear();
-        targets.extend(records.iter().map(|&i| private.target(i as usize)));
+        private.copy_targets(block, targets);
         match self {
             Slopes::At(at) => {
-                ask.score(rows, records, at, scores);
+                ask.score(rows, block, at, scores);
                 loss.derivatives(scores, targets, slopes);
             }
             Slopes::Between(at, from) => {
-                ask.score(rows, records, at, scores);
+                ask.score(rows, block, at, scores);
                 loss.derivatives(scores, targets, slopes);
                 second.resize(slopes.len(), 0.0);
-                ask.score(rows, records, from, scores);
+                ask.score(rows, block, from, scores);
                 loss.derivatives(scores, targets, second);
                 slopes.iter_mut().zip(&*second).for_each(|(slope, from)| *slope -= from);
             }
@@ -110,7 +169,7 @@ impl Slopes<'_> {
                         values.iter_mut().for_each(|value| *value *= scale(i));
                     }
                 };
-                ask.score(rows, records, at, scores);
+                ask.score(rows, block, at, scores);
                 each(scores);
                 loss.derivatives(scores, targets, slopes);
                 each(slopes);
@@ -128,7 +187,9 @@ impl Slopes<'_> {
                 slopes.iter_mut().for_each(|slope| *slope *= weights[i as usize]);
             }
         }
-        slopes.iter_mut().for_each(finite);
+        for slope in slopes {
+            finite(slope);
+        }
     }
 }
 
@@ -174,7 +235,7 @@ impl Pass {
         self.vector_sum(&vectors, out, |user, whole, scratch| {
             let (whole, last) = whole.split_at_mut(features);
             let records = ask.private.records_of(user);
-            ask.slopes.fill(ask, rows, records, scratch);
+            ask.slopes.fill(ask, rows, BlockRecords::some(records), scratch);
             for (slopes, &i) in scratch.slopes.chunks_exact_mut(outputs).zip(records) {
                 slopes.iter_mut().for_each(|slope| *slope /= records.len() as f64);
                 rows.add_outer(i as usize, slopes, whole, |v| v);
@@ -250,7 +311,7 @@ impl Pass {
         units: usize,
         chosen: Option<&[u32]>,
         out: &mut [i64],
-        add: impl Fn(&mut PassPart, &mut dyn Iterator<Item = usize>) + Sync,
+        add: impl Fn(&mut PassPart, SharedUnits<'_>) + Sync,
     ) {
         let count = chosen.map_or(units, <[u32]>::len);
         let len = out.len();
@@ -258,10 +319,10 @@ impl Pass {
         self.parts.resize_with(threads, PassPart::default);
         threads::for_each(&mut self.parts, |t, part| {
             part.reset(len);
-            let mut range = threads::share(count, threads, t);
+            let range = threads::share(count, threads, t);
             match chosen {
-                None => add(part, &mut range),
-                Some(chosen) => add(part, &mut chosen[range].iter().map(|&i| i as usize)),
+                None => add(part, SharedUnits::All(range)),
+                Some(chosen) => add(part, SharedUnits::Chosen(&chosen[range])),
             }
         });
         out.fill(0);
@@ -286,57 +347,60 @@ impl PassPart {
         }
     }
 
-    fn add_records(
-        &mut self,
-        ask: &Ask<'_>,
-        rows: &impl RowAccess,
-        records: &mut dyn Iterator<Item = usize>,
-    ) {
-        let block = (BLOCK_BYTES / rows.bytes_per_row().max(1)).clamp(4, 256);
+    fn add_records(&mut self, ask: &Ask<'_>, rows: &impl RowAccess, mut records: SharedUnits<'_>) {
+        let block = (BLOCK_BYTES / rows.bytes_per_row().max(1)).clamp(TOGETHER, 256);
+        let block = block - block % if block < LANES { TOGETHER } else { LANES };
         let mut since_flush = 0;
         let mut taken = Vec::with_capacity(block);
         // The widest vector instructions of this machine. They compute the same bits: every
         // operation is rounded on its own, and the order of additions is fixed.
         let arch = pulp::Arch::new();
         loop {
-            taken.clear();
-            taken.extend((&mut *records).take(block).map(|i| i as u32));
-            if taken.is_empty() {
+            let records = records.take_block(block, &mut taken);
+            let count = records.list.len();
+            if count == 0 {
                 break;
             }
-            if since_flush + taken.len() > grid::ROWS_PER_FLUSH {
+            if since_flush + count > grid::ROWS_PER_FLUSH {
                 self.flush();
                 since_flush = 0;
             }
-            since_flush += taken.len();
-            arch.dispatch(PassBlock { part: self, ask, rows, records: &taken });
+            since_flush += count;
+            arch.dispatch(PassBlock { part: self, ask, rows, records });
         }
         self.flush();
     }
 
     /// Slopes, then factors, then the sum: loops over a block that stays in the cache.
     #[inline(always)]
-    fn add_block(&mut self, ask: &Ask<'_>, rows: &impl RowAccess, records: &[u32]) {
+    fn add_block(&mut self, ask: &Ask<'_>, rows: &impl RowAccess, records: BlockRecords<'_>) {
         let Ask { private, clip, .. } = *ask;
         let outputs = ask.loss.outputs();
         let features = private.features() * outputs;
         let grid = Grid::new(self.sums.len());
         ask.slopes.fill(ask, rows, records, &mut self.scratch);
-        let slopes = &mut self.scratch.slopes;
-        for (slopes, &i) in slopes.chunks_exact_mut(outputs).zip(records) {
-            let size = match &*slopes {
-                [slope] => slope.abs(),
-                many => norm_above(many.iter().map(|s| s * s).sum(), outputs),
-            };
-            let factor = grid.factor(size * private.norm_above(i as usize), clip);
-            slopes.iter_mut().for_each(|slope| *slope *= factor);
+        let Scratch { slopes, norms, .. } = &mut self.scratch;
+        private.copy_norms(records, norms);
+        if outputs == 1 {
+            for (slope, norm) in slopes.iter_mut().zip(&*norms) {
+                *slope *= grid.factor(slope.abs() * norm, clip);
+            }
+        } else {
+            for (slopes, norm) in slopes.chunks_exact_mut(outputs).zip(&*norms) {
+                let size = norm_above(slopes.iter().map(|s| s * s).sum(), outputs);
+                let factor = grid.factor(size * norm, clip);
+                slopes.iter_mut().for_each(|slope| *slope *= factor);
+            }
         }
         let (sums, last) = self.sums.split_at_mut(features);
-        for (slopes, &i) in slopes.chunks_exact(outputs).zip(records) {
-            match slopes {
-                &[t] => rows.add(i as usize, t, sums, nearest),
-                many => rows.add_outer(i as usize, many, sums, nearest),
-            }
+        if outputs == 1 {
+            rows.add_steps(records, slopes, sums);
+            let intercept = private.intercept();
+            last.iter_mut().for_each(|sum| *sum += sum_of_steps(slopes, intercept));
+            return;
+        }
+        for (slopes, &i) in slopes.chunks_exact(outputs).zip(records.list) {
+            rows.add_outer(i as usize, slopes, sums, nearest);
         }
         if !last.is_empty() {
             let intercept = private.intercept();
@@ -347,13 +411,29 @@ impl PassPart {
     }
 }
 
+/// `Σᵣ nearest(tᵣ·a)`. Integers below 2⁵³: the order leaves no trace.
+#[inline(always)]
+fn sum_of_steps(t: &[f64], a: f64) -> f64 {
+    let (eights, rest) = t.as_chunks::<LANES>();
+    let mut sums = [0.0; LANES];
+    for t in eights {
+        for (sum, t) in sums.iter_mut().zip(t) {
+            *sum += nearest(t * a);
+        }
+    }
+    for (sum, t) in sums.iter_mut().zip(rest) {
+        *sum += nearest(t * a);
+    }
+    sums.iter().sum()
+}
+
 /// A block of records to add: a type of its own because a closure would not be compiled for the
 /// vector instructions that it is dispatched to.
 struct PassBlock<'a, R> {
     part: &'a mut PassPart,
     ask: &'a Ask<'a>,
     rows: &'a R,
-    records: &'a [u32],
+    records: BlockRecords<'a>,
 }
 
 impl<R: RowAccess> pulp::WithSimd for PassBlock<'_, R> {
@@ -370,5 +450,41 @@ impl<R: RowAccess> pulp::WithSimd for PassBlock<'_, R> {
 pub fn finite(slope: &mut f64) {
     if !slope.is_finite() {
         *slope = 0.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_units_are_all_of_them_in_their_order() {
+        let chosen = [4_u32, 2, 9, 7, 0, 1, 3];
+        let all = || [SharedUnits::All(3..10), SharedUnits::Chosen(&chosen)];
+        let wanted: [Vec<usize>; 2] = all().map(Iterator::collect);
+        assert_eq!(wanted[0], (3..10).collect::<Vec<_>>());
+        for most in [1, 3, 7, 8] {
+            for (mut units, wanted) in all().into_iter().zip(&wanted) {
+                let (mut found, mut block) = (Vec::new(), vec![77]);
+                loop {
+                    let taken = units.take_block(most, &mut block);
+                    let Some(&first) = taken.list.first() else { break };
+                    assert!(taken.list.len() <= most);
+                    assert!(taken.first.is_none_or(|of| of == first as usize));
+                    found.extend(taken.list.iter().map(|&unit| unit as usize));
+                }
+                assert_eq!(&found, wanted, "{most}");
+            }
+        }
+    }
+
+    /// Numbers of records around a vector, and halves that round to the even one.
+    #[test]
+    fn steps_of_a_constant_add_up_as_one_by_one() {
+        for count in [0_u32, 1, 7, 8, 9, 40] {
+            let t: Vec<f64> = (0..count).map(|k| f64::from(k) * 1.5 - 20.25).collect();
+            let alone = t.iter().fold(0.0, |sum, t| sum + nearest(t * 2.0));
+            assert_eq!(sum_of_steps(&t, 2.0), alone, "{count}");
+        }
     }
 }

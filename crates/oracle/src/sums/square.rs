@@ -13,7 +13,7 @@ use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, MatMut, MatRef, Par};
 
 use super::grid::{self, Grid, nearest, row_limit};
-use super::pass::{Pass, PassPart, Vectors, finite};
+use super::pass::{Pass, PassPart, SharedUnits, Vectors, finite};
 use super::private::{Private, norm_above};
 use super::rows::{RowAccess, SeenRows, with_rows};
 
@@ -145,7 +145,7 @@ impl PassPart {
         private: &Private,
         squares: Squares,
         grid: Grid,
-        users: &mut dyn Iterator<Item = usize>,
+        users: SharedUnits<'_>,
         share: &impl Fn(usize) -> f64,
     ) {
         let width = squares.width(private);
