@@ -34,6 +34,15 @@ impl Unit {
     pub fn is_whole(self) -> bool {
         self != Unit::Record
     }
+
+    /// The word for several of them.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Unit::Record => "records",
+            Unit::User => "users",
+            Unit::Party => "parties",
+        }
+    }
 }
 
 words! {

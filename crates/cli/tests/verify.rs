@@ -109,6 +109,7 @@ fn counts_and_evaluations_hold() {
     let budget = "--epsilon 1 --delta 1e-5";
     folder.reticent(&format!("count t.csv --schema s.toml {budget} --out count.json")).ok();
     folder.reticent(&format!("evaluate m t.csv {budget} --out figures.json")).ok();
+    assert!(!folder.read("count.json").contains("the model"), "{}", folder.read("count.json"));
     for file in ["count.json", "figures.json"] {
         let said = folder.reticent(&format!("verify {file}"));
         assert_eq!(said.code, 0, "{file}: {}{}", said.out, said.err);

@@ -276,6 +276,32 @@ fn the_command_line_counts_no_ledger_by_itself() {
     assert!(files > 10);
 }
 
+/// The plural of a party was "partys".
+#[test]
+fn units_have_a_plural_of_their_own() {
+    let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut folders: Vec<_> =
+        ["cli", "report", "reticent"].map(|name| crates.join(name).join("src")).into();
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            files += 1;
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert!(
+                !text.contains("unit}s") && !text.contains("(unit) \"s\""),
+                "{}",
+                path.display()
+            );
+        }
+    }
+    assert!(files > 200, "{files}");
+}
+
 /// Only the command line knows flags: no other crate says one.
 #[test]
 fn no_other_crate_names_a_flag() {

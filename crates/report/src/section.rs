@@ -227,7 +227,7 @@ fn facts(subject: &ReportSubject) -> Markup {
             }
             dt { "Noise" } dd { (said(noise)) }
             dt { "Counted by" } dd { (said(accountant)) }
-            dt { "Public number of " (unit) "s" } dd { (population) }
+            dt { "Public number of " (unit.plural()) } dd { (population) }
             dt { "Program" } dd { "reticent " (said(reticent)) }
         }
     }

@@ -134,7 +134,7 @@ impl Certificate {
     /// Whether it is of figures, such as a count, and not of a model.
     pub fn is_of_figures(&self) -> bool {
         let of = self.algorithm.as_str();
-        STATISTICS.contains(&of) || [crate::evaluation::NAME, "count"].contains(&of)
+        FIGURES.contains(&of) || of == crate::evaluation::NAME
     }
 
     /// Whether a person is a person within a party, so that one with rows at several parties is as many
@@ -326,14 +326,14 @@ pub(crate) fn pretty(value: &impl Serialize) -> Result<String, Error> {
     Ok(serde_json::to_string_pretty(value).map_err(Error::no_digest)? + "\n")
 }
 
-/// Statistics of columns, which show figures and have neither loss nor penalty.
-const STATISTICS: [&str; 3] = ["mean", "histogram", "quantile"];
+/// Questions that show figures and have neither loss nor penalty.
+const FIGURES: [&str; 4] = ["count", "mean", "histogram", "quantile"];
 
-/// An evaluation and a statistic show figures, and no model.
+/// An evaluation, a count and a statistic show figures, and no model.
 fn seen_by(algorithm: &str, meaning: String) -> String {
     let seen = match algorithm {
         crate::evaluation::NAME => "whoever sees the evaluation",
-        of if STATISTICS.contains(&of) => "whoever sees the answer",
+        of if FIGURES.contains(&of) => "whoever sees the answer",
         _ => return meaning,
     };
     meaning.replace("whoever sees the model", seen)
@@ -368,7 +368,7 @@ fn orders(ledger: &Ledger) -> Vec<Order> {
 
 /// What the guarantee relies on, besides the proofs.
 fn assumptions(algorithm: &str, scope: Scope, ledger: &Ledger) -> Vec<String> {
-    let figures = STATISTICS.contains(&algorithm);
+    let figures = FIGURES.contains(&algorithm);
     let job = if figures { "columns, bins, fractions" } else { "loss, penalty, settings" };
     let seen = match scope.view {
         View::Network => "not the model,",

@@ -111,13 +111,14 @@ impl UtilityForecast {
             return None;
         }
         let UtilityForecast { epsilon, unit, population, columns, enough_population, .. } = self;
+        let units = unit.plural();
         let mut help: Vec<String> = Vec::new();
         help.extend(self.enough_epsilon.map(|e| format!("an epsilon of at least {e}")));
         help.extend(self.enough_columns.map(|count| match count {
             1 => "a single column".to_owned(),
             many => format!("at most {many} columns"),
         }));
-        help.push(format!("at least {enough_population} {unit}s"));
+        help.push(format!("at least {enough_population} {units}"));
         let expect = match self.expected_gain {
             Some(gain) if gain > 0.0 => {
                 format!(
@@ -128,7 +129,7 @@ impl UtilityForecast {
             _ => "nothing better than a constant is to be expected".to_owned(),
         };
         Some(format!(
-            "Noise will dominate: with {population} {unit}s and {columns} columns at epsilon = {epsilon} {expect}. \
+            "Noise will dominate: with {population} {units} and {columns} columns at epsilon = {epsilon} {expect}. \
              What would help: {}.",
             help.join(", or ")
         ))

@@ -16,9 +16,10 @@ impl Certificate {
         let Certificate { epsilon, delta, population, unit, certified, .. } = self;
         let mut remarks = Vec::new();
         if *certified && *delta * *population as f64 >= 1.0 {
+            let units = unit.plural();
             remarks.push(format!(
-                "delta = {delta:e} is not below one over the number of {unit}s ({population}): whoever published whole \
-                 {unit}s at random, one in {:.0}, would keep that promise too. Take a delta far below {:.0e}.",
+                "delta = {delta:e} is not below one over the number of {units} ({population}): whoever published whole \
+                 {units} at random, one in {:.0}, would keep that promise too. Take a delta far below {:.0e}.",
                 1.0 / delta,
                 1.0 / *population as f64
             ));

@@ -60,13 +60,13 @@ fn of_a_count(flag: clap::Arg) -> clap::Arg {
 
 fn said(counted: &Counted) -> AskedAnswer {
     let Counted { total, classes, deviation, certificate, .. } = counted;
-    let unit = certificate.unit;
+    let units = certificate.unit.plural();
     // All of them are public under replace-one, and have no noise.
     let exact = certificate.adjacency == Adjacency::ReplaceOne;
     let row = |name: &str, value: String| vec![name.to_owned(), value];
     let whole = |number: f64| format!("{number:.0}");
     let of_all = if exact { " (public)" } else { "" };
-    let mut rows = vec![row(&format!("{unit}s"), whole(*total) + of_all)];
+    let mut rows = vec![row(units, whole(*total) + of_all)];
     rows.extend(classes.iter().map(|(name, number)| row(&format!("  {name}"), whole(*number))));
     rows.push(row("noise of an answer", format!("standard deviation {}", show(*deviation))));
     let each: Vec<Value> =

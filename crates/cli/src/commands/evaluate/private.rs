@@ -295,9 +295,10 @@ fn numbers(quality: &PrivateNumbers, (percent, unit): (&str, Unit)) -> (String, 
 
 /// How many there are, as far as that is known.
 fn counted(n: f64, exact: bool, unit: Unit) -> String {
+    let units = unit.plural();
     if exact {
-        format!("of {n:.0} {unit}s")
+        format!("of {n:.0} {units}")
     } else {
-        format!("of about {n:.0} {unit}s (their number has noise too)")
+        format!("of about {n:.0} {units} (their number has noise too)")
     }
 }

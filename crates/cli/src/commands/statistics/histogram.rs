@@ -47,8 +47,8 @@ impl HistogramCommand {
 
 fn said(histograms: &Histograms) -> AskedAnswer {
     let Histograms { columns, n, confidence, certificate, .. } = histograms;
-    let unit = certificate.unit;
-    let heads = ["bin".to_owned(), format!("{unit}s"), "interval".to_owned()];
+    let units = certificate.unit.plural();
+    let heads = ["bin".to_owned(), units.to_owned(), "interval".to_owned()];
     let mut rows = vec![heads.to_vec()];
     for column in columns {
         rows.push(vec![column.column.clone()]);
@@ -59,7 +59,7 @@ fn said(histograms: &Histograms) -> AskedAnswer {
         }));
     }
     let noise: Vec<String> = columns.iter().map(noise).collect();
-    let all = n.map_or(String::new(), |n| format!(" There are {n} {unit}s, a public number."));
+    let all = n.map_or(String::new(), |n| format!(" There are {n} {units}, a public number."));
     let absent: Vec<_> = columns
         .iter()
         .filter_map(|column| Some((&*column.column, column.missing.as_ref()?)))

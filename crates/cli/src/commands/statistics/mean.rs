@@ -41,12 +41,12 @@ fn said(means: &ColumnMeans) -> AskedAnswer {
             column.deviation.map_or_else(unseen, show),
         ]
     }));
-    let unit = certificate.unit;
+    let units = certificate.unit.plural();
     let over = match n_is {
-        Divisor::Exact => format!("Over {n} {unit}s, a public number."),
-        Divisor::Given => format!("Over {n} {unit}s, the public number that was given."),
+        Divisor::Exact => format!("Over {n} {units}, a public number."),
+        Divisor::Given => format!("Over {n} {units}, the public number that was given."),
         Divisor::Noisy => {
-            format!("Over about {n:.0} {unit}s, counted in the same answer, with noise.")
+            format!("Over about {n:.0} {units}, counted in the same answer, with noise.")
         }
     };
     let absent = missing(columns.iter().map(|column| (&*column.column, &column.missing)));

@@ -46,7 +46,7 @@ impl QuantileCommand {
 
 fn said(quantiles: &Quantiles) -> AskedAnswer {
     let Quantiles { columns, n, confidence, certificate, .. } = quantiles;
-    let unit = certificate.unit;
+    let units = certificate.unit.plural();
     let heads = ["column", "quantile", "value", "is the quantile at"];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
     for column in columns {
@@ -65,7 +65,7 @@ fn said(quantiles: &Quantiles) -> AskedAnswer {
         .collect();
     let absent = missing(columns.iter().map(|column| (&*column.column, &column.missing)));
     let notes = vec![format!(
-        "Of {n} {unit}s, a public number. The value is a quantile of this table at a fraction in the last column, all of \
+        "Of {n} {units}, a public number. The value is a quantile of this table at a fraction in the last column, all of \
          a column together at the confidence below; possible answers are {} apart. {} {absent}",
         apart.join(", "),
         about(certificate, *confidence)
