@@ -244,7 +244,7 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "fit none.csv GOOD --algorithm dp-sgd --rho 1",
-        "rho = 1: dp-sgd has no such setting; it takes iterations, sampling, clip, clip_share, step, momentum, average, precondition; …",
+        "rho = 1: dp-sgd has no such setting; it takes iterations, sampling, clip, clip_share, step, momentum, average, precondition, shrinkage; …",
     ),
     case(
         "fit none.csv GOOD --algorithm sadmm --precondition 0.1 --nu 2",
