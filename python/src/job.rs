@@ -44,11 +44,14 @@ pub struct PythonJob {
 /// A loss or a penalty: its name, and the numbers of its parameters.
 pub type Named = (String, Vec<f64>);
 
+/// The constructor of a loss or a penalty from its numbers.
+type Make<T> = fn(&[f64]) -> Result<T, ParseError>;
+
 /// Builds what is named with as many numbers as it has parameters; of other numbers of them `read`
 /// says what is missing.
 fn built<T>(
     (name, numbers): &Named,
-    table: &[CatalogueEntry<fn(&[f64]) -> Result<T, ParseError>>],
+    table: &[CatalogueEntry<Make<T>>],
     read: impl FnOnce(&str) -> Result<T, ParseError>,
 ) -> Result<T, ParseError> {
     let fits = |entry: &&CatalogueEntry<_>| {
