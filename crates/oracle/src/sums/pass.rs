@@ -28,7 +28,6 @@ pub(super) struct SharedUnits<'a> {
 impl Iterator for SharedUnits<'_> {
     type Item = usize;
 
-    #[inline(always)]
     fn next(&mut self) -> Option<usize> {
         let at = self.left.next()?;
         Some(self.chosen.map_or(at, |chosen| chosen[at] as usize))
@@ -290,7 +289,10 @@ impl Pass {
         let threads = if self.alone { 1 } else { threads::for_pass(count, len) };
         self.parts.resize_with(threads, PassPart::default);
         threads::for_each(&mut self.parts, |t, part| {
-            part.reset(len);
+            part.sums.clear();
+            part.sums.resize(len, 0.0);
+            part.total.clear();
+            part.total.resize(len, 0);
             add(part, SharedUnits { chosen, left: threads::share(count, threads, t) });
             part.flush();
         });
@@ -302,13 +304,6 @@ impl Pass {
 }
 
 impl PassPart {
-    fn reset(&mut self, len: usize) {
-        self.sums.clear();
-        self.sums.resize(len, 0.0);
-        self.total.clear();
-        self.total.resize(len, 0);
-    }
-
     /// Sees to it that so many rows more can be added.
     pub(super) fn room_for(&mut self, rows: usize) {
         if self.since_flush + rows > grid::ROWS_PER_FLUSH {
@@ -342,12 +337,8 @@ impl PassPart {
             self.room_for(taken.len());
             let whole = records.chosen.is_none() && ask.loss.outputs() == 1;
             let slab = if whole { rows.slab(first, taken.len()) } else { &[] };
-            arch.dispatch(PassBlock {
-                part: self,
-                ask,
-                rows,
-                set: RowSet { records: &taken, slab },
-            });
+            let set = RowSet { records: &taken, slab };
+            arch.dispatch(PassBlock { part: self, ask, rows, set });
         }
     }
 
@@ -355,13 +346,11 @@ impl PassPart {
     #[inline(always)]
     fn add_block(&mut self, ask: &Ask<'_>, rows: &impl RowAccess, set: RowSet<'_>) {
         let Ask { private, clip, .. } = *ask;
-        let RowSet { records, slab } = set;
-        let outputs = ask.loss.outputs();
+        let (outputs, grid) = (ask.loss.outputs(), Grid::new(self.sums.len()));
         let features = private.features() * outputs;
-        let grid = Grid::new(self.sums.len());
         ask.slopes.fill(ask, rows, set, &mut self.scratch);
         let slopes = &mut self.scratch.slopes;
-        for (slopes, &i) in slopes.chunks_exact_mut(outputs).zip(records) {
+        for (slopes, &i) in slopes.chunks_exact_mut(outputs).zip(set.records) {
             let size = match &*slopes {
                 [slope] => slope.abs(),
                 many => norm_above(many.iter().map(|s| s * s).sum(), outputs),
@@ -370,22 +359,20 @@ impl PassPart {
             slopes.iter_mut().for_each(|slope| *slope *= factor);
         }
         let (sums, last) = self.sums.split_at_mut(features);
-        let fours = slab.chunks_exact(4 * features.max(1));
+        let fours = set.slab.chunks_exact(4 * features.max(1));
         let done = 4 * fours.len();
         for (rows, t) in fours.zip(slopes.as_chunks::<4>().0) {
             add_four(rows, *t, sums);
         }
-        for (slopes, &i) in slopes.chunks_exact(outputs).zip(records).skip(done) {
+        for (slopes, &i) in slopes.chunks_exact(outputs).zip(set.records).skip(done) {
             match slopes {
                 &[t] => rows.add(i as usize, t, sums, nearest),
                 many => rows.add_outer(i as usize, many, sums, nearest),
             }
         }
-        if !last.is_empty() {
-            let intercept = private.intercept();
-            for slopes in slopes.chunks_exact(outputs) {
-                last.iter_mut().zip(slopes).for_each(|(sum, t)| *sum += nearest(t * intercept));
-            }
+        let intercept = private.intercept();
+        for slopes in slopes.chunks_exact(outputs) {
+            last.iter_mut().zip(slopes).for_each(|(sum, t)| *sum += nearest(t * intercept));
         }
     }
 }

@@ -86,16 +86,12 @@ pub trait RowAccess: Sync {
     /// `sums ← sums + map(t·aᵢ)`, one output.
     fn add(&self, i: usize, t: f64, sums: &mut [f64], map: impl Fn(f64) -> f64);
 
-    /// `‖aᵢ‖²` in plain floating point.
-    fn square_norm(&self, i: usize) -> f64 {
-        let mut sum = 0.0;
-        self.for_each(i, |_, value| sum += value * value);
-        sum
-    }
-
-    /// `‖aᵢ‖²` of the rows from `first` on, each as [`RowAccess::square_norm`] has it.
+    /// `‖aᵢ‖²` of the rows from `first` on in plain floating point, each added up from its first entry to its last.
     fn square_norms(&self, first: usize, out: &mut [f64]) {
-        (first..).zip(out).for_each(|(i, norm)| *norm = self.square_norm(i));
+        for (i, norm) in (first..).zip(out) {
+            *norm = 0.0;
+            self.for_each(i, |_, value| *norm += value * value);
+        }
     }
 
     /// `sums ← sums + map(aᵢ ⊗ t)`, several outputs.
@@ -168,13 +164,11 @@ impl RowAccess for Dense {
         add_slice(self.row(i), t, sums, map);
     }
 
-    /// Four rows at a time: the additions of one wait for each other, those of four do not.
+    /// Four rows at a time: the additions of one wait for each other, those of four do not. Where fewer are left the last is
+    /// taken again.
     fn square_norms(&self, first: usize, out: &mut [f64]) {
-        let (fours, rest) = out.as_chunks_mut::<4>();
-        let behind = first + 4 * fours.len();
-        for (i, norms) in (first..).step_by(4).zip(fours) {
-            let (a, b) = (self.row(i), self.row(i + 1));
-            let (c, d) = (self.row(i + 2), self.row(i + 3));
+        for (i, norms) in (first..).step_by(4).zip(out.chunks_mut(4)) {
+            let [a, b, c, d] = std::array::from_fn(|k| self.row(i + k.min(norms.len() - 1)));
             let mut sums = [0.0; 4];
             for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
                 sums[0] += a * a;
@@ -182,9 +176,8 @@ impl RowAccess for Dense {
                 sums[2] += c * c;
                 sums[3] += d * d;
             }
-            *norms = sums;
+            norms.copy_from_slice(&sums[..norms.len()]);
         }
-        (behind..).zip(rest).for_each(|(i, norm)| *norm = self.square_norm(i));
     }
 }
 
