@@ -138,14 +138,6 @@ impl RowAccess for Made<'_> {
         dot_slices(&self.image(i), x)
     }
 
-    fn dot_many(&self, i: usize, x: &[f64], scores: &mut [f64]) {
-        for (a, weights) in self.image(i).iter().zip(x.chunks_exact(scores.len())) {
-            for (score, weight) in scores.iter_mut().zip(weights) {
-                *score += a * weight;
-            }
-        }
-    }
-
     fn for_each(&self, i: usize, mut f: impl FnMut(usize, f64)) {
         self.image(i).into_iter().enumerate().for_each(|(feature, value)| f(feature, value));
     }

@@ -379,7 +379,7 @@ impl<R: Lanes> LaneBlock<'_, R> {
         }
         loss.derivatives(scores, targets, slopes);
         let grid = Grid::new(group.len());
-        let norms = private.norms_above(records.clone());
+        let norms = records.clone().map(|i| private.norm_above(i));
         for (slopes, norm) in slopes.chunks_exact_mut(width).zip(norms) {
             for (slope, clip) in slopes.iter_mut().zip(&group.clips) {
                 finite(slope);

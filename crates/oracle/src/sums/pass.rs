@@ -10,52 +10,36 @@ use reticent_problem::losses::Loss;
 
 use super::grid::{self, Grid, nearest};
 use super::private::{Private, norm_above};
-use super::rows::{BlockRecords, RowAccess, TOGETHER, with_rows};
+use super::rows::{RowAccess, add_four, dot_slices, with_rows};
 use super::threads;
 
 /// Bytes of rows in a block.
 const BLOCK_BYTES: usize = 24 << 10;
 
-/// Rows of a block are a multiple of it, so that none is left over from the widest vectors; of rows so long that
-/// a block has fewer, of [`TOGETHER`].
+/// Rows of a block are a multiple of it, so that none is left over from the widest vectors.
 const LANES: usize = 8;
 
 /// The units that one thread takes, in their order.
-pub(super) enum SharedUnits<'a> {
-    All(Range<usize>),
-    Chosen(&'a [u32]),
-}
-
-impl SharedUnits<'_> {
-    /// The next of them, as many as there are up to `most`; `list` is for their numbers.
-    fn take_block<'b>(&mut self, most: usize, list: &'b mut Vec<u32>) -> BlockRecords<'b> {
-        list.clear();
-        match self {
-            SharedUnits::All(left) => {
-                let (first, end) = (left.start, left.end.min(left.start + most));
-                list.extend((first..end).map(|unit| unit as u32));
-                left.start = end;
-                BlockRecords { list, first: Some(first) }
-            }
-            SharedUnits::Chosen(left) => {
-                let (own, behind) = left.split_at(left.len().min(most));
-                list.extend_from_slice(own);
-                *left = behind;
-                BlockRecords::some(list)
-            }
-        }
-    }
+pub(super) struct SharedUnits<'a> {
+    chosen: Option<&'a [u32]>,
+    left: Range<usize>,
 }
 
 impl Iterator for SharedUnits<'_> {
     type Item = usize;
 
     fn next(&mut self) -> Option<usize> {
-        match self {
-            SharedUnits::All(left) => left.next(),
-            SharedUnits::Chosen(left) => left.split_off_first().map(|&unit| unit as usize),
-        }
+        let at = self.left.next()?;
+        Some(self.chosen.map_or(at, |chosen| chosen[at] as usize))
     }
+}
+
+/// The records of a block, and their rows where these lie one behind the other: a processor that has to wait for a list
+/// of records fetches no row ahead, which takes half as long again as the whole pass.
+#[derive(Clone, Copy)]
+struct RowSet<'a> {
+    records: &'a [u32],
+    slab: &'a [f64],
 }
 
 /// The buffers of a pass, kept between passes.
@@ -71,6 +55,8 @@ pub struct Pass {
 pub(super) struct PassPart {
     /// Integers below 2⁵³, kept as doubles until [`grid::ROWS_PER_FLUSH`] rows are in.
     pub(super) sums: Vec<f64>,
+    /// The rows that are in.
+    since_flush: usize,
     total: Vec<i64>,
     scratch: Scratch,
 }
@@ -93,17 +79,16 @@ impl Ask<'_> {
     /// The scores of `records`, one after the other. A method and not a closure: only what is
     /// inlined is compiled for the vector instructions of the machine.
     #[inline(always)]
-    fn score(
-        &self,
-        rows: &impl RowAccess,
-        records: BlockRecords<'_>,
-        at: &[f64],
-        scores: &mut [f64],
-    ) {
-        if self.loss.outputs() == 1 {
-            return self.private.scores_of(rows, records, at, scores);
+    fn score(&self, rows: &impl RowAccess, set: RowSet<'_>, at: &[f64], scores: &mut [f64]) {
+        let outputs = self.loss.outputs();
+        let (weights, last) = at.split_at(self.private.features() * outputs);
+        let constant = last.first().map_or(0.0, |b| b * self.private.intercept());
+        let known = set.slab.chunks_exact(weights.len().max(1));
+        let done = known.len();
+        for (score, row) in scores.iter_mut().zip(known) {
+            *score = dot_slices(row, weights) + constant;
         }
-        for (scores, &i) in scores.chunks_exact_mut(self.loss.outputs()).zip(records.list) {
+        for (scores, &i) in scores.chunks_exact_mut(outputs).zip(set.records).skip(done) {
             self.private.scores(rows, i as usize, at, scores);
         }
     }
@@ -130,35 +115,29 @@ pub struct Scratch {
     scores: Vec<f64>,
     slopes: Vec<f64>,
     second: Vec<f64>,
-    norms: Vec<f64>,
 }
 
 impl Slopes<'_> {
     /// The slopes of `records`, one after the other, into `scratch.slopes`.
     #[inline(always)]
-    fn fill(
-        self,
-        ask: &Ask<'_>,
-        rows: &impl RowAccess,
-        block: BlockRecords<'_>,
-        scratch: &mut Scratch,
-    ) {
+    fn fill(self, ask: &Ask<'_>, rows: &impl RowAccess, set: RowSet<'_>, scratch: &mut Scratch) {
         let Ask { private, loss, .. } = *ask;
-        let (outputs, records) = (loss.outputs(), block.list);
-        let Scratch { targets, scores, slopes, second, .. } = scratch;
+        let (outputs, records) = (loss.outputs(), set.records);
+        let Scratch { targets, scores, slopes, second } = scratch;
         slopes.resize(records.len() * outputs, 0.0);
         scores.resize(records.len() * outputs, 0.0);
-        private.copy_targets(block, targets);
+        targets.clear();
+        targets.extend(records.iter().map(|&i| private.target(i as usize)));
         match self {
             Slopes::At(at) => {
-                ask.score(rows, block, at, scores);
+                ask.score(rows, set, at, scores);
                 loss.derivatives(scores, targets, slopes);
             }
             Slopes::Between(at, from) => {
-                ask.score(rows, block, at, scores);
+                ask.score(rows, set, at, scores);
                 loss.derivatives(scores, targets, slopes);
                 second.resize(slopes.len(), 0.0);
-                ask.score(rows, block, from, scores);
+                ask.score(rows, set, from, scores);
                 loss.derivatives(scores, targets, second);
                 slopes.iter_mut().zip(&*second).for_each(|(slope, from)| *slope -= from);
             }
@@ -169,7 +148,7 @@ impl Slopes<'_> {
                         values.iter_mut().for_each(|value| *value *= scale(i));
                     }
                 };
-                ask.score(rows, block, at, scores);
+                ask.score(rows, set, at, scores);
                 each(scores);
                 loss.derivatives(scores, targets, slopes);
                 each(slopes);
@@ -187,9 +166,7 @@ impl Slopes<'_> {
                 slopes.iter_mut().for_each(|slope| *slope *= weights[i as usize]);
             }
         }
-        for slope in slopes {
-            finite(slope);
-        }
+        slopes.iter_mut().for_each(finite);
     }
 }
 
@@ -235,7 +212,7 @@ impl Pass {
         self.vector_sum(&vectors, out, |user, whole, scratch| {
             let (whole, last) = whole.split_at_mut(features);
             let records = ask.private.records_of(user);
-            ask.slopes.fill(ask, rows, BlockRecords::some(records), scratch);
+            ask.slopes.fill(ask, rows, RowSet { records, slab: &[] }, scratch);
             for (slopes, &i) in scratch.slopes.chunks_exact_mut(outputs).zip(records) {
                 slopes.iter_mut().for_each(|slope| *slope /= records.len() as f64);
                 rows.add_outer(i as usize, slopes, whole, |v| v);
@@ -259,10 +236,8 @@ impl Pass {
         self.share(units, chosen, out, |part, units| {
             let mut whole = vec![0.0; len];
             let mut scratch = Scratch::default();
-            for (done, unit) in units.enumerate() {
-                if done % grid::ROWS_PER_FLUSH == grid::ROWS_PER_FLUSH - 1 {
-                    part.flush();
-                }
+            for unit in units {
+                part.room_for(1);
                 whole.fill(0.0);
                 fill(unit, &mut whole, &mut scratch);
                 whole.iter_mut().for_each(finite);
@@ -271,7 +246,6 @@ impl Pass {
                     *sum += nearest(v * factor);
                 }
             }
-            part.flush();
         });
     }
 
@@ -287,10 +261,8 @@ impl Pass {
         let len = out.len();
         self.share(units, chosen, out, |part, units| {
             let mut entries = Vec::new();
-            for (done, unit) in units.enumerate() {
-                if done % grid::ROWS_PER_FLUSH == grid::ROWS_PER_FLUSH - 1 {
-                    part.flush();
-                }
+            for unit in units {
+                part.room_for(1);
                 entries.clear();
                 fill(unit, &mut entries);
                 entries.iter_mut().for_each(|(_, v)| finite(v));
@@ -300,7 +272,6 @@ impl Pass {
                     part.sums[*at] += nearest(v * factor);
                 }
             }
-            part.flush();
         });
     }
 
@@ -318,12 +289,12 @@ impl Pass {
         let threads = if self.alone { 1 } else { threads::for_pass(count, len) };
         self.parts.resize_with(threads, PassPart::default);
         threads::for_each(&mut self.parts, |t, part| {
-            part.reset(len);
-            let range = threads::share(count, threads, t);
-            match chosen {
-                None => add(part, SharedUnits::All(range)),
-                Some(chosen) => add(part, SharedUnits::Chosen(&chosen[range])),
-            }
+            part.sums.clear();
+            part.sums.resize(len, 0.0);
+            part.total.clear();
+            part.total.resize(len, 0);
+            add(part, SharedUnits { chosen, left: threads::share(count, threads, t) });
+            part.flush();
         });
         out.fill(0);
         for part in &self.parts {
@@ -333,14 +304,16 @@ impl Pass {
 }
 
 impl PassPart {
-    fn reset(&mut self, len: usize) {
-        self.sums.clear();
-        self.sums.resize(len, 0.0);
-        self.total.clear();
-        self.total.resize(len, 0);
+    /// Sees to it that so many rows more can be added.
+    pub(super) fn room_for(&mut self, rows: usize) {
+        if self.since_flush + rows > grid::ROWS_PER_FLUSH {
+            self.flush();
+        }
+        self.since_flush += rows;
     }
 
-    pub(super) fn flush(&mut self) {
+    fn flush(&mut self) {
+        self.since_flush = 0;
         for (total, sum) in self.total.iter_mut().zip(&mut self.sums) {
             *total += *sum as i64;
             *sum = 0.0;
@@ -348,83 +321,60 @@ impl PassPart {
     }
 
     fn add_records(&mut self, ask: &Ask<'_>, rows: &impl RowAccess, mut records: SharedUnits<'_>) {
-        let block = (BLOCK_BYTES / rows.bytes_per_row().max(1)).clamp(TOGETHER, 256);
-        let block = block - block % if block < LANES { TOGETHER } else { LANES };
-        let mut since_flush = 0;
+        let block = (BLOCK_BYTES / rows.bytes_per_row().max(1)).clamp(4, 256);
+        let block = block - block % block.min(LANES);
         let mut taken = Vec::with_capacity(block);
         // The widest vector instructions of this machine. They compute the same bits: every
         // operation is rounded on its own, and the order of additions is fixed.
         let arch = pulp::Arch::new();
         loop {
-            let records = records.take_block(block, &mut taken);
-            let count = records.list.len();
-            if count == 0 {
+            let first = records.left.start;
+            taken.clear();
+            taken.extend(records.by_ref().take(block).map(|i| i as u32));
+            if taken.is_empty() {
                 break;
             }
-            if since_flush + count > grid::ROWS_PER_FLUSH {
-                self.flush();
-                since_flush = 0;
-            }
-            since_flush += count;
-            arch.dispatch(PassBlock { part: self, ask, rows, records });
+            self.room_for(taken.len());
+            let whole = records.chosen.is_none() && ask.loss.outputs() == 1;
+            let slab = if whole { rows.slab(first, taken.len()) } else { &[] };
+            let set = RowSet { records: &taken, slab };
+            arch.dispatch(PassBlock { part: self, ask, rows, set });
         }
-        self.flush();
     }
 
     /// Slopes, then factors, then the sum: loops over a block that stays in the cache.
     #[inline(always)]
-    fn add_block(&mut self, ask: &Ask<'_>, rows: &impl RowAccess, records: BlockRecords<'_>) {
+    fn add_block(&mut self, ask: &Ask<'_>, rows: &impl RowAccess, set: RowSet<'_>) {
         let Ask { private, clip, .. } = *ask;
-        let outputs = ask.loss.outputs();
+        let (outputs, grid) = (ask.loss.outputs(), Grid::new(self.sums.len()));
         let features = private.features() * outputs;
-        let grid = Grid::new(self.sums.len());
-        ask.slopes.fill(ask, rows, records, &mut self.scratch);
-        let Scratch { slopes, norms, .. } = &mut self.scratch;
-        private.copy_norms(records, norms);
-        if outputs == 1 {
-            for (slope, norm) in slopes.iter_mut().zip(&*norms) {
-                *slope *= grid.factor(slope.abs() * norm, clip);
-            }
-        } else {
-            for (slopes, norm) in slopes.chunks_exact_mut(outputs).zip(&*norms) {
-                let size = norm_above(slopes.iter().map(|s| s * s).sum(), outputs);
-                let factor = grid.factor(size * norm, clip);
-                slopes.iter_mut().for_each(|slope| *slope *= factor);
-            }
+        ask.slopes.fill(ask, rows, set, &mut self.scratch);
+        let slopes = &mut self.scratch.slopes;
+        for (slopes, &i) in slopes.chunks_exact_mut(outputs).zip(set.records) {
+            let size = match &*slopes {
+                [slope] => slope.abs(),
+                many => norm_above(many.iter().map(|s| s * s).sum(), outputs),
+            };
+            let factor = grid.factor(size * private.norm_above(i as usize), clip);
+            slopes.iter_mut().for_each(|slope| *slope *= factor);
         }
         let (sums, last) = self.sums.split_at_mut(features);
-        if outputs == 1 {
-            rows.add_steps(records, slopes, sums);
-            let intercept = private.intercept();
-            last.iter_mut().for_each(|sum| *sum += sum_of_steps(slopes, intercept));
-            return;
+        let fours = set.slab.chunks_exact(4 * features.max(1));
+        let done = 4 * fours.len();
+        for (rows, t) in fours.zip(slopes.as_chunks::<4>().0) {
+            add_four(rows, *t, sums);
         }
-        for (slopes, &i) in slopes.chunks_exact(outputs).zip(records.list) {
-            rows.add_outer(i as usize, slopes, sums, nearest);
-        }
-        if !last.is_empty() {
-            let intercept = private.intercept();
-            for slopes in slopes.chunks_exact(outputs) {
-                last.iter_mut().zip(slopes).for_each(|(sum, t)| *sum += nearest(t * intercept));
+        for (slopes, &i) in slopes.chunks_exact(outputs).zip(set.records).skip(done) {
+            match slopes {
+                &[t] => rows.add(i as usize, t, sums, nearest),
+                many => rows.add_outer(i as usize, many, sums, nearest),
             }
         }
-    }
-}
-
-/// `Σᵣ nearest(tᵣ·a)`. Integers below 2⁵³: the order leaves no trace.
-#[inline(always)]
-fn sum_of_steps(t: &[f64], a: f64) -> f64 {
-    let (eights, rest) = t.as_chunks::<LANES>();
-    let mut sums = [0.0; LANES];
-    for t in eights {
-        for (sum, t) in sums.iter_mut().zip(t) {
-            *sum += nearest(t * a);
+        let intercept = private.intercept();
+        for slopes in slopes.chunks_exact(outputs) {
+            last.iter_mut().zip(slopes).for_each(|(sum, t)| *sum += nearest(t * intercept));
         }
     }
-    for (sum, t) in sums.iter_mut().zip(rest) {
-        *sum += nearest(t * a);
-    }
-    sums.iter().sum()
 }
 
 /// A block of records to add: a type of its own because a closure would not be compiled for the
@@ -433,7 +383,7 @@ struct PassBlock<'a, R> {
     part: &'a mut PassPart,
     ask: &'a Ask<'a>,
     rows: &'a R,
-    records: BlockRecords<'a>,
+    set: RowSet<'a>,
 }
 
 impl<R: RowAccess> pulp::WithSimd for PassBlock<'_, R> {
@@ -441,7 +391,7 @@ impl<R: RowAccess> pulp::WithSimd for PassBlock<'_, R> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) {
-        self.part.add_block(self.ask, self.rows, self.records);
+        self.part.add_block(self.ask, self.rows, self.set);
     }
 }
 
@@ -456,35 +406,43 @@ pub fn finite(slope: &mut f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use reticent_data::{Dense, Rows, Table};
+    use reticent_problem::losses;
 
     #[test]
-    fn blocks_of_units_are_all_of_them_in_their_order() {
-        let chosen = [4_u32, 2, 9, 7, 0, 1, 3];
-        let all = || [SharedUnits::All(3..10), SharedUnits::Chosen(&chosen)];
-        let wanted: [Vec<usize>; 2] = all().map(Iterator::collect);
-        assert_eq!(wanted[0], (3..10).collect::<Vec<_>>());
-        for most in [1, 3, 7, 8] {
-            for (mut units, wanted) in all().into_iter().zip(&wanted) {
-                let (mut found, mut block) = (Vec::new(), vec![77]);
-                loop {
-                    let taken = units.take_block(most, &mut block);
-                    let Some(&first) = taken.list.first() else { break };
-                    assert!(taken.list.len() <= most);
-                    assert!(taken.first.is_none_or(|of| of == first as usize));
-                    found.extend(taken.list.iter().map(|&unit| unit as usize));
-                }
-                assert_eq!(&found, wanted, "{most}");
-            }
-        }
+    fn shared_units_are_all_or_those_that_were_chosen() {
+        let chosen = [4_u32, 2, 9, 7];
+        let of = |chosen, left| SharedUnits { chosen, left }.collect::<Vec<_>>();
+        assert_eq!(of(None, 3..6), [3, 4, 5]);
+        assert_eq!(of(Some(&chosen[..]), 1..3), [2, 9]);
     }
 
-    /// Numbers of records around a vector, and halves that round to the even one.
+    /// All records, which are taken as slices, against the same ones as a list, which are taken one by one; counts
+    /// around blocks, with and without a constant.
     #[test]
-    fn steps_of_a_constant_add_up_as_one_by_one() {
-        for count in [0_u32, 1, 7, 8, 9, 40] {
-            let t: Vec<f64> = (0..count).map(|k| f64::from(k) * 1.5 - 20.25).collect();
-            let alone = t.iter().fold(0.0, |sum, t| sum + nearest(t * 2.0));
-            assert_eq!(sum_of_steps(&t, 2.0), alone, "{count}");
+    fn rows_as_slices_add_up_as_rows_of_a_list() {
+        let number = |i: usize| (i as f64 * 0.618_033_988_749_894_9).fract() - 0.5;
+        let loss = losses::parse("logistic", None).unwrap();
+        for (columns, intercept) in [(0, 0.5), (1, 0.0), (20, 0.7), (131, 0.0)] {
+            for count in [1, 3, 8, 150, 163] {
+                let values: Vec<f64> = (0..count * columns).map(number).collect();
+                let rows = Rows::Dense(Dense { rows: count, columns, values });
+                let targets = (0..count).map(|i| number(i * 7).signum()).collect();
+                let names = vec![String::new(); columns];
+                let table = Table { rows, targets, users: None, weights: None, names };
+                let private = Private::by_record(table, intercept).unwrap();
+                let all: Vec<u32> = (0..count as u32).collect();
+                let at: Vec<f64> = (0..private.shape(1).len()).map(|j| number(3 * j)).collect();
+                let sums = [None, Some(&all[..])].map(|chosen| {
+                    let slopes = Slopes::At(&at);
+                    let ask = Ask { private: &private, loss: &*loss, slopes, clip: 0.4, chosen };
+                    let mut out = vec![0; at.len()];
+                    Pass::default().clipped_sum(&ask, &mut out);
+                    out
+                });
+                assert_eq!(sums[0], sums[1], "{columns} {count}");
+                assert!(at.is_empty() || sums[0].iter().any(|sum| *sum != 0));
+            }
         }
     }
 }

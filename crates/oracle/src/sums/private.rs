@@ -9,7 +9,7 @@ use reticent_problem::losses::{Loss, LossTarget};
 
 use super::grid::MAX_RECORDS;
 use super::images::{Images, Made, most_bytes};
-use super::rows::{BlockRecords, RowAccess, SeenRows, with_rows};
+use super::rows::{RowAccess, SeenRows, with_rows};
 use super::threads;
 
 /// A table together with what every pass needs: upper bounds of the row norms and the users'
@@ -268,41 +268,6 @@ impl Private {
     #[inline]
     pub fn norm_above(&self, i: usize) -> f64 {
         self.norms[i]
-    }
-
-    /// Those of several records, one after the other.
-    #[inline]
-    pub fn norms_above(&self, records: Range<usize>) -> &[f64] {
-        &self.norms[records]
-    }
-
-    /// The targets of `records`, in place of what `out` has.
-    #[inline(always)]
-    pub fn copy_targets(&self, records: BlockRecords<'_>, out: &mut Vec<f64>) {
-        records.copy(&self.table.targets, out);
-    }
-
-    /// Upper bounds of `‖(aᵢ, intercept)‖` of `records`, in place of what `out` has.
-    #[inline(always)]
-    pub fn copy_norms(&self, records: BlockRecords<'_>, out: &mut Vec<f64>) {
-        records.copy(&self.norms, out);
-    }
-
-    /// The scores of `records` at the parameter `at`, each as [`Private::scores`] has it for one output.
-    #[inline(always)]
-    pub fn scores_of(
-        &self,
-        rows: &impl RowAccess,
-        records: BlockRecords<'_>,
-        at: &[f64],
-        scores: &mut [f64],
-    ) {
-        let (weights, last) = at.split_at(self.features());
-        rows.dots(records, weights, scores);
-        let constant = last.first().map_or(0.0, |b| b * self.intercept);
-        for score in scores {
-            *score += constant;
-        }
     }
 
     /// The scores of record `i` at the parameter `at`, the intercept included.

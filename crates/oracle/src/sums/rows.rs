@@ -5,43 +5,6 @@ use reticent_data::{Csr, Dense, Rows};
 use super::grid::nearest;
 use super::images::Made;
 
-/// Rows that are added to a sum together, so that it is fetched and stored once for all of them.
-pub const TOGETHER: usize = 4;
-
-/// The records of a block.
-#[derive(Clone, Copy, Debug)]
-pub struct BlockRecords<'a> {
-    /// Their numbers.
-    pub list: &'a [u32],
-    /// The first, where each is the next one in the table. Not found out of the list: a processor that has to wait for it
-    /// fetches no row ahead, which takes a half more time than the whole pass.
-    pub first: Option<usize>,
-}
-
-impl<'a> BlockRecords<'a> {
-    /// Records in any order.
-    pub fn some(list: &'a [u32]) -> Self {
-        BlockRecords { list, first: None }
-    }
-
-    /// Their numbers of `all`, in place of what `out` has.
-    #[inline(always)]
-    pub fn copy(self, all: &[f64], out: &mut Vec<f64>) {
-        out.clear();
-        match self.first {
-            Some(first) => out.extend_from_slice(&all[first..][..self.list.len()]),
-            None => out.extend(self.list.iter().map(|&i| all[i as usize])),
-        }
-    }
-
-    /// Their rows, one after the other, where they are there so.
-    #[inline(always)]
-    fn of(self, dense: &Dense) -> Option<&[f64]> {
-        let first = self.first.filter(|_| dense.columns > 0)?;
-        Some(&dense.values[first * dense.columns..][..self.list.len() * dense.columns])
-    }
-}
-
 /// The rows that a pass sees.
 #[derive(Debug)]
 pub enum SeenRows<'a> {
@@ -103,7 +66,19 @@ pub trait RowAccess: Sync {
     fn dot(&self, i: usize, x: &[f64]) -> f64;
 
     /// `scores += xᵀaᵢ` for several outputs.
-    fn dot_many(&self, i: usize, x: &[f64], scores: &mut [f64]);
+    fn dot_many(&self, i: usize, x: &[f64], scores: &mut [f64]) {
+        let outputs = scores.len();
+        self.for_each(i, |feature, a| {
+            for (score, weight) in scores.iter_mut().zip(&x[feature * outputs..]) {
+                *score += a * weight;
+            }
+        });
+    }
+
+    /// So many rows from the first on, one behind the other, where every entry is stored; otherwise nothing.
+    fn slab(&self, _: usize, _: usize) -> &[f64] {
+        &[]
+    }
 
     /// Calls `f(feature, value)` for every stored entry of row `i`.
     fn for_each(&self, i: usize, f: impl FnMut(usize, f64));
@@ -111,32 +86,11 @@ pub trait RowAccess: Sync {
     /// `sums ← sums + map(t·aᵢ)`, one output.
     fn add(&self, i: usize, t: f64, sums: &mut [f64], map: impl Fn(f64) -> f64);
 
-    /// `‖aᵢ‖²` in plain floating point.
-    fn square_norm(&self, i: usize) -> f64 {
-        let mut sum = 0.0;
-        self.for_each(i, |_, value| sum += value * value);
-        sum
-    }
-
-    /// `‖aᵢ‖²` of the rows from `first` on, each as [`RowAccess::square_norm`] has it.
+    /// `‖aᵢ‖²` of the rows from `first` on in plain floating point, each added up from its first entry to its last.
     fn square_norms(&self, first: usize, out: &mut [f64]) {
-        (first..).zip(out).for_each(|(i, norm)| *norm = self.square_norm(i));
-    }
-
-    /// `aᵢᵀx` of several rows, each as [`RowAccess::dot`] has it. A loop and no closure, here and below: only what is
-    /// inlined is compiled for the vector instructions of the machine.
-    #[inline(always)]
-    fn dots(&self, records: BlockRecords<'_>, x: &[f64], out: &mut [f64]) {
-        for (out, &i) in out.iter_mut().zip(records.list) {
-            *out = self.dot(i as usize, x);
-        }
-    }
-
-    /// `sums ← sums + Σᵢ nearest(tᵢ·aᵢ)` of several rows, one output: integers, whose order leaves no trace.
-    #[inline(always)]
-    fn add_steps(&self, records: BlockRecords<'_>, t: &[f64], sums: &mut [f64]) {
-        for (t, &i) in t.iter().zip(records.list) {
-            self.add(i as usize, *t, sums, nearest);
+        for (i, norm) in (first..).zip(out) {
+            *norm = 0.0;
+            self.for_each(i, |_, value| *norm += value * value);
         }
     }
 
@@ -175,10 +129,12 @@ pub fn add_slice(row: &[f64], t: f64, sums: &mut [f64], map: impl Fn(f64) -> f64
     }
 }
 
-/// `sums ← sums + Σᵣ nearest(tᵣ·aᵣ)` of rows with all of their entries.
+/// `sums ← sums + Σᵣ nearest(tᵣ·aᵣ)` of four rows with all of their entries: a sum is fetched and stored once for them.
 #[inline(always)]
-fn add_four(rows: [&[f64]; TOGETHER], t: [f64; TOGETHER], sums: &mut [f64]) {
-    let [a, b, c, d] = rows;
+pub fn add_four(rows: &[f64], t: [f64; 4], sums: &mut [f64]) {
+    let (a, rest) = rows.split_at(sums.len());
+    let (b, rest) = rest.split_at(sums.len());
+    let (c, d) = rest.split_at(sums.len());
     for ((((sum, a), b), c), d) in sums.iter_mut().zip(a).zip(b).zip(c).zip(d) {
         let first = nearest(t[0] * a) + nearest(t[1] * b);
         *sum += first + (nearest(t[2] * c) + nearest(t[3] * d));
@@ -195,12 +151,8 @@ impl RowAccess for Dense {
         dot_slices(self.row(i), x)
     }
 
-    fn dot_many(&self, i: usize, x: &[f64], scores: &mut [f64]) {
-        for (a, weights) in self.row(i).iter().zip(x.chunks_exact(scores.len())) {
-            for (score, weight) in scores.iter_mut().zip(weights) {
-                *score += a * weight;
-            }
-        }
+    fn slab(&self, first: usize, count: usize) -> &[f64] {
+        &self.values[first * self.columns..][..count * self.columns]
     }
 
     fn for_each(&self, i: usize, mut f: impl FnMut(usize, f64)) {
@@ -212,52 +164,11 @@ impl RowAccess for Dense {
         add_slice(self.row(i), t, sums, map);
     }
 
-    #[inline(always)]
-    fn dots(&self, records: BlockRecords<'_>, x: &[f64], out: &mut [f64]) {
-        let Some(rows) = records.of(self) else {
-            for (out, &i) in out.iter_mut().zip(records.list) {
-                *out = self.dot(i as usize, x);
-            }
-            return;
-        };
-        for (out, row) in out.iter_mut().zip(rows.chunks_exact(self.columns)) {
-            *out = dot_slices(row, x);
-        }
-    }
-
-    #[inline(always)]
-    fn add_steps(&self, records: BlockRecords<'_>, t: &[f64], sums: &mut [f64]) {
-        let (fours, last) = t.as_chunks::<TOGETHER>();
-        let (lists, rest) = records.list.as_chunks::<TOGETHER>();
-        match records.of(self) {
-            Some(rows) => {
-                for (t, rows) in fours.iter().zip(rows.chunks_exact(TOGETHER * self.columns)) {
-                    let (first, rows) = rows.split_at(self.columns);
-                    let (second, rows) = rows.split_at(self.columns);
-                    let (third, fourth) = rows.split_at(self.columns);
-                    add_four([first, second, third, fourth], *t, sums);
-                }
-            }
-            None => {
-                for (t, &[a, b, c, d]) in fours.iter().zip(lists) {
-                    let (first, second) = (self.row(a as usize), self.row(b as usize));
-                    let (third, fourth) = (self.row(c as usize), self.row(d as usize));
-                    add_four([first, second, third, fourth], *t, sums);
-                }
-            }
-        }
-        for (t, &i) in last.iter().zip(rest) {
-            self.add(i as usize, *t, sums, nearest);
-        }
-    }
-
-    /// Four rows at a time: the additions of one wait for each other, those of four do not.
+    /// Four rows at a time: the additions of one wait for each other, those of four do not. Where fewer are left the last is
+    /// taken again.
     fn square_norms(&self, first: usize, out: &mut [f64]) {
-        let (fours, rest) = out.as_chunks_mut::<4>();
-        let behind = first + 4 * fours.len();
-        for (i, norms) in (first..).step_by(4).zip(fours) {
-            let (a, b) = (self.row(i), self.row(i + 1));
-            let (c, d) = (self.row(i + 2), self.row(i + 3));
+        for (i, norms) in (first..).step_by(4).zip(out.chunks_mut(4)) {
+            let [a, b, c, d] = std::array::from_fn(|k| self.row(i + k.min(norms.len() - 1)));
             let mut sums = [0.0; 4];
             for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
                 sums[0] += a * a;
@@ -265,9 +176,8 @@ impl RowAccess for Dense {
                 sums[2] += c * c;
                 sums[3] += d * d;
             }
-            *norms = sums;
+            norms.copy_from_slice(&sums[..norms.len()]);
         }
-        (behind..).zip(rest).for_each(|(i, norm)| *norm = self.square_norm(i));
     }
 }
 
@@ -279,21 +189,7 @@ impl RowAccess for Csr {
     #[inline(always)]
     fn dot(&self, i: usize, x: &[f64]) -> f64 {
         let (indices, values) = self.row(i);
-        // What a sum of no numbers is: a zero has a sign.
-        let mut sum = std::iter::empty::<f64>().sum();
-        for (&j, a) in indices.iter().zip(values) {
-            sum += a * x[j as usize];
-        }
-        sum
-    }
-
-    fn dot_many(&self, i: usize, x: &[f64], scores: &mut [f64]) {
-        let outputs = scores.len();
-        self.for_each(i, |feature, a| {
-            for (score, weight) in scores.iter_mut().zip(&x[feature * outputs..]) {
-                *score += a * weight;
-            }
-        });
+        indices.iter().zip(values).map(|(&j, a)| a * x[j as usize]).sum()
     }
 
     fn for_each(&self, i: usize, mut f: impl FnMut(usize, f64)) {
@@ -320,39 +216,26 @@ mod tests {
         [1.0, 1e-9, -3e5, 0.0][i / 3 % 4] * number
     }
 
-    fn dense(rows: usize, columns: usize) -> Dense {
-        Dense { rows, columns, values: (0..rows * columns).map(number).collect() }
-    }
-
-    /// Numbers of rows around every group, records that follow each other and others.
+    /// Widths around a vector; the last rows of a table and rows from its middle.
     #[test]
-    fn rows_together_are_the_rows_one_by_one_to_the_bit() {
+    fn four_rows_together_are_the_rows_one_by_one_to_the_bit() {
         let bits = |numbers: &[f64]| numbers.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-        for columns in [0, 1, 7, 8, 20, 33] {
-            let table = dense(40, columns);
-            let x: Vec<f64> = (0..columns).map(|j| number(7 * j + 1)).collect();
-            for count in [0, 1, 3, 4, 5, 8, 11] {
-                let follow: Vec<u32> = (3..3 + count).collect();
-                let jump: Vec<u32> = (0..count).map(|k| (k * 17 + 5) % 40).collect();
-                let first = [Some(3), None, None];
-                for (records, first) in [follow.clone(), follow, jump].into_iter().zip(first) {
-                    let block = BlockRecords { list: &records, first };
-                    let mut scores = vec![f64::NAN; records.len()];
-                    table.dots(block, &x, &mut scores);
-                    let alone: Vec<f64> =
-                        records.iter().map(|&i| table.dot(i as usize, &x)).collect();
-                    assert_eq!(bits(&scores), bits(&alone), "{columns} {count}");
-
-                    let t: Vec<f64> = (0..records.len()).map(|k| 1e4 * number(k + 2)).collect();
-                    let (mut sums, mut one) = (vec![5.0; columns], vec![5.0; columns]);
-                    table.add_steps(block, &t, &mut sums);
-                    for (t, &i) in t.iter().zip(&records) {
-                        table.add(i as usize, *t, &mut one, nearest);
-                    }
-                    assert_eq!(bits(&sums), bits(&one), "{columns} {count}");
-                    assert!(count < 3 || columns < 3 || sums.iter().any(|sum| *sum != 5.0));
+        for columns in [1, 7, 8, 20, 33] {
+            let values = (0..12 * columns).map(number).collect();
+            let table = Dense { rows: 12, columns, values };
+            for first in [0, 3, 8] {
+                let slab = table.slab(first, 4);
+                let t: [f64; 4] = std::array::from_fn(|k| 1e4 * number(k + first + 2));
+                let (mut sums, mut one) = (vec![5.0; columns], vec![5.0; columns]);
+                add_four(slab, t, &mut sums);
+                for (t, i) in t.iter().zip(first..) {
+                    table.add(i, *t, &mut one, nearest);
+                    assert_eq!(table.row(i), &slab[(i - first) * columns..][..columns]);
                 }
+                assert_eq!(bits(&sums), bits(&one), "{columns} {first}");
+                assert!(columns < 3 || sums.iter().any(|sum| *sum != 5.0));
             }
+            assert!(table.slab(12, 0).is_empty() && table.slab(0, 0).is_empty());
         }
     }
 }

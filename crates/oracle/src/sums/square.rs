@@ -12,7 +12,7 @@
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, MatMut, MatRef, Par};
 
-use super::grid::{self, Grid, nearest, row_limit};
+use super::grid::{Grid, nearest, row_limit};
 use super::pass::{Pass, PassPart, SharedUnits, Vectors, finite};
 use super::private::{Private, norm_above};
 use super::rows::{RowAccess, SeenRows, with_rows};
@@ -80,13 +80,10 @@ impl PassPart {
         records: impl Iterator<Item = (usize, f64)>,
     ) {
         let mut row = Vec::new();
-        for (done, (i, share)) in records.enumerate() {
-            if done % grid::ROWS_PER_FLUSH == grid::ROWS_PER_FLUSH - 1 {
-                self.flush();
-            }
+        for (i, share) in records {
+            self.room_for(1);
             self.add_entries_of(private, squares, (i, share), &mut row);
         }
-        self.flush();
     }
 
     fn add_entries_of(
@@ -117,7 +114,6 @@ impl PassPart {
         let width = squares.width(private);
         let mut block = vec![0.0; BLOCK_ROWS * width];
         let mut records = records.peekable();
-        let mut since_flush = 0;
         while records.peek().is_some() {
             let mut taken = 0;
             for (row, (i, share)) in block.chunks_exact_mut(width).zip(&mut records) {
@@ -127,14 +123,9 @@ impl PassPart {
                 row.iter_mut().for_each(|value| *value = nearest(*value * factor));
                 taken += 1;
             }
-            if since_flush + taken > grid::ROWS_PER_FLUSH {
-                self.flush();
-                since_flush = 0;
-            }
-            since_flush += taken;
+            self.room_for(taken);
             add_product(&block[..taken * width], width, &mut self.sums);
         }
-        self.flush();
     }
 
     /// The matrix of a user with several records is a mean, which is no integers: it is rounded entry by
@@ -150,10 +141,8 @@ impl PassPart {
     ) {
         let width = squares.width(private);
         let (mut row, mut whole) = (Vec::new(), vec![0.0; width * width]);
-        for (done, user) in users.enumerate() {
-            if done % grid::ROWS_PER_FLUSH == grid::ROWS_PER_FLUSH - 1 {
-                self.flush();
-            }
+        for user in users {
+            self.room_for(1);
             let records = private.records_of(user);
             if let &[i] = records {
                 self.add_entries_of(private, squares, (i as usize, share(i as usize)), &mut row);
@@ -176,7 +165,6 @@ impl PassPart {
                 }
             }
         }
-        self.flush();
     }
 }
 
