@@ -39,6 +39,7 @@ impl Iterator for SharedUnits<'_> {
 #[derive(Clone, Copy)]
 struct RowSet<'a> {
     records: &'a [u32],
+    first: Option<usize>,
     slab: &'a [f64],
 }
 
@@ -127,7 +128,10 @@ impl Slopes<'_> {
         slopes.resize(records.len() * outputs, 0.0);
         scores.resize(records.len() * outputs, 0.0);
         targets.clear();
-        targets.extend(records.iter().map(|&i| private.target(i as usize)));
+        match set.first {
+            Some(first) => targets.extend_from_slice(&private.targets()[first..][..records.len()]),
+            None => targets.extend(records.iter().map(|&i| private.target(i as usize))),
+        }
         match self {
             Slopes::At(at) => {
                 ask.score(rows, set, at, scores);
@@ -212,7 +216,7 @@ impl Pass {
         self.vector_sum(&vectors, out, |user, whole, scratch| {
             let (whole, last) = whole.split_at_mut(features);
             let records = ask.private.records_of(user);
-            ask.slopes.fill(ask, rows, RowSet { records, slab: &[] }, scratch);
+            ask.slopes.fill(ask, rows, RowSet { records, first: None, slab: &[] }, scratch);
             for (slopes, &i) in scratch.slopes.chunks_exact_mut(outputs).zip(records) {
                 slopes.iter_mut().for_each(|slope| *slope /= records.len() as f64);
                 rows.add_outer(i as usize, slopes, whole, |v| v);
@@ -328,16 +332,18 @@ impl PassPart {
         // operation is rounded on its own, and the order of additions is fixed.
         let arch = pulp::Arch::new();
         loop {
-            let first = records.left.start;
+            let first = records.chosen.is_none().then_some(records.left.start);
             taken.clear();
             taken.extend(records.by_ref().take(block).map(|i| i as u32));
             if taken.is_empty() {
                 break;
             }
             self.room_for(taken.len());
-            let whole = records.chosen.is_none() && ask.loss.outputs() == 1;
-            let slab = if whole { rows.slab(first, taken.len()) } else { &[] };
-            let set = RowSet { records: &taken, slab };
+            let slab = match first {
+                Some(first) if ask.loss.outputs() == 1 => rows.slab(first, taken.len()),
+                _ => &[],
+            };
+            let set = RowSet { records: &taken, first, slab };
             arch.dispatch(PassBlock { part: self, ask, rows, set });
         }
     }
@@ -350,7 +356,12 @@ impl PassPart {
         let features = private.features() * outputs;
         ask.slopes.fill(ask, rows, set, &mut self.scratch);
         let slopes = &mut self.scratch.slopes;
-        for (slopes, &i) in slopes.chunks_exact_mut(outputs).zip(set.records) {
+        let known = set.first.filter(|_| outputs == 1);
+        let norms = known.map_or(&[][..], |first| private.norms_above(first..first + slopes.len()));
+        for (slope, norm) in slopes.iter_mut().zip(norms) {
+            *slope *= grid.factor(slope.abs() * norm, clip);
+        }
+        for (slopes, &i) in slopes.chunks_exact_mut(outputs).zip(set.records).skip(norms.len()) {
             let size = match &*slopes {
                 [slope] => slope.abs(),
                 many => norm_above(many.iter().map(|s| s * s).sum(), outputs),

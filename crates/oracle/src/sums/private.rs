@@ -270,6 +270,17 @@ impl Private {
         self.norms[i]
     }
 
+    /// Those of several records, one after the other.
+    #[inline]
+    pub fn norms_above(&self, records: Range<usize>) -> &[f64] {
+        &self.norms[records]
+    }
+
+    /// The targets of all records.
+    pub fn targets(&self) -> &[f64] {
+        &self.table.targets
+    }
+
     /// The scores of record `i` at the parameter `at`, the intercept included.
     #[inline(always)]
     pub fn scores(&self, rows: &impl RowAccess, i: usize, at: &[f64], scores: &mut [f64]) {
