@@ -35,6 +35,8 @@ use reticent_oracle::queries::{ClippedMean, Gradient, SecondMoment};
 use reticent_oracle::{Oracle, Refusal};
 use reticent_problem::Regulariser;
 
+use crate::spectrum::Spectrum;
+
 /// κ.
 const DAMPING: f64 = 0.5;
 
@@ -67,25 +69,6 @@ pub(crate) struct Basis {
     y: Vec<f64>,
     /// The multiplier over ρ.
     dual: Vec<f64>,
-}
-
-/// The second moment by its eigenvectors, and the coordinates that follow from it.
-#[derive(Clone, Debug)]
-pub(crate) struct Spectrum {
-    /// Row j is eigenvector j.
-    pub vectors: Vec<f64>,
-    /// The eigenvalues of M̃.
-    pub values: Vec<f64>,
-    /// Those of P⁻¹.
-    pub roots: Vec<f64>,
-}
-
-impl Spectrum {
-    /// A vector in the coordinates of the eigenvectors.
-    pub fn turned(&self, x: &[f64]) -> Vec<f64> {
-        let rows = self.vectors.chunks_exact(self.values.len());
-        rows.map(|row| row.iter().zip(x).map(|(a, b)| a * b).sum()).collect()
-    }
 }
 
 /// The gradient in the coordinates of the table at `x`, a point in them, asked for in those of

@@ -35,6 +35,7 @@ mod residual_scale;
 mod settings;
 mod shrinkage;
 mod smoothing;
+mod spectrum;
 mod splitting;
 mod standard_errors;
 mod step_size;

@@ -35,8 +35,8 @@
 
 use reticent_oracle::{Refused, Sampling};
 
-use crate::basis::Spectrum;
 use crate::catalogue::Recipe;
+use crate::spectrum::Spectrum;
 
 /// What scores may have of variance at least, so that there is something to divide by.
 const LEAST_VARIANCE: f64 = 0.02;
