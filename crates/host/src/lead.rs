@@ -77,6 +77,7 @@ impl Lead<'_> {
             return Err(HostError::File { file, reason });
         }
         self.roster.signed_by_all(&me)?;
+        self.options.signed.allow(self.roster, &journal)?;
         check_least(self.job, self.options.least)?;
         if let Some(why) = journal.get::<String>("ended")? {
             return Err(HostError::Ended(why));
