@@ -64,7 +64,7 @@ pub enum HostError {
         who: String,
         /// For how long they were waited for.
         seconds: u64,
-        /// Why the last try to reach them failed, where they are dialled.
+        /// Why tries to reach them have failed, where they are dialled.
         why: Option<String>,
     },
     /// What the other side says is not what was agreed on. Nothing more is answered.
@@ -89,9 +89,18 @@ pub enum HostError {
     Ended(String),
 }
 
-/// What has come of the last try.
+/// What has come of the tries to reach somebody.
 fn last_try(why: Option<&str>) -> String {
-    why.map_or(String::new(), |why| format!("; the last try: {why}"))
+    why.map_or(String::new(), |why| format!(": {why}"))
+}
+
+/// Why a file cannot be read.
+pub(crate) fn unread(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "it cannot be read: you may not".to_owned(),
+        other => format!("it cannot be read: {other}"),
+    }
 }
 
 impl HostError {

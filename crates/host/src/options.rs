@@ -23,7 +23,12 @@ pub enum Notice {
         why: String,
     },
     /// This member is reached.
-    Reached(String),
+    Reached {
+        /// Who.
+        name: String,
+        /// Whether a run was signed or begun before: else others may be waited for.
+        again: bool,
+    },
     /// This party has gone while the run was agreed on: nothing is spent, and all begin again.
     LeftEarly(String),
     /// These did not come in time, and the run begins without them.

@@ -14,7 +14,7 @@ use reticent_core::{from_hex, hex};
 use reticent_noise::{Digest, Hasher};
 use serde::{Deserialize, Serialize};
 
-use crate::error::HostError;
+use crate::error::{HostError, unread};
 use crate::rotation::RotatedKey;
 
 /// The only format there is.
@@ -122,8 +122,7 @@ impl Roster {
     /// If it cannot be read, or is none.
     pub fn read(path: &Path) -> Result<Self, HostError> {
         let refuse = |reason: String| HostError::Roster { file: path.to_owned(), reason };
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| refuse(format!("cannot be read: {}", error.kind())))?;
+        let text = std::fs::read_to_string(path).map_err(|error| refuse(unread(&error)))?;
         let file = toml::from_str(&text).map_err(|error| refuse(error.message().to_owned()))?;
         Roster::checked(path, file)
     }

@@ -96,7 +96,7 @@ impl<'a> Seat<'a> {
         let hello = self.party.hello(self.number, (nonce, self.units), run);
         let (patience, mut pause) = (self.options().patience, PAUSE[0]);
         let (until, quiet) = (self.heard + patience, Instant::now() + UNTOLD);
-        let (name, mut told) = (roster.lead_name(), Vec::new());
+        let (name, mut told, mut last) = (roster.lead_name(), Vec::new(), LinkError::Timeout);
         loop {
             let soon = Instant::now() + SEND_TIME;
             let link = dialer.dial(soon.min(until)).and_then(|mut link| {
@@ -107,16 +107,25 @@ impl<'a> Seat<'a> {
             match link {
                 Ok(link) => {
                     if !std::mem::replace(&mut self.reached, true) || !told.is_empty() {
-                        self.options().tell(Notice::Reached(name.to_owned()));
+                        let (name, again) = (name.to_owned(), run.is_some());
+                        self.options().tell(Notice::Reached { name, again });
                     }
                     return Ok(link);
                 }
                 Err(why @ LinkError::Untrusted(_)) => return Err(why.into()),
-                Err(why) if Instant::now() + pause >= until || self.options().is_gone(name) => {
-                    let (who, seconds) = (name.to_owned(), patience.as_secs());
-                    return Err(HostError::Absent { who, seconds, why: Some(why.to_string()) });
-                }
                 Err(why) => {
+                    // That the time is up says less than what came of it before.
+                    if why != LinkError::Timeout {
+                        last = why.clone();
+                    }
+                    if Instant::now() + pause >= until || self.options().is_gone(name) {
+                        let (who, seconds) = (name.to_owned(), patience.as_secs());
+                        return Err(HostError::Absent {
+                            who,
+                            seconds,
+                            why: Some(last.to_string()),
+                        });
+                    }
                     if Instant::now() >= quiet && told.len() < MOST_TOLD && !told.contains(&why) {
                         let (name, said) = (name.to_owned(), why.to_string());
                         self.options().tell(Notice::Unreached { name, why: said });

@@ -13,7 +13,7 @@ use reticent::internal::write_text;
 use reticent_core::{from_hex, hex};
 use serde::{Deserialize, Serialize};
 
-use crate::error::HostError;
+use crate::error::{HostError, unread};
 use crate::journal::RunJournal;
 use crate::roster::Roster;
 use crate::status::{RunStage, RunStatus};
@@ -72,7 +72,7 @@ impl SignedRosters {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Ok(SignedRosters { path, studies: Vec::new() });
             }
-            Err(error) => return Err(refuse(format!("it cannot be read: {}", error.kind()))),
+            Err(error) => return Err(refuse(unread(&error))),
         };
         let file: SignedRostersFile =
             toml::from_str(&text).map_err(|error| refuse(error.message().to_owned()))?;

@@ -55,7 +55,7 @@ fn a_lead_that_is_not_reached_is_told_with_the_reason() {
     let options = HostOptions { patience, notify, ..options() };
     let ended = world.join(0, options, &world.tls_dialer("party-0")).unwrap_err();
     let refused = "the connection failed: connection refused";
-    assert_eq!(ended.to_string(), format!("lead did not come within 4 s; the last try: {refused}"));
+    assert_eq!(ended.to_string(), format!("lead did not come within 4 s: {refused}"));
     assert!(matches!(ended, HostError::Absent { .. }));
     let unreached = Notice::Unreached { name: "lead".to_owned(), why: refused.to_owned() };
     assert_eq!(*told.lock().unwrap(), [unreached]);

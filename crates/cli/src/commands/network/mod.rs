@@ -94,7 +94,10 @@ fn text(notice: &Notice) -> Option<String> {
         Notice::Unreached { name, why } => {
             format!("{name} is not reached yet: {why}. It is tried again.")
         }
-        Notice::Reached(name) => format!("Connected to {name}."),
+        Notice::Reached { name, again: false } => {
+            format!("Connected to {name}: the run begins when all are there.")
+        }
+        Notice::Reached { name, again: true } => format!("Connected to {name} again."),
         Notice::LeftEarly(name) => {
             format!(
                 "{name} has gone while the run was agreed on: nothing is spent, and all begin again."
@@ -121,7 +124,9 @@ fn object(notice: &Notice) -> Value {
         Notice::Unreached { name, why } => {
             json!({ "event": "unreached", "name": name, "why": why })
         }
-        Notice::Reached(name) => json!({ "event": "reached", "name": name }),
+        Notice::Reached { name, again } => {
+            json!({ "event": "reached", "name": name, "again": again })
+        }
         Notice::LeftEarly(name) => json!({ "event": "left early", "name": name }),
         Notice::Struck(names) => json!({ "event": "struck", "parties": names }),
         Notice::Forfeited { name, round } => {
