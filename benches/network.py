@@ -1,17 +1,20 @@
 """What a run on a network costs: loopback, each member a process of its own with its journal on the disk.
 
-    python3 benches/network.py [--reticent PATH] [--parties 10] [--iterations 24] [--links tls,quic] [--features 10000] [--hops 2000]
-        [--kills 8]
+    python3 benches/network.py [--reticent PATH] [--only walk,masked] [--parties 10] [--iterations 24] [--links tls,quic]
+        [--features 10000] [--hops 2000] [--kills 8] [--repeat 3]
 
-1. `auto` between ten parties, end to end, over each link; beside it `simulate` of the same job in one process.
-2. From the start of a party's command to its first answer.
-3. Resident memory of a party with --features numeric columns: the largest that the system has seen (VmHWM), and how
-   much of it are pages of the program (RssFile), which processes share.
-4. 1,000 idle connections at the lead: what it says of them, its memory, and that the run goes on.
-5. A walk of --hops steps between five users and the observer, every journal on the disk, and beside it an fdatasync; the same
-   with the journals in memory (/dev/shm), which is what links and processors take.
-6. A masked round of all parties with 1,000 columns, by the difference of a long and a short run; `simulate` beside it.
-7. A lead that is killed --kills times and started again, at once and after three seconds: from its end to the next answer.
+Figures, a line each for each link; --only names some of them, and runs nothing else:
+
+rounds  `auto` between ten parties, end to end; beside it `simulate` of the same job in one process.
+first   From the start of a party's command to its first answer: of --parties parties and a small table.
+kills   A lead that is killed --kills times and started again, at once and after three seconds: from its end to the next answer.
+walk    A walk of --hops steps between five users and the observer, every journal on the disk, and beside it an fdatasync; the same
+        with the journals in memory (/dev/shm), which is what links and processors take. The median of --repeat, and all.
+masked  A masked round of all parties with 1,000 columns, by the difference of a long and a short run; `simulate` beside it, and
+        how many times as long it takes. The median of --repeat, and all.
+idle    1,000 idle connections at the lead: what it says of them, its memory, and that the run goes on.
+memory  Resident memory of a party with --features numeric columns: the largest that the system has seen (VmHWM), and how
+        much of it are pages of the program (RssFile), which processes share; and its first answer.
 
 1,000 parties are measured by crates/host/benches/many.rs, which has them in one process. Times are wall-clock seconds: run it on
 a machine that is quiet.
@@ -24,6 +27,7 @@ import pathlib
 import resource
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -257,65 +261,109 @@ class World:
         return found
 
 
+FIGURES = ["rounds", "first", "kills", "walk", "masked", "idle", "memory"]
+
+
+def middle(values):
+    """The median, and all of them."""
+    return sorted(values)[len(values) // 2], ", ".join(f"{value:.3g}" for value in sorted(values))
+
+
+def rounds(given):
+    with tempfile.TemporaryDirectory() as folder:
+        world = World(folder, given, given.parties, 10, 300)
+        world.job("tls")
+        print(f"rounds: simulate, {given.parties} parties, {given.iterations} steps: {world.simulate():.2f} s")
+        for link in given.links.split(","):
+            took, _, own, lead, said = world.network(link)
+            print(f"rounds: {link}: {took:.2f} s, {said['rounds']} rounds; a party {own:.1f} MB, the lead {lead:.1f} MB")
+
+
+def first(given):
+    with tempfile.TemporaryDirectory() as folder:
+        world = World(folder, given, given.parties, 10, 300)
+        for link in given.links.split(","):
+            took, every = middle([world.network(link)[1] for _ in range(given.repeat)])
+            print(f"first: {link}: the last of {given.parties} parties has answered first after {took:.2f} s ({every})")
+
+
+def kills(given):
+    with tempfile.TemporaryDirectory() as folder:
+        three = World(folder, given, 3, 5, 60)
+        for link in given.links.split(","):
+            for away in (0.0, 3.0):
+                took = three.killed(link, given.kills if away == 0 else 3, away)
+                print(f"kills: {link}: a lead killed and back after {away:.0f} s: the next answer after {took[len(took) // 2]:.2f} s "
+                      f"(median), {took[-1]:.2f} (longest of {len(took)})")
+
+
+def walk(given):
+    for where in [None, "/dev/shm"]:
+        with tempfile.TemporaryDirectory(dir=where) as folder:
+            users = World(folder, given, 5, 10, 30)
+            for link in given.links.split(","):
+                hops, every = middle([users.walk(link, given.hops) for _ in range(given.repeat)])
+                print(f"walk: {link}: {hops:.0f} hops/s ({every}), journals in {where or 'files'}; "
+                      f"fdatasync {users.fdatasync():.2f} ms")
+
+
+def masked(given):
+    with tempfile.TemporaryDirectory() as folder:
+        wide = World(folder, given, given.parties, given.wide, 30)
+        for link in given.links.split(","):
+            took = [wide.masked(link) for _ in range(given.repeat)]
+            (there, every), (alone, _) = (middle([pair[which] for pair in took]) for which in (0, 1))
+            print(f"masked: {link}: a round of {given.parties} parties and {given.wide} columns: {1000 * there:.0f} ms (s: {every}); "
+                  f"simulate {1000 * alone:.0f} ms; {there / alone:.1f} times as long")
+
+
+def idle(given):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, given.idle + 200)), hard))
+    with tempfile.TemporaryDirectory() as folder:
+        world = World(folder, given, given.parties, 10, 300)
+        took, _, _, lead, said = world.network("tls", idle=given.idle)
+        print(f"idle: with {given.idle} idle connections: {took:.2f} s, the lead {lead:.1f} MB, not let in: {said['rejections']}")
+
+
+def memory(given):
+    with tempfile.TemporaryDirectory() as folder:
+        world = World(folder, given, 2, given.features, 40)
+        for trust in given.trusts.split(","):
+            for link in given.links.split(","):
+                _, answer, own, lead, _ = world.network(link, trust=trust)
+                print(f"memory: {link}: {given.features} columns, {trust}: a party {own:.1f} MB, of which {world.pages:.1f} are pages of the "
+                      f"program; the lead {lead:.1f} MB; first answer after {answer:.2f} s")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--reticent", default="target/release/reticent")
+    parser.add_argument("--only", default=",".join(FIGURES), help="some of " + ", ".join(FIGURES))
     parser.add_argument("--parties", type=int, default=10)
     parser.add_argument("--iterations", type=int, default=24)
     parser.add_argument("--links", default="tls,quic")
     parser.add_argument("--features", type=int, default=10_000)
+    parser.add_argument("--trusts", default="central", help="of the figure memory: central, local, secure-aggregation")
     parser.add_argument("--idle", type=int, default=1_000)
     parser.add_argument("--hops", type=int, default=2_000)
     parser.add_argument("--kills", type=int, default=8)
-    parser.add_argument("--wide", type=int, default=1_000, help="columns of the masked round; 0 leaves it out")
+    parser.add_argument("--wide", type=int, default=1_000, help="columns of the masked round")
+    parser.add_argument("--repeat", type=int, default=3, help="how often walks, masked rounds and first answers are measured")
     given = parser.parse_args()
     given.reticent = os.path.abspath(given.reticent)
-    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-    with tempfile.TemporaryDirectory() as folder:
-        world = World(folder, given, given.parties, 10, 300)
-        world.job("tls")
-        print(f"simulate, {given.parties} parties, {given.iterations} steps: {world.simulate():.2f} s")
-        for link in given.links.split(","):
-            took, first, own, lead, said = world.network(link)
-            print(f"{link}: {took:.2f} s, {said['rounds']} rounds; first answer within {first:.2f} s; "
-                  f"a party {own:.1f} MB, the lead {lead:.1f} MB")
-        if given.hops:
-            for where in [None, "/dev/shm"]:
-                with tempfile.TemporaryDirectory(dir=where) as own:
-                    users = World(own, given, 5, 10, 30)
-                    for link in given.links.split(","):
-                        hops, synced = users.walk(link, given.hops), users.fdatasync()
-                        print(f"{link}: a walk of {hops:.0f} hops/s, journals in {where or 'files'}; fdatasync {synced:.2f} ms")
-        if given.kills:
-            with tempfile.TemporaryDirectory() as own:
-                three, before = World(own, given, 3, 5, 60), given.iterations
-                for link in given.links.split(","):
-                    for away in (0.0, 3.0):
-                        took = three.killed(link, given.kills if away == 0 else 3, away)
-                        print(f"{link}: a lead killed and back after {away:.0f} s: the next answer after {took[len(took) // 2]:.2f} s "
-                              f"(median), {took[-1]:.2f} (longest of {len(took)})")
-                given.iterations = before
-        if given.wide:
-            with tempfile.TemporaryDirectory() as own:
-                wide, before = World(own, given, given.parties, given.wide, 30), given.iterations
-                for link in given.links.split(","):
-                    there, alone = wide.masked(link)
-                    print(f"{link}: a masked round of {given.parties} parties and {given.wide} columns: {1000 * there:.0f} ms; "
-                          f"simulate {1000 * alone:.0f} ms")
-                given.iterations = before
-        if given.idle:
-            soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-            resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, given.idle + 200)), hard))
-            took, _, _, lead, said = world.network("tls", idle=given.idle)
-            print(f"with {given.idle} idle connections: {took:.2f} s, the lead {lead:.1f} MB, not let in: {said['rejections']}")
-    if given.features:
-        with tempfile.TemporaryDirectory() as folder:
-            world = World(folder, given, 2, given.features, 40)
-            for link in given.links.split(","):
-                _, _, own, lead, _ = world.network(link)
-                print(f"{link}: {given.features} columns: a party {own:.1f} MB, of which {world.pages:.1f} are pages of the program; "
-                      f"the lead {lead:.1f} MB")
+    only = given.only.split(",")
+    if unknown := [name for name in only if name not in FIGURES]:
+        parser.error(f"--only {', '.join(unknown)}: it must be some of {', '.join(FIGURES)}")
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
+    for name in FIGURES:
+        if name in only:
+            iterations = given.iterations
+            globals()[name](given)
+            # Some figures have numbers of steps of their own.
+            given.iterations = iterations
 
 
 if __name__ == "__main__":
+    sys.stdout.reconfigure(line_buffering=True)
     main()

@@ -140,6 +140,7 @@ fn a_key_is_rotated_by_the_old_one_and_everybody_signs_anew() {
         assert!(said.err.contains(words), "{command}: {}", said.err);
     }
     assert_eq!(ran("reticent --json roster show h/roster.toml"), before);
+    ran("cp h/roster.toml h/replaced.toml");
     ran(&format!("{rotate} h/north/key"));
     let shown = ran("reticent roster show h/roster.toml");
     let rotated = format!("not signed  key rotated, signed by the old one ({}…)", &old[..16]);
@@ -155,12 +156,46 @@ fn a_key_is_rotated_by_the_old_one_and_everybody_signs_anew() {
     for key in ["lead/key", "north/new", "east/key", "south/key"] {
         ran(&format!("reticent roster sign h/roster.toml --key h/{key}"));
     }
+    a_roster_that_was_replaced_is_refused(&folder);
     ran(&format!("sh {}/start.sh h", examples()));
     ran("reticent verify h/north/model/model.json --key h/lead/key.pub");
+    // What is over stays with the roster that it was of, whatever is signed later.
+    ran("cp h/roster.toml h/kept.toml; reticent roster strike h/roster.toml --name south");
+    let said = folder.shell("reticent roster sign h/roster.toml --key h/east/key");
+    assert!(said.code == 0 && said.err.contains("had signed another roster"), "{}", said.err);
+    ran("cp h/kept.toml h/roster.toml; reticent join h/run.toml --party h/east/party.toml --force");
     // One digit of what the old key has signed.
     ran("sed -i '/rotated/,/signature/s/^signature = \".*/signature = \"00\"/' h/roster.toml");
     let said = folder.shell("reticent roster show h/roster.toml");
     assert!(said.err.contains("its old key has not signed the new one"), "{}", said.err);
+}
+
+/// It is signed by all, for good, and has a key that may be a thief's: who shows it again has nobody go by it.
+fn a_roster_that_was_replaced_is_refused(folder: &Folder) {
+    assert_eq!(
+        folder.shell("mv h/roster.toml h/new.toml; cp h/replaced.toml h/roster.toml").code,
+        0
+    );
+    let shown = folder.shell("reticent --json roster show h/roster.toml").out;
+    assert!(!shown.contains("\"signed\":false"), "{shown}");
+    for (command, words) in [
+        (
+            "reticent join h/run.toml --party h/south/party.toml",
+            "another one of this study after it",
+        ),
+        (
+            "reticent lead h/run.toml --key h/lead/key --journal h/lead/journal --out h/lead/model",
+            "another one of this study after it",
+        ),
+        ("reticent roster sign h/roster.toml --key h/south/key", "a key that was given up"),
+    ] {
+        let said = folder.shell(command);
+        assert_eq!(said.code, 2, "{command}: {}{}", said.out, said.err);
+        assert!(said.err.contains(words), "{command}: {}", said.err);
+    }
+    let said = folder.shell("reticent --json budget show h/south/budget");
+    assert!(!said.out.contains("\"open\""), "{}", said.out);
+    assert_eq!(folder.shell("mv h/new.toml h/roster.toml").code, 0);
 }
 
 #[test]

@@ -58,12 +58,14 @@ pub enum HostError {
         why: Rejection,
     },
     /// Somebody did not come, or did not come back, in time. What was agreed on is kept.
-    #[error("{who} did not come within {seconds} s")]
+    #[error("{who} did not come within {seconds} s{}", last_try(.why.as_deref()))]
     Absent {
         /// Who.
         who: String,
         /// For how long they were waited for.
         seconds: u64,
+        /// Why tries to reach them have failed, where they are dialled.
+        why: Option<String>,
     },
     /// What the other side says is not what was agreed on. Nothing more is answered.
     #[error("{who} says what was not agreed on: {what}")]
@@ -85,6 +87,20 @@ pub enum HostError {
     /// The run is over for this party.
     #[error("the run has ended: {0}")]
     Ended(String),
+}
+
+/// What has come of the tries to reach somebody.
+fn last_try(why: Option<&str>) -> String {
+    why.map_or(String::new(), |why| format!(": {why}"))
+}
+
+/// Why a file cannot be read.
+pub(crate) fn unread(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "it cannot be read: you may not".to_owned(),
+        other => format!("it cannot be read: {other}"),
+    }
 }
 
 impl HostError {

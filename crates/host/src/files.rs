@@ -8,7 +8,7 @@ use reticent::Files;
 use reticent::simulate::{RemoteJob, RemoteKind, SimulationSpec};
 use serde::Deserialize;
 
-use crate::error::HostError;
+use crate::error::{HostError, unread};
 use crate::links::proxy::HttpProxy;
 use crate::links::{LinkKind, PartyWay};
 use crate::roster::Roster;
@@ -72,8 +72,7 @@ impl RunFile {
     /// If it is none, or describes what cannot be run on a network.
     pub fn read(path: &Path) -> Result<Self, HostError> {
         let refuse = |reason: String| HostError::File { file: path.to_owned(), reason };
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| refuse(format!("it cannot be read: {}", error.kind())))?;
+        let text = std::fs::read_to_string(path).map_err(|error| refuse(unread(&error)))?;
         let mut table: toml::Table =
             text.parse().map_err(|error: toml::de::Error| refuse(error.message().to_owned()))?;
         let network = table
@@ -154,8 +153,7 @@ impl PartyFile {
     /// If it is none.
     pub fn read(path: &Path) -> Result<Self, HostError> {
         let refuse = |reason: String| HostError::File { file: path.to_owned(), reason };
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| refuse(format!("it cannot be read: {}", error.kind())))?;
+        let text = std::fs::read_to_string(path).map_err(|error| refuse(unread(&error)))?;
         let own: PartyFile =
             toml::from_str(&text).map_err(|error| refuse(error.message().to_owned()))?;
         if own.proxy.is_some() && own.link == Some(LinkKind::Quic) {

@@ -72,11 +72,10 @@ impl Lead<'_> {
     pub fn run(&self, journal: RunJournal, listener: Box<dyn Listen>) -> Result<Led, HostError> {
         let me = self.identity.public().bytes();
         if me != self.roster.lead_key() {
-            let file = journal.path().to_owned();
-            let reason = "the key is not the lead's of the roster".to_owned();
-            return Err(HostError::File { file, reason });
+            return Err(self.roster.refused("the key is not the lead's in it".to_owned()));
         }
         self.roster.signed_by_all(&me)?;
+        self.options.signed.allow(self.roster, &journal)?;
         check_least(self.job, self.options.least)?;
         if let Some(why) = journal.get::<String>("ended")? {
             return Err(HostError::Ended(why));

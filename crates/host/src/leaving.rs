@@ -56,6 +56,6 @@ impl Lines {
 
     /// Why there is no answer of somebody who is away.
     pub fn absent(&self, who: String) -> HostError {
-        HostError::Absent { who, seconds: self.options.patience.as_secs() }
+        HostError::Absent { who, seconds: self.options.patience.as_secs(), why: None }
     }
 }

@@ -127,6 +127,7 @@ impl Lobby<'_> {
                     return Ok((begun, visitors.into_iter().map(|visitor| visitor.link).collect()));
                 }
                 Err(Failed::Left(party)) => {
+                    self.options.tell(Notice::LeftEarly(self.hall.roster.name(party)));
                     self.tell_all(&mut visitors, &HostMessage::Again);
                     let now = Instant::now();
                     until = patience.max(now + AGAIN_TIME);
@@ -178,7 +179,7 @@ impl Lobby<'_> {
             if over {
                 let who: Vec<String> = names();
                 let seconds = self.options.patience.as_secs();
-                return Err(HostError::Absent { who: who.join(", "), seconds });
+                return Err(HostError::Absent { who: who.join(", "), seconds, why: None });
             }
             std::thread::sleep(SLICE / 5);
         }

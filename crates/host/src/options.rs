@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::HostError;
 use crate::links::{Link, LinkError};
+use crate::signed_rosters::SignedRosters;
 
 /// What happens, for people and for programs. Nothing of it depends on a record.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +15,22 @@ pub enum Notice {
     Waiting(Vec<String>),
     /// Somebody is here.
     Arrived(String),
+    /// This member is not reached, for this reason, and is tried again.
+    Unreached {
+        /// Who.
+        name: String,
+        /// Why.
+        why: String,
+    },
+    /// This member is reached.
+    Reached {
+        /// Who.
+        name: String,
+        /// Whether a run was signed or begun before: else others may be waited for.
+        again: bool,
+    },
+    /// This party has gone while the run was agreed on: nothing is spent, and all begin again.
+    LeftEarly(String),
     /// These did not come in time, and the run begins without them.
     Struck(Vec<String>),
     /// This party has left for good, and the others go on from this round on.
@@ -69,6 +86,8 @@ pub struct HostOptions {
     pub patience: Duration,
     /// The fewest parties that the run may begin with, and go on with; all of them where there is none.
     pub least: Option<u32>,
+    /// Which rosters the member has signed last: with another one of the same study it begins nothing.
+    pub signed: SignedRosters,
     /// Who hears of what happens.
     pub notify: Notify,
     /// The seed of the lead's noise: for tests that compare bits. The result is then not private,
@@ -86,7 +105,15 @@ pub struct HostOptions {
 impl Default for HostOptions {
     fn default() -> Self {
         let (patience, notify) = (Duration::from_secs(600), Arc::new(|_: &Notice| ()));
-        HostOptions { patience, least: None, notify, seed: None, gone: None, witness: None }
+        HostOptions {
+            patience,
+            least: None,
+            signed: SignedRosters::default(),
+            notify,
+            seed: None,
+            gone: None,
+            witness: None,
+        }
     }
 }
 

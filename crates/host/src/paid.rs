@@ -53,6 +53,7 @@ impl RemoteParty<'_> {
         budget: Option<JoinBudget<'_>>,
     ) -> Result<PaidRun, HostError> {
         self.number()?;
+        self.options.signed.allow(self.roster, &journal)?;
         check_least(self.job, self.options.least)?;
         if let Some(joined) = self.finished(&journal)? {
             self.acknowledge(&mut journal)?;

@@ -14,7 +14,7 @@ use reticent_core::{from_hex, hex};
 use reticent_noise::{Digest, Hasher};
 use serde::{Deserialize, Serialize};
 
-use crate::error::HostError;
+use crate::error::{HostError, unread};
 use crate::rotation::RotatedKey;
 
 /// The only format there is.
@@ -122,8 +122,7 @@ impl Roster {
     /// If it cannot be read, or is none.
     pub fn read(path: &Path) -> Result<Self, HostError> {
         let refuse = |reason: String| HostError::Roster { file: path.to_owned(), reason };
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| refuse(format!("cannot be read: {}", error.kind())))?;
+        let text = std::fs::read_to_string(path).map_err(|error| refuse(unread(&error)))?;
         let file = toml::from_str(&text).map_err(|error| refuse(error.message().to_owned()))?;
         Roster::checked(path, file)
     }
@@ -180,6 +179,7 @@ impl Roster {
     /// Refuses a rotation that its old key has not signed, or whose old key is in use.
     fn check_rotations(&self) -> Result<(), String> {
         let used: BTreeSet<_> = self.keys.iter().collect();
+        let mut given_up = BTreeSet::new();
         for (member, key) in self.members().zip(&self.keys) {
             let Some(rotated) = &member.rotated else { continue };
             let name = member.name.trim();
@@ -188,6 +188,10 @@ impl Roster {
             };
             if used.contains(&old) {
                 return Err(format!("the old key of {name} is still a member's"));
+            }
+            // One key has one successor: who has stolen it makes no second member of it.
+            if !given_up.insert(old) {
+                return Err(format!("the old key of {name} is another member's old key too"));
             }
         }
         Ok(())
@@ -318,6 +322,25 @@ impl Roster {
         Ok(self)
     }
 
+    /// The same with the signatures of a copy, which other members have signed.
+    ///
+    /// # Errors
+    /// If the copy says something else: those are signatures of another roster.
+    pub fn with_signatures_of(mut self, copy: &Roster) -> Result<Self, HostError> {
+        if copy.digest() != self.digest() {
+            let what = "it is no copy of the other one: their fingerprints differ";
+            return Err(copy.refused(what.to_owned()));
+        }
+        let (ours, theirs) = (self.signers(), copy.signers());
+        let new = |key: &&[u8; 32]| theirs.has(key) && !ours.has(key);
+        let new: BTreeSet<String> = self.keys.iter().filter(new).map(|key| hex(key)).collect();
+        // One that did not hold, here or there, is in nobody's way.
+        self.file.signatures.retain(|signed| !new.contains(&signed.key));
+        let taken = copy.file.signatures.iter().filter(|signed| new.contains(&signed.key));
+        self.file.signatures.extend(taken.cloned());
+        Ok(self)
+    }
+
     /// Whether the member with this key has signed it.
     pub fn is_signed_by(&self, key: &[u8; 32]) -> bool {
         self.signers().has(key)
@@ -395,6 +418,16 @@ impl Roster {
     /// The key of a party.
     pub fn key(&self, party: u32) -> Option<&[u8; 32]> {
         self.keys.get(party as usize + 1)
+    }
+
+    /// The lead's key, then the parties'.
+    pub(crate) fn all_keys(&self) -> &[[u8; 32]] {
+        &self.keys
+    }
+
+    /// Why it is not taken.
+    pub(crate) fn refused(&self, reason: String) -> HostError {
+        HostError::Roster { file: self.path.clone(), reason }
     }
 
     /// The number of the party with this key.
@@ -488,6 +521,31 @@ mod tests {
         assert!(!more.is_signed_by(&own));
         assert_eq!((signed.number(&own), signed.number(&lead.public().bytes())), (Some(0), None));
         assert!(signed.with(member("again", &a)).is_err());
+    }
+
+    /// Members sign copies at the same time, each on a machine of its own.
+    #[test]
+    fn signatures_of_copies_come_together_and_none_of_another_roster() {
+        let folder = tempfile::tempdir().unwrap();
+        let [lead, a, b] = ["lead", "a", "b"].map(|name| identity(folder.path(), name));
+        let of = |study: &str| {
+            let roster = Roster::new(Path::new("r"), study, member("lead", &lead)).unwrap();
+            roster.with(member("a", &a)).unwrap().with(member("b", &b)).unwrap()
+        };
+        let copies = [&lead, &a, &b].map(|own| of("study").sign(own).unwrap());
+        let all = copies.iter().try_fold(of("study"), |all, copy| all.with_signatures_of(copy));
+        let all = all.unwrap();
+        all.signed_by_all(&a.public().bytes()).unwrap();
+        assert_eq!(all.clone().with_signatures_of(&copies[1]).unwrap(), all);
+        let other = of("another").sign(&a).unwrap();
+        let refused = all.clone().with_signatures_of(&other).unwrap_err().to_string();
+        assert!(refused.contains("fingerprints differ"), "{refused}");
+        // One that does not hold is not taken, and takes no place of one that does.
+        let mut forged = copies[1].clone();
+        forged.file.signatures[0].value = "00".repeat(64);
+        assert_eq!(all.clone().with_signatures_of(&forged).unwrap(), all);
+        let mended = forged.with_signatures_of(&copies[1]).unwrap();
+        assert!(mended.is_signed_by(&a.public().bytes()));
     }
 
     /// The study is shown before the fingerprint: a false fingerprint must not fit in it.

@@ -141,6 +141,22 @@ mod tests {
         assert!(taken.contains("the old key of a is still a member's"), "{taken}");
     }
 
+    /// A thief of a key signs with it that another member is its successor too.
+    #[test]
+    fn an_old_key_has_one_successor_in_a_roster() {
+        let three = Three::new();
+        let roster = three.roster("study").rotated("a", &three.a, &three.new.public()).unwrap();
+        let text = roster.text().unwrap();
+        let key = three.b.public();
+        let thief = RotatedKey::signed("study", "b", &three.a, &key.bytes());
+        let rotated = toml::to_string(&thief).unwrap();
+        let of_b = format!("key = \"{}\"\n", key.text());
+        assert_eq!(text.matches(&of_b).count(), 1);
+        let both = text.replace(&of_b, &format!("{of_b}\n[party.rotated]\n{rotated}"));
+        let refused = three.read(&both).unwrap_err();
+        assert!(refused.contains("the old key of b is another member's old key too"), "{refused}");
+    }
+
     #[test]
     fn a_rotation_that_the_old_key_has_not_signed_for_this_member_is_refused() {
         let three = Three::new();

@@ -11,7 +11,7 @@ use crate::error::HostError;
 use crate::journal::RunJournal;
 use crate::links::{Link, LinkError};
 use crate::message::{HostMessage, Rejection};
-use crate::options::HostOptions;
+use crate::options::{HostOptions, Notice};
 use crate::party::RemoteParty;
 
 /// How long a connection, or one message, may take.
@@ -25,6 +25,12 @@ pub(crate) const IDLE: Duration = Duration::from_secs(30);
 
 /// The first and the longest pause before dialling again.
 pub(crate) const PAUSE: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(500)];
+
+/// For so long nobody is told that the lead is not reached: members are started one after another.
+const UNTOLD: Duration = Duration::from_secs(2);
+
+/// So many reasons why it is not are told, each once.
+const MOST_TOLD: usize = 8;
 
 /// The link on which all have agreed, until the party greets. A party that does not come to that
 /// says so: the others give back what they have reserved, and wait for nobody.
@@ -56,6 +62,8 @@ pub(crate) struct Seat<'a> {
     pub link: AgreedLink,
     /// When the lead was last heard.
     pub heard: Instant,
+    /// Whether it was reached by this process.
+    pub reached: bool,
 }
 
 impl<'a> Seat<'a> {
@@ -87,7 +95,8 @@ impl<'a> Seat<'a> {
         let RemoteParty { roster, dialer, .. } = self.party;
         let hello = self.party.hello(self.number, (nonce, self.units), run);
         let (patience, mut pause) = (self.options().patience, PAUSE[0]);
-        let until = self.heard + patience;
+        let (until, quiet) = (self.heard + patience, Instant::now() + UNTOLD);
+        let (name, mut told, mut last) = (roster.lead_name(), Vec::new(), LinkError::Timeout);
         loop {
             let soon = Instant::now() + SEND_TIME;
             let link = dialer.dial(soon.min(until)).and_then(|mut link| {
@@ -96,16 +105,34 @@ impl<'a> Seat<'a> {
                 Ok(link)
             });
             match link {
-                Ok(link) => return Ok(link),
-                Err(why @ LinkError::Untrusted(_)) => return Err(why.into()),
-                Err(_)
-                    if Instant::now() + pause >= until
-                        || self.options().is_gone(roster.lead_name()) =>
-                {
-                    let (who, seconds) = (roster.lead_name().to_owned(), patience.as_secs());
-                    return Err(HostError::Absent { who, seconds });
+                Ok(link) => {
+                    if !std::mem::replace(&mut self.reached, true) || !told.is_empty() {
+                        let (name, again) = (name.to_owned(), run.is_some());
+                        self.options().tell(Notice::Reached { name, again });
+                    }
+                    return Ok(link);
                 }
-                Err(_) => std::thread::sleep(pause),
+                Err(why @ LinkError::Untrusted(_)) => return Err(why.into()),
+                Err(why) => {
+                    // That the time is up says less than what came of it before.
+                    if why != LinkError::Timeout {
+                        last = why.clone();
+                    }
+                    if Instant::now() + pause >= until || self.options().is_gone(name) {
+                        let (who, seconds) = (name.to_owned(), patience.as_secs());
+                        return Err(HostError::Absent {
+                            who,
+                            seconds,
+                            why: Some(last.to_string()),
+                        });
+                    }
+                    if Instant::now() >= quiet && told.len() < MOST_TOLD && !told.contains(&why) {
+                        let (name, said) = (name.to_owned(), why.to_string());
+                        self.options().tell(Notice::Unreached { name, why: said });
+                        told.push(why);
+                    }
+                    std::thread::sleep(pause);
+                }
             }
             pause = (2 * pause).min(PAUSE[1]);
         }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use reticent_host::links::quic::QuicListener;
 use reticent_host::links::{Dial, Link, LinkError, LinkKind, Listen, PartyWay};
-use reticent_host::{PartyFile, Roster, RosterMember};
+use reticent_host::{HostError, HostOptions, Notice, PartyFile, Roster, RosterMember};
 
 use super::ways::{WAYS, Way};
 use super::world::{AUTO, World, assert_same, options};
@@ -40,6 +40,25 @@ fn world(folder: &tempfile::TempDir) -> (World, Arc<Roster>) {
     let world = World::new(folder.path(), 2, AUTO);
     let roster = world.run_file().roster;
     (world, roster)
+}
+
+/// Whoever starts before the lead, or has a wrong address, or a proxy that refuses, waits for as long as `patience`: it is
+/// told why before that, and at the end.
+#[test]
+fn a_lead_that_is_not_reached_is_told_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let (world, _) = world(&folder);
+    let told: Arc<Mutex<Vec<Notice>>> = Arc::default();
+    let own = Arc::clone(&told);
+    let notify = Arc::new(move |notice: &Notice| own.lock().unwrap().push(notice.clone()));
+    let patience = Duration::from_secs(4);
+    let options = HostOptions { patience, notify, ..options() };
+    let ended = world.join(0, options, &world.tls_dialer("party-0")).unwrap_err();
+    let refused = "the connection failed: connection refused";
+    assert_eq!(ended.to_string(), format!("lead did not come within 4 s: {refused}"));
+    assert!(matches!(ended, HostError::Absent { .. }));
+    let unreached = Notice::Unreached { name: "lead".to_owned(), why: refused.to_owned() };
+    assert_eq!(*told.lock().unwrap(), [unreached]);
 }
 
 #[test]

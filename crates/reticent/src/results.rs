@@ -55,16 +55,39 @@ pub fn write_results(
     parties: Option<&str>,
     folder: &Path,
 ) -> Result<PathBuf, Error> {
-    let mut texts = vec![(CERTIFICATE, model.certificate().to_json()?), (MODEL, model.to_json()?)];
-    texts.extend(parties.map(|text| (PARTIES, text.to_owned())));
+    let certificate = ResultText::Text(model.certificate().to_json()?);
+    let mut texts = vec![(CERTIFICATE, certificate), (MODEL, ResultText::Model(model))];
+    texts.extend(parties.map(|text| (PARTIES, ResultText::Text(text.to_owned()))));
     if folder.exists() || !appear(&texts, folder)? {
         replace(&texts, folder)?;
     }
     Ok(folder.join(MODEL))
 }
 
+/// What stands in a file.
+enum ResultText<'a> {
+    Text(String),
+    /// As [`Model::to_json`] has it, and never whole in memory: a wide one is most of what a party of a run on a
+    /// network has there.
+    Model(&'a Model),
+}
+
+impl ResultText<'_> {
+    fn write(&self, file: &mut impl Write) -> io::Result<()> {
+        match self {
+            ResultText::Text(text) => file.write_all(text.as_bytes()),
+            ResultText::Model(model) => {
+                let mut out = io::BufWriter::new(file);
+                serde_json::to_writer_pretty(&mut out, model)?;
+                out.write_all(b"\n")?;
+                out.flush()
+            }
+        }
+    }
+}
+
 /// Makes the folder with all its files at once; false if somebody else was faster.
-fn appear(texts: &[(&str, String)], folder: &Path) -> Result<bool, Error> {
+fn appear(texts: &[(&str, ResultText<'_>)], folder: &Path) -> Result<bool, Error> {
     let fail = |error: io::Error| Error::write(folder, &error);
     let parent = parent(folder);
     fs::create_dir_all(parent).map_err(fail)?;
@@ -77,7 +100,7 @@ fn appear(texts: &[(&str, String)], folder: &Path) -> Result<bool, Error> {
     let staged = builder.tempdir_in(parent).map_err(fail)?;
     for (name, text) in texts {
         let written = File::create_new(staged.path().join(name)).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
+            text.write(&mut file)?;
             file.sync_all()
         });
         written.map_err(|error| Error::write(&folder.join(name), &error))?;
@@ -97,7 +120,7 @@ fn appear(texts: &[(&str, String)], folder: &Path) -> Result<bool, Error> {
 }
 
 /// Puts the files into a folder that is there.
-fn replace(texts: &[(&str, String)], folder: &Path) -> Result<(), Error> {
+fn replace(texts: &[(&str, ResultText<'_>)], folder: &Path) -> Result<(), Error> {
     let fail = |error: io::Error| Error::write(folder, &error);
     let _lock = Lock::take(folder).map_err(fail)?;
     // Whoever staged these was killed: nobody else writes here now.
@@ -127,7 +150,7 @@ fn replace(texts: &[(&str, String)], folder: &Path) -> Result<(), Error> {
     sync(folder).map_err(fail)
 }
 
-fn stage(text: &str, folder: &Path) -> io::Result<NamedTempFile> {
+fn stage(text: &ResultText<'_>, folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(STAGED);
     // A temporary file is for its owner's eyes alone; a result is as readable as the user's other
@@ -135,7 +158,7 @@ fn stage(text: &str, folder: &Path) -> io::Result<NamedTempFile> {
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let mut file = builder.tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
+    text.write(&mut file)?;
     file.as_file().sync_all()?;
     Ok(file)
 }

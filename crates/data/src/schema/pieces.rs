@@ -6,8 +6,9 @@ use super::raw::{RawSchema, columns};
 use memchr::memmem;
 use std::sync::Arc;
 
-/// Bytes of a piece.
-const PIECE: usize = 1 << 18;
+/// Bytes of a piece: its document takes up to twenty times as much, and is most of the memory of whoever has no
+/// table yet.
+const PIECE: usize = 1 << 15;
 
 /// The schema, its columns not checked yet. `None` where the text is short, cannot be cut, or has
 /// something wrong in it: then it is for whoever reads all of it to say what.

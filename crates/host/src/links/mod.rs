@@ -24,6 +24,7 @@ pub use way::{LinkKind, PartyWay, listener};
 
 use std::fmt::Debug;
 use std::io::ErrorKind;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Instant;
 
 /// One connection, both ends of which have proven their keys.
@@ -93,6 +94,16 @@ pub enum LinkError {
 pub(crate) fn left(until: Instant) -> Result<std::time::Duration, LinkError> {
     let left = until.saturating_duration_since(Instant::now());
     if left.is_zero() { Err(LinkError::Timeout) } else { Ok(left) }
+}
+
+/// The addresses of `host:port`.
+pub(crate) fn places(address: &str) -> Result<Vec<SocketAddr>, LinkError> {
+    let found = address.to_socket_addrs().map_err(|error| match error.kind() {
+        ErrorKind::InvalidInput => failed(format!("{address} is no host:port")),
+        _ => failed(format!("{address} is not found by its name")),
+    })?;
+    let all: Vec<SocketAddr> = found.collect();
+    if all.is_empty() { Err(failed(format!("{address} has no address"))) } else { Ok(all) }
 }
 
 pub(crate) fn failed(error: impl std::fmt::Display) -> LinkError {

@@ -58,7 +58,10 @@ impl HttpProxy {
 
     /// A connection to `target`, which the proxy looks up and makes.
     pub(crate) fn connect(&self, target: &str, until: Instant) -> Result<TcpStream, LinkError> {
-        let mut socket = connected(&self.address, until)?;
+        let mut socket = connected(&self.address, until).map_err(|why| match why {
+            LinkError::Failed(why) => failed(format!("the proxy {}: {why}", self.address)),
+            other => other,
+        })?;
         // The roster refuses an address with control characters, and this one with spaces.
         if target.contains(char::is_whitespace) {
             return Err(failed("the lead's address has a space in it"));

@@ -8,7 +8,7 @@
 //! waits for it, with an end to every wait.
 
 use std::future::Future;
-use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
@@ -27,7 +27,9 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::pinned::{NAME, lead_config, not_taken, party_config, shown};
-use super::{Arrival, Dial, Link, LinkError, Listen, failed, first_frame, framed, left, of_io};
+use super::{
+    Arrival, Dial, Link, LinkError, Listen, failed, first_frame, framed, left, of_io, places,
+};
 use crate::roster::Roster;
 
 /// What is spoken in the connection (RFC 7301), as QUIC asks for.
@@ -247,8 +249,8 @@ impl QuicDialer {
 
 impl Dial for QuicDialer {
     fn dial(&self, until: Instant) -> Result<Box<dyn Link>, LinkError> {
-        let mut last = LinkError::Failed(format!("{} is no address", self.address));
-        for place in self.address.to_socket_addrs().map_err(|error| of_io(&error))? {
+        let mut last = LinkError::Closed;
+        for place in places(&self.address)? {
             let mut time = FIRST_ATTEMPT;
             last = loop {
                 match self.attempt(place, until.min(Instant::now() + time)) {

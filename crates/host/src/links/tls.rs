@@ -1,7 +1,7 @@
 //! TLS 1.3 over TCP, through an HTTP proxy too.
 
 use std::io::ErrorKind;
-use std::net::{Shutdown, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use rustls::{ClientConfig, ClientConnection, ServerConfig, ServerConnection};
 use super::pinned::{NAME, lead_config, of_tls, party_config};
 use super::proxy::HttpProxy;
 use super::secure::SecureLink;
-use super::{Arrival, Dial, Link, LinkError, Listen, failed, left, of_io};
+use super::{Arrival, Dial, Link, LinkError, Listen, failed, left, of_io, places};
 use crate::roster::Roster;
 
 /// How often a listener looks whether it is to stop.
@@ -44,9 +44,8 @@ impl TlsDialer {
 
 /// A connection of TCP to whoever is there.
 pub(crate) fn connected(address: &str, until: Instant) -> Result<TcpStream, LinkError> {
-    let places = address.to_socket_addrs().map_err(|error| of_io(&error))?;
-    let mut last = LinkError::Failed(format!("{address} is no address"));
-    for place in places {
+    let mut last = LinkError::Closed;
+    for place in places(address)? {
         match TcpStream::connect_timeout(&place, left(until)?) {
             Ok(socket) => return socket.set_nodelay(true).map(|()| socket).map_err(failed),
             Err(error) => last = failed(error.kind()),

@@ -13,7 +13,7 @@ use crate::links::{Link, LinkError};
 use crate::message::{HostMessage, Rejection};
 use crate::node::PartyNode;
 use crate::options::Notice;
-use crate::party::{Joined, TOLD};
+use crate::party::Joined;
 use crate::seat::IDLE;
 use crate::serving::Serving;
 
@@ -115,7 +115,7 @@ impl Serving<'_> {
             false => roster.lead_name().to_owned(),
         };
         let who: Vec<String> = who.into_iter().map(name).collect();
-        Err(HostError::Absent { who: who.join(", "), seconds: patience.as_secs() })
+        Err(HostError::Absent { who: who.join(", "), seconds: patience.as_secs(), why: None })
     }
 
     /// The model that the party keeps: what its node has, or the numbers of a server, with its own
@@ -172,12 +172,7 @@ impl Serving<'_> {
             })
         })?;
         self.seat.journal.wipe();
-        // Who does not hear it says again that the run is over, to a journal that has the model.
-        if self.seat.say(link, &HostMessage::Received).is_ok() {
-            // The model is kept: who forgets this says it once more.
-            let keep = || self.seat.journal.commit(|change| change.set(TOLD, &true));
-            let _ = options.writing("told", keep);
-        }
+        self.tell_received(link);
         self.seat.options().tell(Notice::Delivered(party.roster.name(number)));
         Ok(Joined { model, run: hex(&run), reservation })
     }

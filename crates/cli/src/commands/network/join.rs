@@ -9,7 +9,7 @@ use reticent::accountant::View;
 use reticent::internal::{check_folder, check_results};
 use reticent_budget::Relation;
 use reticent_host::{
-    HostOptions, JoinBudget, PaidRun, PartyFile, RemoteParty, RunFile, RunJournal,
+    HostOptions, JoinBudget, PaidRun, PartyFile, RemoteParty, RunFile, RunJournal, SignedRosters,
 };
 use serde_json::{Value, json};
 
@@ -56,12 +56,14 @@ impl JoinArgs {
         check_folder(&own.out).map_err(of_join)?;
         check_results(&own.out, self.force).map_err(of_join)?;
         let journal = RunJournal::open(&own.journal).map_err(failure("join"))?;
+        let signed = SignedRosters::of_key(&own.key).map_err(failure("join"))?;
         let dialer = own.way(&file).dialer(&identity, &file.roster);
         let dialer = dialer.map_err(|error| failure("join")(error.into()))?;
         let (notify, bar) = teller(json);
         let options = HostOptions {
             patience: file.patience,
             least: own.least(&file),
+            signed,
             notify,
             ..HostOptions::default()
         };

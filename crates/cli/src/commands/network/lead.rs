@@ -8,7 +8,7 @@ use clap::Args;
 use reticent::internal::{check_folder, check_results};
 use reticent::{Identity, Model};
 use reticent_host::links::{LinkKind, listener};
-use reticent_host::{HostOptions, Lead, Led, RunFile, RunJournal};
+use reticent_host::{HostOptions, Lead, Led, RunFile, RunJournal, SignedRosters};
 use serde_json::{Value, json};
 
 use super::{failure, finish, teller, write_model};
@@ -64,6 +64,7 @@ impl LeadArgs {
         check_folder(&self.out).map_err(of_lead)?;
         check_results(&self.out, self.force).map_err(of_lead)?;
         let journal = RunJournal::open(&self.journal).map_err(failure("lead"))?;
+        let signed = SignedRosters::of_key(&self.key).map_err(failure("lead"))?;
         let address = self.listen.as_deref().unwrap_or(file.roster.lead_address());
         let link = self.link.or(self.courier.is_none().then_some(file.link));
         let place = link.map(|link| (link, address));
@@ -73,6 +74,7 @@ impl LeadArgs {
         let options = HostOptions {
             patience: file.patience,
             least: file.least,
+            signed,
             notify,
             ..HostOptions::default()
         };

@@ -91,6 +91,18 @@ fn text(notice: &Notice) -> Option<String> {
     Some(match notice {
         Notice::Waiting(names) => format!("Waiting for {}.", some_of(names)),
         Notice::Arrived(name) => format!("{name} is here."),
+        Notice::Unreached { name, why } => {
+            format!("{name} is not reached yet: {why}. It is tried again.")
+        }
+        Notice::Reached { name, again: false } => {
+            format!("Connected to {name}: the run begins when all are there.")
+        }
+        Notice::Reached { name, again: true } => format!("Connected to {name} again."),
+        Notice::LeftEarly(name) => {
+            format!(
+                "{name} has gone while the run was agreed on: nothing is spent, and all begin again."
+            )
+        }
         Notice::Struck(names) => {
             format!("{} did not come: the run begins without.", some_of(names))
         }
@@ -109,6 +121,13 @@ fn object(notice: &Notice) -> Value {
     match notice {
         Notice::Waiting(names) => json!({ "event": "waiting", "for": names }),
         Notice::Arrived(name) => json!({ "event": "arrived", "name": name }),
+        Notice::Unreached { name, why } => {
+            json!({ "event": "unreached", "name": name, "why": why })
+        }
+        Notice::Reached { name, again } => {
+            json!({ "event": "reached", "name": name, "again": again })
+        }
+        Notice::LeftEarly(name) => json!({ "event": "left early", "name": name }),
         Notice::Struck(names) => json!({ "event": "struck", "parties": names }),
         Notice::Forfeited { name, round } => {
             json!({ "event": "forfeited", "name": name, "round": round })

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use reticent::internal::{check_new, write_text};
 use reticent::{Identity, PublicKey};
-use reticent_host::{Roster, RosterMember, RotatedKey};
+use reticent_host::{Roster, RosterMember, RotatedKey, SignedRosters};
 use serde_json::{Value, json};
 
 use super::failure;
@@ -25,6 +25,8 @@ pub enum RosterCommand {
     Rotate(RosterRotateArgs),
     /// Sign a roster, after you have compared its fingerprint with the others
     Sign(RosterSignArgs),
+    /// Take over the signatures of copies that others have signed at the same time
+    Collect(RosterCollectArgs),
     /// Show the members of a roster, who has signed it, and its fingerprint
     Show(RosterFileArgs),
 }
@@ -112,6 +114,16 @@ pub struct RosterSignArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct RosterCollectArgs {
+    /// The roster
+    file: PathBuf,
+
+    /// Copies of it, with signatures
+    #[arg(required = true)]
+    copies: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub struct RosterFileArgs {
     /// The roster
     file: PathBuf,
@@ -162,13 +174,15 @@ impl RosterCommand {
                 Ok(shown(&roster, &file, "Struck from"))
             }
             RosterCommand::Rotate(args) => args.run(),
-            RosterCommand::Sign(RosterSignArgs { file, key }) => {
-                let identity =
-                    Identity::read(&key).map_err(|error| CommandFailure::of("roster", error))?;
-                let roster = Roster::read(&file).and_then(|roster| roster.sign(&identity));
+            RosterCommand::Sign(args) => args.run(),
+            RosterCommand::Collect(RosterCollectArgs { file, copies }) => {
+                let roster =
+                    copies.iter().try_fold(Roster::read(&file).map_err(&fail)?, |all, copy| {
+                        all.with_signatures_of(&Roster::read(copy)?)
+                    });
                 let roster = roster.map_err(fail)?;
                 write(&roster, &file)?;
-                Ok(shown(&roster, &file, "Signed"))
+                Ok(shown(&roster, &file, "Collected signatures of"))
             }
             RosterCommand::Show(RosterFileArgs { file }) => {
                 Ok(shown(&Roster::read(&file).map_err(fail)?, &file, "This is"))
@@ -179,6 +193,25 @@ impl RosterCommand {
     /// Whether its answer is a mere report of what was written.
     pub fn is_report(&self) -> bool {
         !matches!(self, RosterCommand::Show(_))
+    }
+}
+
+impl RosterSignArgs {
+    fn run(self) -> Result<Answer, CommandFailure> {
+        let RosterSignArgs { file, key } = self;
+        let identity = Identity::read(&key).map_err(|error| CommandFailure::of("roster", error))?;
+        let signed = Roster::read(&file).and_then(|roster| {
+            let roster = roster.sign(&identity)?;
+            // First what refuses the one before: a signature that is lost is only missing.
+            let newer = SignedRosters::of_key(&key)?.sign(&roster)?;
+            Ok((roster, newer))
+        });
+        let (roster, newer) = signed.map_err(failure("roster"))?;
+        write(&roster, &file)?;
+        let remark = "You had signed another roster of this study: with that one you begin no run any more. A run that is on \
+                      goes on with its own.";
+        let remarks = newer.then(|| remark.to_owned()).into_iter().collect();
+        Ok(Answer { remarks, ..shown(&roster, &file, "Signed") })
     }
 }
 
