@@ -50,16 +50,12 @@ const LEAST: f64 = 1e-2;
 /// P by its eigenvectors, and where the prox behind it ended.
 #[derive(Debug)]
 pub(crate) struct Basis {
-    /// Row j is eigenvector j.
-    vectors: Vec<f64>,
-    /// `√(t·w)`: those of P⁻¹.
-    roots: Vec<f64>,
+    /// The eigenvectors, and `√(t·w)`, their eigenvalues of P⁻¹.
+    pub spectrum: Spectrum,
     /// Row j is column j of T.
     axes: Vec<f64>,
     /// s.
     stretch: Vec<f64>,
-    /// The eigenvalues of M̃.
-    values: Vec<f64>,
     images: Vec<f64>,
     effective: f64,
     outputs: usize,
@@ -124,18 +120,15 @@ impl Basis {
         let top = values.iter().fold(0.0_f64, |top, &value| top.max(part(value)));
         let roots = values.iter().map(|value| (top * (value + damping)).sqrt()).collect();
         let effective = values.iter().map(|&value| part(value)).sum::<f64>() / top;
-        Basis { values, ..Basis::of((vectors, roots), effective, regulariser) }
+        Basis::of(Spectrum { vectors, values, roots }, effective, regulariser)
     }
 
-    /// The coordinates of these eigenvectors, one a row, and eigenvalues of P⁻¹.
-    fn of(
-        (vectors, roots): (Vec<f64>, Vec<f64>),
-        effective: f64,
-        regulariser: &Arc<Regulariser>,
-    ) -> Self {
+    /// The coordinates of these eigenvectors and eigenvalues of P⁻¹.
+    fn of(spectrum: Spectrum, effective: f64, regulariser: &Arc<Regulariser>) -> Self {
+        let Spectrum { vectors, roots, .. } = &spectrum;
         let (width, len) = (roots.len(), regulariser.shape().len());
         let inverse: Vec<f64> = roots.iter().map(|root| 1.0 / root).collect();
-        let images = spectral(&vectors, &inverse);
+        let images = spectral(vectors, &inverse);
         let (axes, stretch) = if regulariser.constraint().is_identity() {
             let scaled = |(vector, by): (&[f64], &f64)| vector.iter().map(|v| v * by).collect();
             let rows: Vec<Vec<f64>> =
@@ -143,17 +136,15 @@ impl Basis {
             (rows.concat(), inverse.iter().map(|by| by * by).collect())
         } else {
             let squares = gram_times(regulariser, &images, width);
-            let (turned, stretch) = eigen(&through(&vectors, &inverse, &squares, width), width);
-            let row = |turned: &[f64]| through(&vectors, &inverse, turned, 1);
+            let (turned, stretch) = eigen(&through(vectors, &inverse, &squares, width), width);
+            let row = |turned: &[f64]| through(vectors, &inverse, turned, 1);
             let rows: Vec<Vec<f64>> = turned.chunks_exact(width).map(row).collect();
             (rows.concat(), stretch.into_iter().map(|s| s.max(0.0)).collect())
         };
         Basis {
-            vectors,
-            roots,
+            spectrum,
             axes,
             stretch,
-            values: vec![0.0; width],
             images,
             effective,
             outputs: len / width,
@@ -169,15 +160,6 @@ impl Basis {
         &self.images
     }
 
-    /// The released second moment, and what became of it.
-    pub fn spectrum(&self) -> Spectrum {
-        Spectrum {
-            vectors: self.vectors.clone(),
-            values: self.values.clone(),
-            roots: self.roots.clone(),
-        }
-    }
-
     /// d̃.
     pub fn effective(&self) -> f64 {
         self.effective
@@ -190,7 +172,7 @@ impl Basis {
 
     /// `P⁻¹` times a point or, as P is symmetric, a gradient in these coordinates.
     fn without(&self, x: &[f64]) -> Vec<f64> {
-        through(&self.vectors, &self.roots, x, self.outputs)
+        through(&self.spectrum.vectors, &self.spectrum.roots, x, self.outputs)
     }
 
     /// `(M/η + ρAᵀA)⁻¹` times a gradient in the coordinates of the table.
@@ -208,8 +190,8 @@ impl Basis {
     /// `argmin_v { r(y) + ‖v − v₀‖²/(2η) : A P v + B y = c }` in place of `v₀`, by ADMM on
     /// `r(y) + (x − x₀)ᵀM(x − x₀)/(2η)`, `A x + B y = c`.
     pub fn prox(&mut self, v: &mut [f64], eta: f64) {
-        let inverse: Vec<f64> = self.roots.iter().map(|root| 1.0 / root).collect();
-        let start = through(&self.vectors, &inverse, v, self.outputs);
+        let inverse: Vec<f64> = self.spectrum.roots.iter().map(|root| 1.0 / root).collect();
+        let start = through(&self.spectrum.vectors, &inverse, v, self.outputs);
         if self.regulariser.penalty().lipschitz(v.len(), 1) == 0.0 {
             self.x = start;
             return;
@@ -331,7 +313,8 @@ mod tests {
             let shape = regulariser.shape();
             let width = shape.features + usize::from(shape.intercept);
             let (vectors, _) = eigen(&vec![f64::NAN; width * width], width);
-            Basis::of((vectors, vec![1.0; width]), width as f64, regulariser)
+            let (values, roots) = (vec![0.0; width], vec![1.0; width]);
+            Basis::of(Spectrum { vectors, values, roots }, width as f64, regulariser)
         }
     }
 
@@ -427,8 +410,8 @@ mod tests {
             basis.prox(&mut v, eta);
         }
         let value = |v: &[f64]| {
-            let inverse: Vec<f64> = basis.roots.iter().map(|root| 1.0 / root).collect();
-            let x = through(&basis.vectors, &inverse, v, 1);
+            let inverse: Vec<f64> = basis.spectrum.roots.iter().map(|root| 1.0 / root).collect();
+            let x = through(&basis.spectrum.vectors, &inverse, v, 1);
             let far: f64 = v.iter().zip(&start).map(|(a, b)| (a - b).powi(2)).sum();
             penalty.value(&x) + far / (2.0 * eta)
         };
@@ -475,10 +458,10 @@ mod tests {
             v = start;
             basis.prox(&mut v, eta);
         }
-        let inverse: Vec<f64> = basis.roots.iter().map(|root| 1.0 / root).collect();
+        let inverse: Vec<f64> = basis.spectrum.roots.iter().map(|root| 1.0 / root).collect();
         let value = |v: &[f64]| {
             let far: f64 = v.iter().zip(&start).map(|(a, b)| (a - b).powi(2)).sum();
-            penalty.value_at(&through(&basis.vectors, &inverse, v, 1)) + far / (2.0 * eta)
+            penalty.value_at(&through(&basis.spectrum.vectors, &inverse, v, 1)) + far / (2.0 * eta)
         };
         let best = value(&v);
         assert!(best < value(&start) - 0.01);

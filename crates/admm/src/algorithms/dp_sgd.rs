@@ -82,7 +82,7 @@ impl GradientSteps for DpSgd {
         let ClippedMean { clip, noise_multiplier, .. } = run.params;
         self.shrinkage = self.shrinks.map(|terms| {
             let noise = noise_multiplier * clip / terms.population();
-            Shrinkage::new(terms, (basis.spectrum(), basis.effective()), clip, noise)
+            Shrinkage::new(terms, (basis.spectrum.clone(), basis.effective()), clip, noise)
         });
         self.prox = ProxStep::Within(Box::new(basis));
     }
