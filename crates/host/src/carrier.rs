@@ -28,9 +28,6 @@ use crate::roster::Roster;
 /// How long one message to somebody who is here may take.
 const SEND_TIME: Duration = Duration::from_secs(60);
 
-/// How long the last word to a party may take.
-const LAST_TIME: Duration = Duration::from_secs(1);
-
 /// One party's line: it is used by one thread at a time.
 #[derive(Debug)]
 struct PartyLine {
@@ -377,13 +374,7 @@ impl Lines {
         })?;
         self.options.tell(Notice::Delivered(self.roster.name(party)));
         let keep = || locked(&self.journal).commit(|change| change.received(party));
-        self.options.writing("received", keep)?;
-        if let Some(link) = &mut locked(&self.lines[party as usize]).link {
-            let noted = ("received", &HostMessage::Received.pack()[..]);
-            // Who does not hear it asks once more, when it is started again.
-            let _ = self.options.sending(&mut **link, noted, Instant::now() + LAST_TIME);
-        }
-        Ok(())
+        self.options.writing("received", keep)
     }
 
     /// Tells whoever is here that the run is over.

@@ -62,7 +62,7 @@ pub enum HostMessage {
     Envelope(Vec<u8>),
     /// Lead: the run is over, and this is its model.
     Model(String),
-    /// Party: I have it on my disk. Lead: I have that on mine.
+    /// Party: I have it on my disk.
     Received,
     /// Lead: the lobby begins again.
     Again,

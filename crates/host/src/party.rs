@@ -30,11 +30,11 @@ use crate::options::HostOptions;
 use crate::roster::Roster;
 use crate::seat::{AgreedLink, Seat};
 
-/// What the journal calls it that the lead has noted the model's arrival.
+/// What the journal calls it that the lead was told of the model's arrival.
 pub(crate) const TOLD: &str = "told";
 
-/// How long a party that has its model looks for a lead that may wait for it, or waits until that has noted it.
-pub(crate) const ACKNOWLEDGE_TIME: Duration = Duration::from_secs(5);
+/// How long a party that has its model looks for a lead that may wait for it.
+const ACKNOWLEDGE_TIME: Duration = Duration::from_secs(5);
 
 /// What a party has.
 #[derive(Debug)]
@@ -107,25 +107,16 @@ impl<'a> RemoteParty<'a> {
             let said = (hello.name(), &hello.pack()[..]);
             self.options.sending(&mut *link, said, until)?;
             loop {
-                match HostMessage::unpack(&link.receive(LONGEST_MODEL, until)?) {
-                    Ok(HostMessage::Model(_)) => {
-                        let said = ("received", &HostMessage::Received.pack()[..]);
-                        self.options.sending(&mut *link, said, until)?;
-                    }
-                    Ok(HostMessage::Received) => return Ok(()),
-                    Ok(HostMessage::Known(_)) => {}
-                    // It is in another run, or in none.
-                    _ => return Err(LinkError::Closed),
+                let frame = link.receive(LONGEST_MODEL, until)?;
+                if let Ok(HostMessage::Model(_)) = HostMessage::unpack(&frame) {
+                    let said = ("received", &HostMessage::Received.pack()[..]);
+                    return self.options.sending(&mut *link, said, until);
                 }
             }
         };
-        // Whoever does not hear it waits for a party that is started again.
-        match talk() {
-            Ok(()) => {
-                self.options.writing("told", || journal.commit(|change| change.set(TOLD, &true)))
-            }
-            Err(_) => Ok(()),
-        }
+        // Who does not hear it hands the model over again.
+        let _ = talk();
+        self.options.writing("told", || journal.commit(|change| change.set(TOLD, &true)))
     }
 
     /// What it says first on a link.

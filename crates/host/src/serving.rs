@@ -15,10 +15,10 @@ use crate::error::HostError;
 use crate::kept::Kept;
 use crate::links::{Link, LinkError};
 use crate::mask_keys::RosterKeys;
-use crate::message::{HostMessage, LONGEST_LOBBY, LONGEST_MODEL, Rejection};
+use crate::message::{HostMessage, LONGEST_MODEL, Rejection};
 use crate::node::PartyNode;
 use crate::options::Notice;
-use crate::party::{ACKNOWLEDGE_TIME, Joined, TOLD};
+use crate::party::{Joined, TOLD};
 use crate::seat::{IDLE, PAUSE, Seat};
 
 /// A run that the party has joined.
@@ -222,15 +222,12 @@ impl<'a> Serving<'a> {
         Ok(Joined { model, run: hex(&run), reservation })
     }
 
-    /// Says that the model is here, and notes it when the lead has noted it. A lead that has not heard it waits for the
-    /// party: who is started again says it again, from a journal that has the model.
+    /// Says that the model is here. Who does not hear it hands the model over again, to a journal that has it.
     pub fn tell_received(&mut self, link: &mut dyn Link) {
-        let told = self.seat.say(link, &HostMessage::Received);
-        let noted = told.and_then(|()| self.seat.hear(link, LONGEST_LOBBY, ACKNOWLEDGE_TIME));
-        if matches!(noted, Ok(HostMessage::Received)) {
+        if self.seat.say(link, &HostMessage::Received).is_ok() {
             let options = &self.seat.party.options;
-            let keep = || self.seat.journal.commit(|change| change.set(TOLD, &true));
             // The model is kept: who forgets this says it once more.
+            let keep = || self.seat.journal.commit(|change| change.set(TOLD, &true));
             let _ = options.writing("told", keep);
         }
     }

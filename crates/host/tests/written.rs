@@ -208,9 +208,6 @@ impl SpokenInstant<'_> {
                 let kept = row.ok_or("nothing is over".to_owned())?.4;
                 ensure(kept == *text || text.is_empty(), "another model")
             }
-            HostMessage::Received if self.tap.member == PARTIES => {
-                ensure(!journal.received().unwrap().is_empty(), "nobody has said so")
-            }
             HostMessage::Received => {
                 let forgotten = !journal.has("joined").unwrap() && !journal.has("node").unwrap();
                 ensure(journal.has("model").unwrap() && forgotten, "it has no model")

@@ -74,7 +74,9 @@ impl Listen for MemoryListener {
         let came = self.came.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(left);
         match came {
             Ok(link) => Ok(Some(Arrival::new(move |_| Ok(Box::new(link))))),
-            Err(_) => Ok(None),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            // Another lead listens: who asks again at once would do nothing else.
+            Err(RecvTimeoutError::Disconnected) => Err(LinkError::Closed),
         }
     }
 }
