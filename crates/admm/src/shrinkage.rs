@@ -83,12 +83,12 @@ pub(crate) struct Shrinkage {
     noise: f64,
     /// The row of √M̃ for the constant, over the length that it has, and that length.
     constant: (Vec<f64>, f64),
-    sums: Sums,
+    sums: SlopeSums,
 }
 
 /// Sums over iterations, each with its weight ω.
 #[derive(Debug, Default)]
-struct Sums {
+struct SlopeSums {
     count: f64,
     weight: f64,
     /// ω⟨g̃, u − me⟩, and ω²‖u − me‖².
@@ -101,7 +101,7 @@ struct Sums {
 
 /// A point by its scores: their mean over the constant behind the intercept, and a vector whose
 /// square is their variance.
-struct Scores {
+struct PointScores {
     mean: f64,
     vector: Vec<f64>,
 }
@@ -127,7 +127,7 @@ impl Shrinkage {
             clip,
             noise,
             constant: (row, length),
-            sums: Sums { mean: vec![0.0; width], ..Sums::default() },
+            sums: SlopeSums { mean: vec![0.0; width], ..SlopeSums::default() },
             spectrum,
         }
     }
@@ -166,16 +166,16 @@ impl Shrinkage {
     }
 
     /// From √M̃ times a point, in the coordinates of the eigenvectors.
-    fn scores(&self, mut scaled: Vec<f64>) -> Scores {
+    fn scores(&self, mut scaled: Vec<f64>) -> PointScores {
         let (row, length) = &self.constant;
         let mean = dot(&scaled, row);
         scaled.iter_mut().zip(row).for_each(|(entry, q)| *entry -= mean * q);
-        Scores { mean: mean / length, vector: scaled }
+        PointScores { mean: mean / length, vector: scaled }
     }
 
     /// γ for a solution with these scores; 1 where nothing was seen.
-    fn factor(&self, scores: &Scores) -> f64 {
-        let Sums { weight, slope, noise, variance, ref mean, .. } = self.sums;
+    fn factor(&self, scores: &PointScores) -> f64 {
+        let SlopeSums { weight, slope, noise, variance, ref mean, .. } = self.sums;
         if weight == 0.0 {
             return 1.0;
         }
