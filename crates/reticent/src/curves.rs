@@ -4,7 +4,7 @@
 //! n̂  the public number of units        z₁ the noise, in clips, with which one answer spends the whole budget
 //! s = n̂/z₁ is the signal               H(K) hats, p(K) parameters with K knots for each column
 //!
-//! auto:  the largest K with  s ≥ 6·p(K),  at most 1000 encoded columns, and
+//! auto:  the largest K with  s ≥ 6·p(K),  at most 2000 encoded columns, and
 //!        of 0 … 8:   s ≥ 30·H(K)·outputs,   H(K) ≤ 70 − products of pairs
 //!        of 9 … 16:  s ≥ 300·H(K)·outputs,  H(K) ≤ 140 − products of pairs
 //! ```
