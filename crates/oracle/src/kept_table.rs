@@ -9,6 +9,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use reticent_data::{
     CacheError, CachedRows, ContentListener, DataError, Format, KeptLabel, ReadOptions, Schema,
@@ -17,7 +18,7 @@ use reticent_data::{
 use reticent_noise::{Digest, Hasher};
 
 use crate::cached_table::CachedTable;
-use crate::fingerprint::ContentHasher;
+use crate::fingerprint::{ContentHasher, stamps};
 
 /// The key of the digests in the file: whoever reads them has the rows beside them.
 const NO_KEY: [u8; 32] = [0; 32];
@@ -71,6 +72,7 @@ impl CachedTable {
             let why = "a table that is no file cannot be read again for the next run";
             return Err(CacheError::NotKept(why).into());
         }
+        let before = TableStamps::of(paths)?;
         let encoding = encoding(paths, reading, &schema);
         let name = kept_name(&encoding);
         let found = CachedRows::kept(folder, &name, &encoding)?;
@@ -95,8 +97,27 @@ impl CachedTable {
         let (rows, drafted_from) =
             reticent_data::cache_and_tell(paths, reading, &schema, folder, &listener)?;
         let (contents, known) = hashers.borrow_mut().found();
+        // A Parquet file is hashed and decoded one after the other: what is kept must be of both.
+        before.are_still_those_of(paths)?;
         rows.keep(&name, &KeptLabel { encoding, contents, drafted_from })?;
         Ok((of(rows, drafted_from), known))
+    }
+}
+
+/// What shows that somebody has written to the files of a table.
+struct TableStamps(Vec<(u64, SystemTime)>);
+
+impl TableStamps {
+    fn of(paths: &[PathBuf]) -> Result<Self, CacheError> {
+        let found = stamps(paths).map_err(|error| CacheError::Read(error.to_string()))?;
+        Ok(TableStamps(found))
+    }
+
+    fn are_still_those_of(&self, paths: &[PathBuf]) -> Result<(), CacheError> {
+        match TableStamps::of(paths)?.0 == self.0 {
+            true => Ok(()),
+            false => Err(CacheError::TableChanged),
+        }
     }
 }
 
@@ -123,4 +144,30 @@ fn encoding(paths: &[PathBuf], reading: ReadOptions, schema: &Schema) -> Digest 
         hasher.field(path.as_os_str().as_encoded_bytes());
     }
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A Parquet file that was written to between its two passes left the rows of the one under the digest of
+    /// the other.
+    #[test]
+    fn a_table_that_is_written_to_while_it_is_read_is_not_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.csv");
+        std::fs::write(&path, "a,y\n1,0\n").unwrap();
+        let paths = [path.clone()];
+        let before = TableStamps::of(&paths).unwrap();
+        assert_eq!(before.are_still_those_of(&paths), Ok(()));
+        std::fs::write(&path, "a,y\n1,0\n0,1\n").unwrap();
+        assert_eq!(before.are_still_those_of(&paths), Err(CacheError::TableChanged));
+        // The same length at another time.
+        std::fs::write(&path, "a,y\n0,0\n").unwrap();
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(before.0[0].1 + std::time::Duration::from_secs(1)).unwrap();
+        assert_eq!(before.are_still_those_of(&paths), Err(CacheError::TableChanged));
+        std::fs::remove_file(&path).unwrap();
+        assert!(matches!(before.are_still_those_of(&paths), Err(CacheError::Read(_))));
+    }
 }

@@ -32,6 +32,9 @@ pub enum CacheError {
     /// The bytes are not those that were written.
     #[error("the cache file was cut short or changed: remove it if it was kept, and run again")]
     Changed,
+    /// The table that it would be kept for is not the one that was read.
+    #[error("the cache cannot be kept: a file of the table was written to while it was read")]
+    TableChanged,
     /// A file that would have to be trusted.
     #[error("the cache cannot be kept: {0}")]
     NotKept(&'static str),
@@ -46,6 +49,7 @@ impl CacheError {
             }
             Self::Read(_) => "check the disk, or give a folder on another one as `cache`",
             Self::Changed => "nothing else may write to the file while it is in use",
+            Self::TableChanged => "run again when nothing writes to the table any more",
             Self::NotKept(_) => {
                 "give a folder of yours that nobody else may write to as `cache`, remove what is not yours there, or leave out \
                  `keep_cache`"
