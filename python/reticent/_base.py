@@ -24,7 +24,7 @@ from ._units import check_stand_in, name_of
 from ._penalties import Named, number
 from ._reticent import Model
 from ._schema import read_schema, schema_for
-from ._settings import in_words
+from ._settings import handed_over
 from ._validation import one_column, validated
 from ._weights import FORGOTTEN, warn_of_normalised, weights_of
 from ._whole import whole
@@ -302,7 +302,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             "constraint": self._constraint(schema.encoded_names),
             "intercept": bool(self.fit_intercept),
             "algorithm": self.algorithm,
-            "settings": in_words(self.settings),
+            "settings": handed_over(self.settings),
             "epsilon": None if self.epsilon is None else number("epsilon", self.epsilon),
             "delta": None if self.delta is None else number("delta", self.delta),
             "adjacency": self.adjacency,
@@ -334,7 +334,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return made if self.curves is None else self._bent(made, len(y))
 
     def _bent(self, schema: Any, records: int | None) -> Any:
-        """The schema with curves, whose number of knots may follow from public numbers."""
+        """The schema with curves, whose number of knots may follow from the records where that is public."""
         guarantee = {
             "epsilon": None if self.epsilon is None else number("epsilon", self.epsilon),
             "delta": None if self.delta is None else number("delta", self.delta),
@@ -343,9 +343,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             "public_n": self._public_n(),
             "seed": None,
         }
-        # Under replace-one the number of records is public.
-        count = records if self.adjacency == "replace-one" else None
-        return schema.bent(str(self.curves), guarantee, count, bool(self.fit_intercept))
+        return schema.bent(str(self.curves), guarantee, records, bool(self.fit_intercept))
 
     def _payer(self, groups: Any = None) -> dict[str, Any] | None:
         return payer_of(self.budget, type(self).__name__, groups)

@@ -149,11 +149,11 @@ impl PySchema {
         &self,
         curves: &str,
         guarantee: GuaranteeArguments,
-        count: Option<u64>,
+        records: Option<u64>,
         intercept: bool,
     ) -> Result<Self, Failure> {
         let curves: Curves = curves.parse()?;
-        let schema = curves.bend(self.0.clone(), &guarantee.read()?, count, intercept)?;
+        let schema = curves.bend(self.0.clone(), &guarantee.read()?, records, intercept)?;
         Ok(PySchema(schema))
     }
 

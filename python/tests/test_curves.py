@@ -72,6 +72,34 @@ def test_auto_goes_by_public_numbers_alone():
     assert not hasattr(model(curves="off").fit(X, y), "curves_")
 
 
+def test_auto_does_not_go_by_rows_where_persons_are_protected():
+    """The number of knots told how many rows there were, and one person may have more than another."""
+    pandas = pytest.importorskip("pandas")
+    schema = """
+row_norm = 1
+[[column]]
+name = "age"
+kind = "numeric"
+lower = 20
+upper = 90
+[[column]]
+name = "who"
+kind = "user"
+[[column]]
+name = "ill"
+kind = "target"
+classes = ["no", "yes"]
+"""
+    own = {"epsilon": 1.0, "delta": 1e-5, "schema": schema, "curves": "auto"}
+    table = pandas.DataFrame({"age": np.linspace(20, 90, 4000), "who": np.arange(4000) % 2000})
+    ill = pandas.Series(np.where(table["age"] > 55, "yes", "no"), name="ill")
+    for unit in (None, "user"):
+        with pytest.raises(ValueError, match="persons where these are protected"):
+            PrivateLogisticRegression(**own, unit=unit).fit(table, ill)
+    assert hasattr(PrivateLogisticRegression(**own, public_n=2000).fit(table, ill), "curves_")
+    assert hasattr(PrivateLogisticRegression(**own, unit="record").fit(table, ill), "curves_")
+
+
 def test_several_runs_and_parties_take_a_number():
     X, y = hill(400)
     with pytest.raises(ValueError, match="part of the budget"):

@@ -15,7 +15,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use reticent_accountant::{Unit, View};
+use reticent_accountant::{Adjacency, Unit, View};
 use reticent_admm::MOST_COLUMNS;
 use reticent_oracle::PrivacyModel;
 use reticent_oracle::tables::{Schema, TargetKind};
@@ -120,8 +120,8 @@ impl Curves {
         text.parse().map_err(|_| ALLOWED.to_owned())
     }
 
-    /// The schema of a job, with its roles, bent as this says. `count` is the public number of units
-    /// where `guarantee` and schema do not say one.
+    /// The schema of a job, with its roles, bent as this says. `records` is how many the table has, which
+    /// counts where it is public and `guarantee` and schema do not say a number.
     ///
     /// # Errors
     /// If there are too many knots, or `auto` has no number of units to go by.
@@ -130,18 +130,22 @@ impl Curves {
         self,
         schema: Schema,
         guarantee: &Guarantee,
-        count: Option<u64>,
+        records: Option<u64>,
         intercept: bool,
     ) -> Result<Schema, Error> {
         let knots = match self {
             Curves::Off => return Ok(schema.without_curves()),
             Curves::Knots(knots) => knots,
             Curves::Auto => {
-                let count = guarantee.public_n.or(schema.public_n()).or(count);
+                let neighbours =
+                    (unit_of(&schema, guarantee), guarantee.adjacency.unwrap_or_default());
+                let are_public = neighbours == (Unit::Record, Adjacency::ReplaceOne);
+                let count = guarantee.public_n.or(schema.public_n());
+                let count = count.or(records.filter(|_| are_public));
                 let count = count.ok_or(Error::Missing {
                     what: "a public number of records",
-                    todo: "`curves = auto` goes by it: give `public_n = N`, or public_n in the schema, or a number \
-                           of knots in place of auto",
+                    todo: "`curves = auto` goes by it, or by that of persons where these are protected: give `public_n = N`, \
+                           or public_n in the schema, or a number of knots in place of auto",
                 })?;
                 knots_for(&schema, signal(&schema, guarantee, count)?, intercept)
             }
@@ -150,13 +154,18 @@ impl Curves {
     }
 }
 
+/// What is protected: where the schema says whose a row is, the person is the default.
+fn unit_of(schema: &Schema, guarantee: &Guarantee) -> Unit {
+    let usual = if schema.user().is_some() { Unit::User } else { Unit::Record };
+    guarantee.unit.unwrap_or(usual)
+}
+
 /// n̂/z₁; without a budget there is no noise.
 fn signal(schema: &Schema, guarantee: &Guarantee, count: u64) -> Result<f64, Error> {
     let budget = guarantee.budget(guarantee.epsilon.is_some() && guarantee.delta.is_some())?;
-    let usual = if schema.user().is_some() { Unit::User } else { Unit::Record };
     let opening = PrivacyModel {
         adjacency: guarantee.adjacency.unwrap_or_default(),
-        unit: guarantee.unit.unwrap_or(usual),
+        unit: unit_of(schema, guarantee),
         view: View::Central,
         public_n: Some(count),
         intercept: 0.0,
@@ -281,6 +290,33 @@ mod tests {
         assert!(Curves::Auto.bend(table(2), &guarantee(1.0, None), Some(9000), true).is_ok());
         let bent = table(2).with_curves(3).unwrap();
         assert_eq!(Curves::Off.bend(bent, &guarantee(1.0, None), None, true).unwrap(), table(2));
+    }
+
+    /// One person may have a row more than another. Whoever is protected as a person must be counted as one, and
+    /// the number of rows decides nothing.
+    #[test]
+    fn auto_does_not_go_by_rows_where_persons_are_protected() {
+        let text = "row_norm = 1\n[[column]]\nname = 'age'\nkind = 'numeric'\nlower = 20\nupper = 90\n\
+                    [[column]]\nname = 'who'\nkind = 'user'\n\
+                    [[column]]\nname = 'ill'\nkind = 'target'\nclasses = ['no', 'yes']\n";
+        let schema: Schema = text.parse().unwrap();
+        let by = |unit, adjacency, public_n| {
+            let guarantee = guarantee(1.0, public_n).with(|it| {
+                (it.unit, it.adjacency) = (unit, adjacency);
+            });
+            Curves::Auto.bend(schema.clone(), &guarantee, Some(9000), true)
+        };
+        for (unit, adjacency) in [
+            (None, None),
+            (Some(Unit::User), None),
+            (Some(Unit::User), Some(Adjacency::AddRemove)),
+            (Some(Unit::Record), Some(Adjacency::AddRemove)),
+        ] {
+            let said = by(unit, adjacency, None).unwrap_err().to_string();
+            assert!(said.contains("public_n"), "{unit:?} {adjacency:?}: {said}");
+            assert!(by(unit, adjacency, Some(9000)).is_ok());
+        }
+        assert!(by(Some(Unit::Record), None, None).is_ok());
     }
 
     #[test]
