@@ -11,6 +11,7 @@ use reticent::{
 
 use crate::guarantee::GuardedRequest;
 use crate::schema::PySchema;
+use crate::setting::GivenSetting;
 
 /// What an estimator asks for.
 pub type FitRequest = GuardedRequest<PythonJob>;
@@ -25,7 +26,7 @@ pub struct PythonJob {
     pub constraint: Option<Tie>,
     pub intercept: bool,
     pub algorithm: String,
-    pub settings: Vec<(String, String)>,
+    pub settings: Vec<(String, GivenSetting)>,
     /// What the caller takes as given.
     pub assumptions: Vec<String>,
     /// How much a record of each class counts, and the public shares of the classes, by name.
@@ -143,8 +144,8 @@ impl PythonJob {
     /// The settings of the algorithm.
     pub fn settings(&self) -> Result<Settings, Error> {
         let mut settings = Settings::default();
-        for (name, text) in &self.settings {
-            if !settings.set(name, text)? {
+        for (name, given) in &self.settings {
+            if !settings.give(name, given)? {
                 let names: Vec<_> = Settings::ALL.iter().map(|setting| setting.name).collect();
                 let why = format!("there is no such setting; there are {}", names.join(", "));
                 return Err(Error::value("settings", name, why));

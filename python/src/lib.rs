@@ -17,6 +17,7 @@ mod payment;
 mod report;
 mod reproduction;
 mod schema;
+mod setting;
 mod shards;
 mod simulation;
 mod statistics;

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import reticent
-from reticent._settings import in_words
+from reticent._settings import handed_over
 
 FOLDER = pathlib.Path(reticent.__file__).parent
 # What a shell would take, as in --epsilon; a dash between words is not.
@@ -114,7 +114,7 @@ def test_arguments_that_cannot_be_are_named():
     # Numbers of NumPy are numbers, in settings too.
     settings = {"iterations": np.float64(4), "average": np.bool_(False)}
     model = reticent.PrivateLogisticRegression(**usual, settings=settings)
-    assert in_words(model.settings) == [("iterations", "4.0"), ("average", "false")]
+    assert handed_over(model.settings) == [("iterations", 4.0), ("average", False)]
 
 
 def test_arguments_of_fit_that_there_are_not_are_refused_with_a_reason():

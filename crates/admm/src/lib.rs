@@ -32,6 +32,7 @@ mod pseudo_inverse;
 mod public;
 mod release;
 mod residual_scale;
+mod setting_value;
 mod settings;
 mod shrinkage;
 mod smoothing;
@@ -49,6 +50,7 @@ pub use noise_schedule::NoiseSchedule;
 pub use per_party::{PartyRho, PerParty};
 pub use release::Release;
 pub use reticent_oracle::Refused;
+pub use setting_value::SettingValue;
 pub use settings::{
     ProblemFacts, Setting, Settings, at_least_one, fraction, not_negative, positive,
 };

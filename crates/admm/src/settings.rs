@@ -9,6 +9,7 @@ use crate::noise_schedule::NoiseSchedule;
 use crate::per_party::{PartyRho, PerParty};
 pub use crate::public::ProblemFacts;
 use crate::release::Release;
+use crate::setting_value::{OfSetting, SettingValue};
 use crate::step_size::StepSize;
 use crate::walk::WalkState;
 
@@ -61,11 +62,19 @@ macro_rules! settings {
             /// A text that is no value of the setting, with what is allowed; a setting that has a
             /// value already.
             pub fn set(&mut self, name: &str, text: &str) -> Result<bool, Refused> {
+                self.give(name, &text)
+            }
+
+            /// The same with a value that need not be text: numbers are taken as they are.
+            ///
+            /// # Errors
+            /// As for a text.
+            pub fn give(&mut self, name: &str, given: &dyn SettingValue) -> Result<bool, Refused> {
                 $(if name == stringify!($field) $($(|| name == $letter)+)? {
-                    let value = Refused::read(stringify!($field), text)?;
+                    let value = OfSetting::of(stringify!($field), given)?;
                     if self.$field.replace(value).is_some() {
                         let allowed = "it is given twice, by one name or by two";
-                        return Err(Refused::new(stringify!($field), text, allowed));
+                        return Err(Refused::new(stringify!($field), given, allowed));
                     }
                     return Ok(true);
                 })*
