@@ -9,6 +9,9 @@
 //! There is no data in here and there are no rows: a table is known by a keyed fingerprint that the
 //! caller computes.
 //!
+//! A job of Reticent is paid for by `reticent_payment::pay`, which reserves, runs and settles, and
+//! checks what [`Store::reserve`] does not. The example is for other jobs.
+//!
 //! ```
 //! use reticent_accountant::{Adjacency, Event, Gdp, Ledger, Unit, View};
 //! use reticent_budget::{Promise, Relation, Request, Store, PaidTable};

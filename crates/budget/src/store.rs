@@ -77,6 +77,11 @@ impl Store {
 
     /// Reserves what a plan costs, before the first noise is drawn.
     ///
+    /// A job of Reticent is paid for by `reticent_payment::pay`, which calls this. Alone it follows
+    /// no history from end to end ([`Store::check`] does), does not refuse a table that has the same
+    /// content twice ([`PaidTable::repeats`](crate::PaidTable::repeats)), and believes the request:
+    /// whoever makes it sees to it that the job does this plan, on this table, and settles.
+    ///
     /// # Errors
     /// A job that does not fit, a table that is not the budget's, or a file that cannot be written:
     /// then nothing is reserved.
@@ -86,7 +91,9 @@ impl Store {
 
     /// The same for a run between parties of whom nobody is in two, where `others` are the plans
     /// that other parties have beside the one of the request: a person pays for the plan of one
-    /// party, so that the dearest, part by part, is reserved (`proofs/parallel.md`).
+    /// party, so that the dearest, part by part, is reserved (`proofs/parallel.md`). That nobody is in
+    /// two, and that a neighbour of the table is one of a single party, is believed: the plans that
+    /// `reticent_payment::pay` reserves are refused otherwise.
     ///
     /// # Errors
     /// As [`Store::reserve`].

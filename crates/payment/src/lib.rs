@@ -15,6 +15,11 @@
 //! all of them reserve before anything is asked, or nobody does.
 //!
 //! Which people a table counts for: `proofs/groups.md`.
+//!
+//! The crate is internal: names and signatures may change in every release. What a Rust program may
+//! rely on are the rules, by which the command line and Python pay too, and the file, which is a
+//! budget of `reticent-budget`. It depends on an exact version, and on the same one of `reticent` and
+//! `reticent-budget`.
 
 mod error;
 mod parties;

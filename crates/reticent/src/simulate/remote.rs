@@ -18,7 +18,7 @@ use super::check::{SimulationJob, find};
 use super::dealing::dealt;
 use super::held::{held_by, is_held};
 use super::noisy::{CalibratedSums, plan_is_sampled, share_of};
-use super::remote_peers::{RemoteKind, kind_of};
+use super::remote_peers::{LEAD_TRUSTED, RemoteKind, kind_of};
 use super::simulated::Simulated;
 use super::simulation::Simulation;
 use super::spec::{Parties, SimulationSpec, text};
@@ -37,6 +37,10 @@ pub const MOST_TOGETHER: usize = 16;
 /// and no more.
 const DRAWN_IN_TIME: &str =
     "how long a party takes to answer tells nobody how many of its records the lead has drawn";
+
+/// The same of the signatures that bind the run and the key that sums are closed for.
+const SIGNED_FOR: &str = "Ed25519, by which members sign the run and the key that sums are closed for, is as hard to break as it is believed \
+     to be";
 
 /// A checked run between this many parties, without a table.
 #[derive(Debug)]
@@ -319,6 +323,7 @@ impl RemoteJob {
     ) -> Result<RemoteRun<'j>, Error> {
         let (plan, mut by) =
             (self.plan(units)?, held_by(self.parties, vec![dealt(&self.job.opening)]));
+        by.trusted.extend([LEAD_TRUSTED, SIGNED_FOR].map(str::to_owned));
         by.trusted.extend(plan_is_sampled(&plan).then(|| DRAWN_IN_TIME.to_owned()));
         let ready = self.held()?.open_held((rows, by), Some(entropy), run)?;
         if ready.plan() != Some(&plan) {

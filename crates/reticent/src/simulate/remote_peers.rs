@@ -66,8 +66,8 @@ const RELAYED: &str = "the lead has the observer's seat and carries what users s
 const FOR_ITSELF: &str = "the model of a user is the last token that came to it, and is for that user alone; whoever shows it to others shows \
      them more than is counted";
 
-/// The same where a server is trusted with steps.
-const TRUSTED: &str = "the lead keeps its key and its journal secret until the run is over, adds the noise that is counted, and deletes both \
+/// The same where a server is trusted with steps or sums.
+pub(super) const LEAD_TRUSTED: &str = "the lead keeps its key and its journal secret until the run is over, adds the noise that is counted, and deletes both \
      with the model's arrival";
 
 /// Whose the records are where a party is protected as a whole.
@@ -279,7 +279,7 @@ impl RemoteJob {
         assumed.push(ON_A_NETWORK.to_owned());
         // Where whoever looks sees every message anyway, nothing rests on seals.
         if self.kind() == RemoteKind::Star && self.trust() == View::Central {
-            assumed.extend([SEALED, TRUSTED].map(str::to_owned));
+            assumed.extend([SEALED, LEAD_TRUSTED].map(str::to_owned));
         }
         if self.has_observer() {
             assumed.extend([SEALED, RELAYED].map(str::to_owned));
