@@ -45,8 +45,13 @@ impl Lines {
 
     /// Says of a party what it has said that it should not have; the run may go on.
     pub fn note(&self, party: u32, what: &str) {
+        self.note_of_all(&format!("{}: {what}", self.roster.name(party)));
+    }
+
+    /// The same where nobody can tell who has said it.
+    pub fn note_of_all(&self, what: &str) {
         self.hall.count("against the protocol");
-        self.options.tell(Notice::Rejected(format!("{}: {what}", self.roster.name(party))));
+        self.options.tell(Notice::Rejected(what.to_owned()));
     }
 
     /// Who takes part to the end.

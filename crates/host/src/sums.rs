@@ -144,7 +144,11 @@ impl NetworkSums {
             }
             let (said, away) = self.ask(round, self.each(request.usual))?;
             if away.is_empty() {
-                return added(&said, len, request.reach);
+                let (sum, cut) = added(&said, len, request.reach)?;
+                for party in cut {
+                    self.lines.note(party, &beyond("its answer", round));
+                }
+                return Ok(sum);
             }
             self.leave_out(&away, round, round)?;
         }
@@ -176,4 +180,18 @@ impl SumCarrier for NetworkSums {
         let absent = all.filter(|party| self.members.binary_search(party).is_err()).collect();
         Ok(PartialSum { values, absent })
     }
+
+    /// Behind masks nobody can say whose answer it was; where answers are seen, each was cut already.
+    fn sum_was_cut(&mut self, round: u32) {
+        if matches!(self.plan.law(), SumLaw::Masked(_)) {
+            self.lines.note_of_all(&beyond("the parties' sum", round));
+        }
+    }
+}
+
+/// What is said of an answer or a sum that was cut. Honest ones are cut with a chance below e⁻⁶⁴ a round.
+fn beyond(what: &str, round: u32) -> String {
+    format!(
+        "{what} of round {round} is larger than honest records and their noise make it, and was cut"
+    )
 }

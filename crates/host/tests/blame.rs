@@ -143,9 +143,10 @@ fn a_party_whose_keys_are_not_its_own_is_left_out_by_name() {
 }
 
 /// 2⁶⁰ steps are 2²⁸ records: one such answer would be the model. It is cut to what honest records and
-/// their noise reach, so that the model stays one of this size.
+/// their noise reach, so that the model stays one of this size, and the lead says whose it was, or, behind
+/// masks, that there was one.
 #[test]
-fn an_exaggerated_answer_does_not_wreck_the_model() {
+fn an_exaggerated_answer_is_cut_and_named() {
     for trust in ["local", "secure-aggregation"] {
         let folder = tempfile::tempdir().unwrap();
         let world = World::trusting(folder.path(), 3, AUTO, trust);
@@ -172,7 +173,13 @@ fn an_exaggerated_answer_does_not_wreck_the_model() {
                 }
             }
         });
-        let (led, _, _) = crooked(&world, None, change);
+        let (led, _, said) = crooked(&world, None, change);
+        let named = if masked {
+            "the parties' sum of round 2 is"
+        } else {
+            "party-1: its answer of round 2 is"
+        };
+        assert!(said.contains(named) && !said.contains("party-0"), "{trust}: {said}");
         let found = largest(&Model::from_json(&led.model).unwrap());
         assert!(found.is_finite() && found < 1e3 * honest.max(1.0), "{trust}: {found}, {honest}");
     }

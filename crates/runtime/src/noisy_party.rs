@@ -79,7 +79,7 @@ pub(crate) fn reported(id: PartyId, own: SumPartyReport) -> PartyReport {
 }
 
 /// The sum of what parties have said, where answers are seen one by one: eight bytes for each of
-/// `len` numbers, each answer cut to what an honest party of its size can say.
+/// `len` numbers, each answer cut to what an honest party of its size can say; and whose was cut.
 ///
 /// # Errors
 /// If somebody has said something else.
@@ -87,8 +87,9 @@ pub fn added(
     said: &[(u32, Vec<u8>)],
     len: usize,
     reach: Option<SumReach<'_>>,
-) -> Result<Vec<i64>, Refusal> {
+) -> Result<(Vec<i64>, Vec<u32>), Refusal> {
     let (mut sum, mut own) = (vec![0_i64; len], Vec::with_capacity(len));
+    let mut cut = Vec::new();
     for (party, answer) in said {
         let none = || Refusal::BadQuery(format!("what party {party} has said is no sum"));
         let (steps, rest) = answer.as_chunks::<8>();
@@ -97,12 +98,12 @@ pub fn added(
         }
         own.clear();
         own.extend(steps.iter().map(|step| i64::from_le_bytes(*step)));
-        if let Some(reach) = reach {
-            reach.cut_answer(*party, &mut own);
+        if reach.is_some_and(|reach| reach.cut_answer(*party, &mut own)) {
+            cut.push(*party);
         }
         for (sum, step) in sum.iter_mut().zip(&own) {
             *sum = sum.checked_add(*step).ok_or_else(none)?;
         }
     }
-    Ok(sum)
+    Ok((sum, cut))
 }

@@ -41,6 +41,9 @@ pub trait SumCarrier: std::fmt::Debug + Send {
         let values = self.sum(round, request.usual, len)?;
         Ok(PartialSum { values, absent: Vec::new() })
     }
+
+    /// The sum of this round was longer than honest parties can make it, and was cut.
+    fn sum_was_cut(&mut self, _round: u32) {}
 }
 
 /// What parties are asked in a round.
@@ -221,8 +224,8 @@ impl NoisySums {
         self.ended = sum.is_err();
         match sum? {
             mut sum if sum.values.len() == len => {
-                if let Some(reach) = reach {
-                    reach.cut_sum(&sum.absent, &mut sum.values);
+                if reach.is_some_and(|reach| reach.cut_sum(&sum.absent, &mut sum.values)) {
+                    self.carrier.sum_was_cut(round);
                 }
                 self.scaled(sum)
             }

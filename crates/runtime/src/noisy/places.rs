@@ -137,7 +137,8 @@ impl Places {
             _ => Err(lost(party, &Rejected::Malformed("payload"))),
         };
         let said: Result<Vec<_>, Refusal> = said.into_iter().map(answer).collect();
-        added(&said?, len, reach)
+        // Parties of this process say what they should.
+        Ok(added(&said?, len, reach)?.0)
     }
 
     /// The sum behind masks: keys, shares, masked vectors, and what opens them; and who is not in it.
