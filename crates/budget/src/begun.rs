@@ -41,6 +41,23 @@ impl Store {
         Ok(hash.map(|hash| Reservation { number: job, hash }))
     }
 
+    /// Whether part `part` of an open job was begun.
+    ///
+    /// # Errors
+    /// If the job is another budget's, or the budget cannot be read.
+    pub fn has_begun(&self, reservation: &Reservation, part: u32) -> Result<bool, BudgetError> {
+        let number = reservation.number;
+        if self.hash_of(number)? != Some(reservation.hash) {
+            return Err(BudgetError::ReservedElsewhere(number));
+        }
+        let sql = "SELECT count(*) FROM begun WHERE job = ?1 AND part = ?2";
+        let begun =
+            self.file.connection.query_row(sql, params![number as i64, part], |row| row.get(0));
+        let begun: i64 =
+            begun.map_err(|error| BudgetError::from_sqlite(&self.file.path, &error))?;
+        Ok(begun > 0)
+    }
+
     /// Part `part` of a job is about to begin: whether it may, which is once. It is on the disk
     /// when this returns, so that a part that is begun and lost is not begun again.
     ///

@@ -134,7 +134,7 @@ impl<'a> Seat<'a> {
                 // Whoever comes again is told what is known of it first.
                 (HostMessage::Known(0), Some(own), _) => signed = Some(own),
                 (HostMessage::Again, ..) => return Ok(None),
-                (HostMessage::Over(why), ..) => return Err(HostError::Ended(why)),
+                (HostMessage::Over(why), ..) => return Err(HostError::NotBegun(why)),
                 (HostMessage::Refused(why), ..) => {
                     return Err(HostError::Refused { who: lead, why });
                 }

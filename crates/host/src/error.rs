@@ -84,6 +84,9 @@ pub enum HostError {
         /// How many.
         most: u32,
     },
+    /// The others do not begin the run. This party has joined none, and nothing is spent.
+    #[error("the run has not begun: {0}")]
+    NotBegun(String),
     /// The run is over for this party.
     #[error("the run has ended: {0}")]
     Ended(String),
@@ -149,6 +152,9 @@ impl HostError {
             }
             HostError::Attempts { .. } => {
                 "nothing was spent; find out with the others who has left each time before you begin anew with new journals".to_owned()
+            }
+            HostError::NotBegun(_) => {
+                "nothing was spent; when it is settled with the others, the same command with the same journal takes part again".to_owned()
             }
             HostError::Ended(_) => {
                 "begin a new run with a journal of its own; what was answered counts in full".to_owned()

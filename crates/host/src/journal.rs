@@ -15,6 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::agreement::PROGRAM;
+use crate::answer_payer::AnswerPayer;
 use crate::error::HostError;
 
 /// Marks the file as a journal ("RTCJ").
@@ -52,6 +53,8 @@ pub struct KeptAnswer {
 pub struct RunJournal {
     path: PathBuf,
     connection: Connection,
+    /// The budget that is told before the first answer; `None` where nobody pays.
+    pub(crate) payer: Option<AnswerPayer>,
 }
 
 /// A transaction that is open.
@@ -77,7 +80,7 @@ impl RunJournal {
         set("secure_delete", "ON").map_err(failed)?;
         set("trusted_schema", "OFF").map_err(failed)?;
         set("cache_size", CACHE).map_err(failed)?;
-        let mut journal = RunJournal { path: path.to_owned(), connection };
+        let mut journal = RunJournal { path: path.to_owned(), connection, payer: None };
         journal.check().map_err(failed)??;
         match journal.get::<String>("program")? {
             Some(program) if program != PROGRAM => {
@@ -118,6 +121,14 @@ impl RunJournal {
         transaction.execute(sql, [])?;
         transaction.commit()?;
         Ok(Ok(()))
+    }
+
+    /// Something is about to be said of the table: the budget that pays for it knows it before.
+    ///
+    /// # Errors
+    /// If the budget does not take it: then nothing may be said.
+    pub(crate) fn answers(&mut self) -> Result<(), HostError> {
+        self.payer.as_mut().map_or(Ok(()), AnswerPayer::note)
     }
 
     /// Empties the write-ahead log, in which what was forgotten still stands.

@@ -20,6 +20,7 @@ use crate::links::{Link, Listen};
 use crate::lobby::{Begun, Lobby};
 use crate::options::{HostOptions, Notice};
 use crate::roster::Roster;
+use crate::signed_rosters::RunRole;
 use crate::status::RunStage;
 use crate::sums::NetworkSums;
 
@@ -75,7 +76,7 @@ impl Lead<'_> {
             return Err(self.roster.refused("the key is not the lead's in it".to_owned()));
         }
         self.roster.signed_by_all(&me)?;
-        self.options.signed.allow(self.roster, &journal)?;
+        self.options.signed.allow(self.roster, (&journal, RunRole::Lead))?;
         check_least(self.job, self.options.least)?;
         if let Some(why) = journal.get::<String>("ended")? {
             return Err(HostError::Ended(why));

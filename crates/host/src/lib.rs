@@ -16,6 +16,7 @@
 
 mod agreeing;
 mod agreement;
+mod answer_payer;
 mod attempts;
 mod carrier;
 mod company;

@@ -13,11 +13,13 @@ use reticent_budget::{JobStatus, Relation, Store};
 use reticent_payment::{Bill, Paid, PaymentError, pay};
 
 use crate::agreeing::Joining;
+use crate::answer_payer::AnswerPayer;
 use crate::company::check_least;
 use crate::error::HostError;
 use crate::journal::RunJournal;
 use crate::party::{Joined, RemoteParty, paths};
 use crate::serving::Serving;
+use crate::signed_rosters::RunRole;
 
 /// What pays for a run.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +55,7 @@ impl RemoteParty<'_> {
         budget: Option<JoinBudget<'_>>,
     ) -> Result<PaidRun, HostError> {
         self.number()?;
-        self.options.signed.allow(self.roster, &journal)?;
+        self.options.signed.allow(self.roster, (&journal, RunRole::Party))?;
         check_least(self.job, self.options.least)?;
         if let Some(joined) = self.finished(&journal)? {
             self.acknowledge(&mut journal)?;
@@ -130,9 +132,6 @@ struct PaidJoining<'a, 's> {
     file: &'s Path,
 }
 
-/// The part of a job in a budget that is begun when its run is joined.
-const JOINED: u32 = 0;
-
 impl PaidJoining<'_, '_> {
     /// The run as the budget has it: no other run is called so.
     fn run_name(&self) -> String {
@@ -161,12 +160,6 @@ impl PaidJoining<'_, '_> {
     }
 }
 
-/// Notes in the budget that the run was joined, before anything is said in it.
-fn begin(store: &mut Store, (job, hash): &(u64, String)) -> Result<bool, HostError> {
-    let own = store.reservation(*job, hash)?;
-    Ok(store.begin_part(&own, JOINED)?)
-}
-
 impl Payable for PaidJoining<'_, '_> {
     type Done = (Joined, ());
 
@@ -185,16 +178,18 @@ impl Payable for PaidJoining<'_, '_> {
     fn run(self, _: Run<'_>) -> Result<Self::Done, Error> {
         let PaidJoining { joining, said, asked, file } = self;
         let mut serving = joining.join().map_err(|why| told(said, why, None))?;
-        let noted = serving.reservation().map_or(Ok(true), |own| {
-            Store::open(file).map_err(HostError::from).and_then(|mut store| begin(&mut store, &own))
-        });
-        noted.map_err(|why| told(said, why, Some(asked)))?;
+        if let Some(own) = serving.reservation() {
+            let payer = AnswerPayer::new(file, &own);
+            payer.join().map_err(|why| told(said, why, Some(asked)))?;
+            serving.seat.journal.payer = Some(payer);
+        }
         match serving.serve() {
             Ok(joined) => Ok((joined, ())),
             Err(why) => {
-                // What may go on keeps its reservation, whether or not anything was answered.
-                let kept = serving.has_answered() || why.may_go_on();
-                let kept = kept || matches!(why, HostError::Journal { .. });
+                // What may go on keeps its reservation, whether or not anything was answered. So does what
+                // nobody can say it of.
+                let kept = why.may_go_on() || matches!(why, HostError::Journal { .. });
+                let kept = kept || serving.has_answered().unwrap_or(true);
                 Err(told(said, why, kept.then_some(asked)))
             }
         }
@@ -212,7 +207,6 @@ impl Payable for PaidJoining<'_, '_> {
 /// Goes on with a run that was paid for when it began.
 fn resume(mut serving: Serving<'_>, budget: Option<JoinBudget<'_>>) -> Result<PaidRun, HostError> {
     let reserved = serving.reservation();
-    let mut store = None;
     if reserved.is_none() && budget.is_some() {
         let why = "the run began without a budget, and none can pay for it now; leave `budget` out, and record what \
                    the run cost with `reticent budget import`";
@@ -223,22 +217,22 @@ fn resume(mut serving: Serving<'_>, budget: Option<JoinBudget<'_>>) -> Result<Pa
             let why = "the run was paid for from a budget, which is not named any more";
             return Err(HostError::disagreed("the party file", why));
         };
-        let mut own = Store::open(budget.file)?;
-        // It must be open: what was given back, or closed, answers nothing more.
-        begin(&mut own, &(*job, hash.clone()))?;
-        store = Some(own);
+        let payer = AnswerPayer::new(budget.file, &(*job, hash.clone()));
+        payer.join()?;
+        serving.seat.journal.payer = Some(payer);
     }
     match serving.serve() {
         Ok(joined) => {
-            drop(store);
             let open = settle(budget, &joined);
             Ok(PaidRun { joined, open })
         }
         Err(why) if why.may_go_on() || matches!(why, HostError::Journal { .. }) => Err(why),
         Err(why) => {
-            if let (Some(mut store), Some((job, hash))) = (store, reserved) {
+            if let (Some(budget), Some((job, hash))) = (budget, reserved) {
+                let answered = serving.has_answered()?;
+                let mut store = Store::open(budget.file)?;
                 let reservation = store.reservation(job, &hash)?;
-                match serving.has_answered() {
+                match answered {
                     true => store.settle(&reservation, &Ledger::new())?,
                     false => store.release(reservation)?,
                 }

@@ -79,9 +79,14 @@ impl<'a> Serving<'a> {
         self.joined.reservation.clone()
     }
 
-    /// Whether something was said of the table: then all of the plan is spent.
-    pub fn has_answered(&self) -> bool {
-        self.node.answered() > 0
+    /// Whether something was said of the table: then all of the plan is spent. A journal that was set back does
+    /// not know it, and the budget does.
+    ///
+    /// # Errors
+    /// If the budget cannot be read.
+    pub fn has_answered(&self) -> Result<bool, HostError> {
+        let told = self.seat.journal.payer.as_ref().map_or(Ok(false), |payer| payer.has_answered());
+        Ok(self.node.answered() > 0 || told?)
     }
 
     /// Says what is asked for until there is a model.
@@ -189,6 +194,7 @@ impl<'a> Serving<'a> {
         };
         let state = self.node.snapshot()?;
         let (options, journal) = (&self.seat.party.options, &mut self.seat.journal);
+        journal.answers()?;
         options.writing("answer", || journal.commit(|change| change.set("node", &state)))?;
         for envelope in said {
             self.seat.say(link, &HostMessage::Envelope(wire::encode(&envelope)))?;

@@ -16,13 +16,30 @@ use serde::{Deserialize, Serialize};
 use crate::error::{HostError, unread};
 use crate::journal::RunJournal;
 use crate::roster::Roster;
-use crate::status::{RunStage, RunStatus};
 
 /// What the file is called, behind the name of the key's.
 const ENDING: &str = ".rosters";
 
 /// The only format there is.
 const FORMAT: u32 = 1;
+
+/// What a member is in a run. A journal of the one has nothing of a run of the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RunRole {
+    Lead,
+    Party,
+}
+
+impl RunRole {
+    /// Whether a run of this role is on in the journal, or over.
+    fn has_run(self, journal: &RunJournal) -> Result<bool, HostError> {
+        let names = match self {
+            RunRole::Lead => ["begun", "over", "ended"],
+            RunRole::Party => ["joined", "model", "ended"],
+        };
+        names.into_iter().try_fold(false, |found, name| Ok(found || journal.has(name)?))
+    }
+}
 
 /// The rosters that a key has signed last, of each study one.
 #[derive(Clone, Debug, Default)]
@@ -136,19 +153,23 @@ impl SignedRosters {
     ///
     /// # Errors
     /// If another roster of this study was signed after it, or the journal cannot be read.
-    pub(crate) fn allow(&self, roster: &Roster, journal: &RunJournal) -> Result<(), HostError> {
+    pub(crate) fn allow(
+        &self,
+        roster: &Roster,
+        (journal, role): (&RunJournal, RunRole),
+    ) -> Result<(), HostError> {
         let Some(study) = self.study(roster).filter(|own| own.roster != roster.fingerprint())
         else {
             return Ok(());
         };
-        match RunStatus::of(journal)?.stage {
-            RunStage::Empty | RunStage::Signed => Err(roster.refused(format!(
-                "you have signed another one of this study after it, with the fingerprint {}…, and begin nothing with \
-                 this one; `reticent roster sign` it again if it is meant",
-                study.roster.get(..16).unwrap_or_default()
-            ))),
-            RunStage::Begun | RunStage::Over | RunStage::Ended => Ok(()),
+        if role.has_run(journal)? {
+            return Ok(());
         }
+        Err(roster.refused(format!(
+            "you have signed another one of this study after it, with the fingerprint {}…, and begin nothing with \
+             this one; `reticent roster sign` it again if it is meant",
+            study.roster.get(..16).unwrap_or_default()
+        )))
     }
 }
 
@@ -192,7 +213,16 @@ mod tests {
         }
 
         fn begin(&self, roster: &Roster, journal: &RunJournal) -> Result<(), String> {
-            self.signed().unwrap().allow(roster, journal).map_err(|why| why.to_string())
+            self.begin_as(RunRole::Lead, roster, journal)
+        }
+
+        fn begin_as(
+            &self,
+            role: RunRole,
+            roster: &Roster,
+            journal: &RunJournal,
+        ) -> Result<(), String> {
+            self.signed().unwrap().allow(roster, (journal, role)).map_err(|why| why.to_string())
         }
 
         fn journal(&self, name: &str) -> RunJournal {
@@ -242,6 +272,24 @@ mod tests {
         assert!(two.begin(&old, &journal).is_err());
         journal.commit(|change| change.set("ended", &"it has ended")).unwrap();
         two.begin(&old, &journal).unwrap();
+    }
+
+    /// Where somebody has led a run, a roster that was replaced began another one, as a party.
+    #[test]
+    fn a_run_that_was_led_lets_no_party_begin_with_a_roster_that_was_replaced() {
+        let two = Two::new();
+        let old = two.roster("study");
+        let new = old.clone().with(member("b", &two.new_key("b"))).unwrap();
+        two.sign(&old).unwrap();
+        two.sign(&new).unwrap();
+        let roles =
+            [(RunRole::Lead, RunRole::Party, "over"), (RunRole::Party, RunRole::Lead, "model")];
+        for (own, other, name) in roles {
+            let mut journal = two.journal(name);
+            journal.commit(|change| change.set(name, &true)).unwrap();
+            two.begin_as(own, &old, &journal).unwrap();
+            assert!(two.begin_as(other, &old, &journal).is_err());
+        }
     }
 
     #[test]

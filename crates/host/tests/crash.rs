@@ -13,6 +13,7 @@ use reticent::Model;
 use reticent_budget::{Promise, Relation, Store};
 use reticent_host::{HostError, HostOptions, JoinBudget, KnownGone, Moment, RunJournal};
 
+use super::peers::R_ADMM;
 use super::world::{AUTO, Tapped, World, assert_alike, assert_same, options, until_raised};
 
 const PARTIES: u32 = 2;
@@ -272,11 +273,32 @@ fn a_journal_that_was_set_back_is_found_out() {
 pub fn set_back(job: &str, trust: &str) {
     let folder = tempfile::tempdir().unwrap();
     let world = World::trusting(folder.path(), PARTIES, job, trust);
-    let mut members = Members { world: &world, children: Vec::new() };
+    // After signing, joining and two answers.
+    put_back(&world, 4);
+}
+
+/// The budget knows of answers that the journal has forgotten: what was reserved for them was given back.
+#[test]
+fn a_journal_that_was_set_back_to_before_its_first_answer_gets_nothing_back() {
+    for (job, trust) in TRUSTS.map(|trust| (AUTO, trust)).into_iter().chain([(R_ADMM, "local")]) {
+        let folder = tempfile::tempdir().unwrap();
+        let world = World::trusting(folder.path(), PARTIES, job, trust);
+        let file = world.at("party-0.budget");
+        Store::create(&file, Promise::new("clinic", 9.0, 1e-5).unwrap()).unwrap();
+        // After signing and joining.
+        put_back(&world, 2);
+        let jobs = Store::open(&file).unwrap().summary().unwrap().jobs;
+        let states: Vec<_> = jobs.iter().map(|job| job.status.name()).collect();
+        assert_eq!(states, ["settled"], "{job} {trust}");
+    }
+}
+
+/// Party 0 goes on with a copy of its journal after so many commits, when it has made three more.
+fn put_back(world: &World, commits: u32) {
+    let mut members = Members { world, children: Vec::new() };
     members.start("lead", None);
     members.start("party-1", None);
-    // After signing, joining and two answers; then after three more.
-    members.start("party-0", Some((1, 4)));
+    members.start("party-0", Some((1, commits)));
     assert!(!members.wait("party-0"));
     let files = ["party-0.journal", "party-0.journal-wal"];
     for file in files {

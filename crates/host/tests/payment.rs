@@ -71,7 +71,8 @@ fn a_party_whose_budget_does_not_allow_the_run_declines_before_anything_is_asked
         });
         let [rich, poor] = joined.map(|own| own.join().unwrap().unwrap_err());
         assert!(poor.is_budget(), "{poor:?}");
-        assert!(matches!(&rich, HostError::Ended(why) if why.contains("budget")), "{rich:?}");
+        assert!(matches!(&rich, HostError::NotBegun(why) if why.contains("budget")), "{rich:?}");
+        assert!(rich.hint().contains("the same journal"), "{}", rich.hint());
         let led = led.join().unwrap().unwrap_err();
         assert!(led.to_string().contains("party-1 refuses: the party declines"), "{led}");
     });
@@ -111,7 +112,7 @@ fn a_party_that_cannot_pay_once_all_have_signed_says_so_and_nobody_pays() {
     assert!(led.contains("party-1 refuses: the party declines"), "{led}");
     let unable = unable.unwrap_err().to_string();
     assert!(unable.contains("not the table"), "{unable}");
-    assert!(matches!(able, Err(HostError::Ended(_))), "{able:?}");
+    assert!(matches!(able, Err(HostError::NotBegun(_))), "{able:?}");
     let summary = Store::open(&files[0]).unwrap().summary().unwrap();
     let states: Vec<_> = summary.jobs.iter().map(|job| job.status.name()).collect();
     assert_eq!(states, ["settled", "released"]);

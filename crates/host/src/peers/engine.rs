@@ -219,6 +219,9 @@ impl PeerEngine {
     fn commit(&mut self, journal: &mut RunJournal, options: &HostOptions) -> Result<(), HostError> {
         let state = self.node.snapshot_apart()?;
         let grown = self.pieces.grown(&*self.node)?;
+        if self.mailbox.is_unkept() {
+            journal.answers()?;
+        }
         options.writing("turn", || {
             journal.commit(|change| {
                 change.set("node", &state)?;

@@ -19,7 +19,7 @@ pub enum RosterCommand {
     New(RosterNewArgs),
     /// Add a party. This removes all signatures: all members sign the new roster
     Add(RosterAddArgs),
-    /// Remove a party that does not come; all members sign again, and begin with a new journal
+    /// Remove a party that does not come; all members sign again, and begin with the same journals
     Strike(RosterStrikeArgs),
     /// Give a member a new key, signed by the old one; all members compare fingerprints and sign again
     Rotate(RosterRotateArgs),
