@@ -4,7 +4,7 @@ cd /trial
 systemd-analyze verify /etc/systemd/system/reticent-lead.service /etc/systemd/system/reticent-party.service
 sh examples/hospitals-network/prepare.sh hospitals 7431 > /dev/null
 mkdir /var/lib/reticent-lead
-cp hospitals/lead/key /var/lib/reticent-lead/
+cp hospitals/lead/key hospitals/lead/key.rosters /var/lib/reticent-lead/
 # Three parties on one machine: the unit of the first is the one that is shipped, the others have its lines and folders of their own.
 for pair in north:party east:east south:south; do
     own=/var/lib/reticent-${pair#*:}

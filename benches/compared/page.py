@@ -10,6 +10,12 @@ FIGURES = {"auc": "AUC", "log_loss": "log loss", "r2": "R²"}
 BEST = f"{EBM}, best setting"
 # The tables on which curves are to be at least as good as DP-EBM, and no worse than a line by more than this.
 ANCHORS, LOSS = ("adult", "housing", "covtype", "bio"), 0.003
+# What changed after the version of the results, by its commit: results of another version do not have the note.
+SINCE = {
+    "86d5cfda863d": """It is of 18 November 2026. Since then `auto` has `--shrinkage 0.2` for the logistic loss of two classes
+([auto](auto.md#scores-that-are-drawn-together)): the log loss of Reticent changes, its AUC and its R² do not.
+""",
+}
 
 HEAD = """# Benchmark: private models of others
 
@@ -175,7 +181,9 @@ def text(path, names, epsilons):
     found = [table for table in found if table.runs]
     versions = sorted({run["version"] for run in runs if "version" in run})
     anchors = [table for table in found if table.name in ANCHORS and {CURVES, EBM, LINEAR} <= set(table.methods)]
-    lines = [HEAD + "\n".join(settings())] + [f"The program: {', '.join(versions)}.\n"] * bool(versions)
+    lines = [HEAD + "\n".join(settings())] + [f"The program: {', '.join(versions)}."] * bool(versions)
+    lines += [note.rstrip("\n") for commit, note in SINCE.items() if any(commit in version for version in versions)]
+    lines += [""] * bool(versions)
     if anchors:
         lines += ["## Curves against the best of DP-EBM, and against a line", "",
                   f"`--curves auto` less the other, with the standard error of the difference. It is to be at least 0 against DP-EBM and at least −{LOSS}",
