@@ -127,7 +127,7 @@ impl RunJournal {
     ///
     /// # Errors
     /// If the budget does not take it: then nothing may be said.
-    pub(crate) fn answers(&mut self) -> Result<(), HostError> {
+    pub(crate) fn note_answer(&mut self) -> Result<(), HostError> {
         self.payer.as_mut().map_or(Ok(()), AnswerPayer::note)
     }
 

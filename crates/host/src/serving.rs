@@ -194,7 +194,7 @@ impl<'a> Serving<'a> {
         };
         let state = self.node.snapshot()?;
         let (options, journal) = (&self.seat.party.options, &mut self.seat.journal);
-        journal.answers()?;
+        journal.note_answer()?;
         options.writing("answer", || journal.commit(|change| change.set("node", &state)))?;
         for envelope in said {
             self.seat.say(link, &HostMessage::Envelope(wire::encode(&envelope)))?;

@@ -220,7 +220,7 @@ impl PeerEngine {
         let state = self.node.snapshot_apart()?;
         let grown = self.pieces.grown(&*self.node)?;
         if self.mailbox.is_unkept() {
-            journal.answers()?;
+            journal.note_answer()?;
         }
         options.writing("turn", || {
             journal.commit(|change| {
