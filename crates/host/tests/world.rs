@@ -384,12 +384,20 @@ pub fn assert_alike(model: &Model, simulated: &Model) {
     assert!(bits(model).iter().any(|bits| *bits != 0));
 }
 
-/// The same model: its bits, its ledger, and what its certificate says, signature aside.
+/// The same model: its bits, its ledger, and what its certificate says, signature aside, and what is taken as
+/// given of a lead on another machine, which is said behind the rest.
 pub fn assert_same(model: &Model, simulated: &Model) {
     assert_eq!(bits(model), bits(simulated));
+    let given = |model: &Model| model.certificate().assumptions.clone();
+    let (own, others) = (given(model), given(simulated));
+    let (same, of_lead) = own.split_at_checked(others.len()).expect("fewer are taken as given");
+    assert_eq!(same, others);
+    assert!(of_lead.len() == 2 && of_lead[0].starts_with("the lead keeps its key"), "{of_lead:?}");
+    assert!(of_lead[1].starts_with("Ed25519"), "{of_lead:?}");
     let plain = |model: &Model| {
         let mut certificate = model.certificate().clone();
-        certificate.signature = None;
+        (certificate.signature, certificate.digest) = (None, None);
+        certificate.assumptions.clear();
         serde_json_text(&certificate)
     };
     assert_eq!(plain(model), plain(simulated));
