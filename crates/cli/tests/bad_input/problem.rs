@@ -159,7 +159,7 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "fit none.csv GOOD --curves auto",
-        "a public number of records is missing: --curves auto goes by it: …",
+        "a public number of records is missing: --curves auto goes by it, or by that of persons where these are protected: …",
     ),
     case(
         "fit none.csv GOOD --curves auto --public-n 60 --tune iterations=[2,3]",
