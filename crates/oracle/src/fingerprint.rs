@@ -22,6 +22,9 @@ const CHUNK: usize = 1 << 16;
 /// Pieces that may wait to be hashed.
 const WAITING: usize = 32;
 
+/// The length of a file, and when it was written to.
+pub type FileStamp = (u64, SystemTime);
+
 /// The digest of what a file holds, unpacked, under `key`.
 ///
 /// # Errors
@@ -201,7 +204,7 @@ fn fill(file: &mut File, chunk: &mut [u8]) -> io::Result<usize> {
 ///
 /// # Errors
 /// Something that is not a file, as standard input: it cannot be read twice.
-pub fn stamps<P: AsRef<Path>>(files: &[P]) -> io::Result<Vec<(u64, SystemTime)>> {
+pub fn stamps<P: AsRef<Path>>(files: &[P]) -> io::Result<Vec<FileStamp>> {
     files
         .iter()
         .map(|path| {
