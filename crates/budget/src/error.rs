@@ -159,6 +159,12 @@ pub enum BudgetError {
     /// A file with a second name: each name has a log of its own, and does not know the other's.
     #[error("{} has a second name (a hard link), under which jobs would not be seen", .0.display())]
     Linked(PathBuf),
+    /// A file that is mounted by itself: beside each of its places is a log of its own.
+    #[error(
+        "{} is a mount of its own: jobs that are reserved under another path of the file would not be seen",
+        .0.display()
+    )]
+    Mounted(PathBuf),
     /// A file system on which two processes cannot keep out of each other's way.
     #[error("{} cannot be locked where it is ({why})", file.display())]
     Locking {

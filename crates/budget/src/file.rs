@@ -390,6 +390,8 @@ fn still_there(path: &Path, opened: FileIdentity) -> Result<(), BudgetError> {
         Err(BudgetError::Gone(path.to_owned()))
     } else if names(path) > 1 {
         Err(BudgetError::Linked(path.to_owned()))
+    } else if is_mounted(path) {
+        Err(BudgetError::Mounted(path.to_owned()))
     } else {
         Ok(())
     }
@@ -400,6 +402,26 @@ fn still_there(path: &Path, opened: FileIdentity) -> Result<(), BudgetError> {
 fn names(path: &Path) -> u64 {
     use std::os::unix::fs::MetadataExt;
     fs::metadata(path).map_or(1, |found| found.nlink())
+}
+
+/// Whether the file itself, and not a folder above it, was mounted where it is. Where the system does not say,
+/// it is taken not to be.
+fn is_mounted(path: &Path) -> bool {
+    let (Ok(path), Ok(mounts)) = (path.canonicalize(), fs::read_to_string(MOUNTS)) else {
+        return false;
+    };
+    is_mount(&mounts, &path.to_string_lossy())
+}
+
+/// The mounts that a process of Linux sees.
+const MOUNTS: &str = "/proc/self/mountinfo";
+
+/// Whether a line of `mounts` is about this place: its fifth field, in which white space and backslashes are
+/// written as `\` and three octal digits.
+fn is_mount(mounts: &str, path: &str) -> bool {
+    let written = path.replace('\\', "\\134").replace(' ', "\\040");
+    let written = written.replace('\t', "\\011").replace('\n', "\\012");
+    mounts.lines().filter_map(|line| line.split(' ').nth(4)).any(|place| place == written)
 }
 
 /// Not known here: taken as one.
@@ -427,6 +449,17 @@ pub(crate) fn not_a_budget(path: &Path, why: &str) -> BudgetError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Lines as Linux writes them, for a folder and for files of a container.
+    #[test]
+    fn a_file_that_is_mounted_by_itself_is_told_from_one_in_a_mounted_folder() {
+        let mounts = "22 1 254:0 / / rw - ext4 /dev/vda rw\n\
+                      30 22 254:0 /home/x/books /books rw,relatime shared:1 - ext4 /dev/vda rw\n\
+                      31 22 254:0 /home/x/a.budget /run/a\\040b.budget rw - ext4 /dev/vda rw\n";
+        assert!(is_mount(mounts, "/run/a b.budget"));
+        assert!(!is_mount(mounts, "/run/b.budget") && !is_mount(mounts, "/books/a.budget"));
+        assert!(!is_mount(mounts, "/home/x/a.budget") && !is_mount("", "/run/a b.budget"));
+    }
 
     fn database() -> Connection {
         let connection = Connection::open_in_memory().unwrap();

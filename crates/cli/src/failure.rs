@@ -248,6 +248,7 @@ fn budget_hint(error: &BudgetError) -> &'static str {
         BudgetError::Linked(_) => {
             "remove the other name; copy a history with `reticent budget export`"
         }
+        BudgetError::Mounted(_) => "mount its folder in place of the file",
         BudgetError::Gone(_) => "put it back, and check what was released meanwhile",
         BudgetError::Locking { .. } => "keep budgets on a local disk",
         BudgetError::Storage { .. } => "check the path and that you may read and write there",
