@@ -138,12 +138,14 @@ impl PersonId {
     }
 }
 
-/// Whether nobody sees a character at the end of a text: white space, the mark at the beginning of a
-/// file, padding, and what only steers how its neighbours are shown.
+/// Whether nobody sees a character at the end of a text: white space, control characters, and what Unicode
+/// calls ignorable by default, with the marks of annotations.
 fn is_nothing(c: char) -> bool {
-    let unseen = matches!(c, '\0' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
-    c.is_whitespace() || unseen
+    let ignorable = matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}');
+    c.is_whitespace() || c.is_control() || ignorable
 }
 
 /// The decimal digits of an integer, for which nothing is allocated.
@@ -395,6 +397,9 @@ mod tests {
         let spellings = ["7", "\u{feff}7", "7\0\0", " \u{feff} 7.0 \0 ", "\u{200b}7"].map(of);
         assert_eq!(spellings, ["7"; 5]);
         assert_eq!(["a\nb", "a\r\nb", "a\rb"].map(of), ["a\nb"; 3]);
+        for mark in "\u{61c}\u{ad}\u{180e}\u{2062}\u{206a}\u{fe0f}\u{34f}\u{3164}\u{e0041}\u{1a}\u{7f}\u{85}".chars() {
+            assert_eq!([of(&format!("{mark}Ann{mark}")), of(&format!("7{mark}"))], ["Ann", "7"], "{mark:?}");
+        }
         assert_eq!(id(Cell::Text("\u{feff}\0".as_bytes())), Err(CellProblem::UserMissing));
     }
 
