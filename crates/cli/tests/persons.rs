@@ -56,3 +56,82 @@ fn files_of_7_and_of_7_0_are_of_the_same_people() {
         assert_eq!(said["certificate"]["population"], persons, "{said}");
     }
 }
+
+/// A budget of persons, of parties, or of one party's records knows how these are told apart: under another
+/// column of the same place in words, or another form of ids, they are others.
+#[test]
+fn a_budget_does_not_take_other_persons_or_parties_for_its_own() {
+    let folder = Folder::new();
+    let row = |i: u32| {
+        let (ill, small) = (["no", "yes"][i as usize % 2], i < 80);
+        let name = if small && i % 3 == 0 { format!("0{}", i % 20) } else { (i % 20).to_string() };
+        format!(
+            "{},{},{},{name},{ill}\n",
+            i % 100,
+            ["a", "b"][i as usize / 60 % 2],
+            ["b", "a", "a"][i as usize % 3]
+        )
+    };
+    folder.write("t.csv", (0..240).map(row).collect::<String>());
+    let schema = |roles: [&str; 3], more: &str| {
+        let column = |name: &str| format!("[[column]]\nname = '{name}'\nkind = 'ignored'\n");
+        format!(
+            "row_norm = 1\nheader = false\n{more}[[column]]\nname = 'age'\nkind = 'numeric'\nlower = 0\nupper = 100\n{}\
+             [[column]]\nname = 'ill'\nkind = 'target'\nclasses = ['no', 'yes']\n",
+            roles.map(column).concat()
+        )
+    };
+    folder.write("second.toml", schema(["hospital", "clinic", "who"], ""));
+    folder.write("third.toml", schema(["clinic", "hospital", "who"], ""));
+    folder.write("spaces.toml", schema(["hospital", "clinic", "who"], "trim = false\n"));
+    let who = "name = 'who'\nkind = 'ignored'";
+    let user = |form: &str| {
+        schema(["hospital", "clinic", "who"], "")
+            .replace(who, &format!("name = 'who'\nkind = 'user'\n{form}"))
+    };
+    folder.write("user.toml", user(""));
+    folder.write("text.toml", user("as = 'text'\n"));
+
+    let promise = "--epsilon 5 --delta 1e-4";
+    let asked = "--epsilon 1 --delta 1e-6 --iterations 2 --algorithm dp-sgd";
+    let between = |schema: &str, paid: &str| {
+        folder.reticent(&format!(
+            "simulate --data t.csv --schema {schema}.toml --parties-from hospital {asked} --trust local {paid} --out {schema} --force"
+        ))
+    };
+    // Whole parties of one budget.
+    folder.reticent(&format!("budget new all {promise} --unit party")).ok();
+    between("second", "--unit party --budget all").ok();
+    let refused = between("third", "--unit party --budget all");
+    assert!(
+        refused.code != 0 && refused.err.contains("column 2 of a file without a header"),
+        "{}",
+        refused.err
+    );
+    between("second", "--unit party --budget all").ok();
+    // Records, from a budget of each party.
+    for party in 0..2 {
+        folder.reticent(&format!("budget new b{party} {promise}")).ok();
+    }
+    between("second", "--party-budget b{}").ok();
+    for other in ["third", "spaces"] {
+        let refused = between(other, "--party-budget b{}");
+        assert!(
+            refused.code != 0 && refused.err.contains("not the table"),
+            "{other}: {}",
+            refused.err
+        );
+    }
+    between("second", "--party-budget b{}").ok();
+    // Persons of one table.
+    folder.reticent(&format!("budget new people {promise} --unit user")).ok();
+    let fit = |schema: &str| {
+        folder.reticent(&format!(
+            "fit t.csv --schema {schema}.toml {asked} --budget people --out {schema} --force"
+        ))
+    };
+    fit("user").ok();
+    let refused = fit("text");
+    assert!(refused.code != 0 && refused.err.contains("as text"), "{}", refused.err);
+    fit("user").ok();
+}

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use reticent_accountant::Unit;
 use reticent_admm::ProblemFacts;
 use reticent_noise::Hasher;
-use reticent_oracle::tables::{Schema, TargetKind};
+use reticent_oracle::tables::{IdForm, Schema, TargetKind};
 use reticent_problem::{
     Constraint, Loss, LossTarget, Penalty, Regulariser, Shape, losses, penalties::NoPenalty,
 };
@@ -266,9 +266,19 @@ impl Objective {
     }
 }
 
-/// The column of a schema that says whose row it is, as a budget knows it.
+/// The column of a schema that says whose row it is, as a budget knows it: spellings that are one person in
+/// one form are several in another.
 pub(crate) fn user_column(schema: &Schema) -> Option<String> {
-    let name = schema.user()?;
+    let column = known_column(schema, schema.user()?)?;
+    Some(match (schema.user_form(), schema.trim()) {
+        (Some(IdForm::Text), true) => format!("{column}, as text"),
+        (Some(IdForm::Text), false) => format!("{column}, as text with its spaces"),
+        _ => column,
+    })
+}
+
+/// A column as a budget knows it: by its place where the file has no names.
+pub(crate) fn known_column(schema: &Schema, name: &str) -> Option<String> {
     if schema.header() {
         return Some(name.to_owned());
     }

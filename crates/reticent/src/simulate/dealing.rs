@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use reticent_accountant::{Adjacency, Unit, View};
 use reticent_core::hex;
 use reticent_noise::{Hasher, NoiseKey};
-use reticent_oracle::tables::{IdForm, Schema};
+use reticent_oracle::tables::Schema;
 use reticent_oracle::{PrivacyModel, PrivateTable, Refusal, Skew};
 
 use super::seating::{ASSUMED, seated};
 use crate::error::Error;
-use crate::objective::user_column;
+use crate::objective::{known_column, user_column};
 
 pub(super) const NOBODY: Error = Error::Missing {
     what: "who the parties are",
@@ -113,6 +113,10 @@ impl Dealing {
     /// What stands for how the share of a party follows from the table: public. What a record says it says
     /// under a schema: under another one, or to another question, the same records are dealt to others.
     pub fn words(&self, schema: &Schema) -> String {
+        format!("{}{}", self.share(schema), read_by(schema))
+    }
+
+    fn share(&self, schema: &Schema) -> String {
         let Dealing { split, skew, public_seed, adjacency, persons, .. } = self;
         match (split, adjacency) {
             (Some(parties), _) if *persons => {
@@ -126,11 +130,11 @@ impl Dealing {
                     Hasher::new("reticent read by").field(&schema.canonical_bytes()).finish();
                 format!("split {parties} {skew} {public_seed} by content under {}", hex(&read))
             }
-            (None, _) if self.placed => format!("parties {:?}", schema.parties_from()),
-            // Spellings that are one id in one form are several in the other, and numbers are ranks of ids.
-            (None, _) if schema.user_form() == Some(IdForm::Text) => {
-                format!("users {:?} as text", user_column(schema))
+            (None, _) if self.placed => {
+                let column = schema.parties_from().and_then(|name| known_column(schema, name));
+                format!("parties {column:?}")
             }
+            // Numbers are ranks of ids.
             (None, _) => format!("users {:?}", user_column(schema)),
         }
     }
@@ -143,6 +147,28 @@ impl Dealing {
             (false, _) => vec![dealt(opening)],
         }
     }
+}
+
+/// How rows and ids are made of the bytes of a file, where it is not the default: a first line that is a record
+/// moves all others by a place, and a space more is another id.
+fn read_by(schema: &Schema) -> String {
+    let mut said = String::new();
+    if !schema.header() {
+        said += ", the first line a record";
+    }
+    if let Some(delimiter) = schema.delimiter() {
+        said += &format!(", delimited by {delimiter}");
+    }
+    if !schema.trim() {
+        said += ", with spaces";
+    }
+    if schema.decimal_comma() {
+        said += ", with a decimal comma";
+    }
+    if schema.missing_tokens() != [""] {
+        said += &format!(", missing {:?}", schema.missing_tokens());
+    }
+    said
 }
 
 /// Refuses to deal persons by the place of their rows: one row less would move everybody behind it

@@ -276,7 +276,7 @@ impl SimulationJob {
             let own = (key.child(number), &run);
             all.field(&Gate::fingerprint_of(table, loss, &self.opening, own)?);
         }
-        let (job, tables) = (begun_by(&self.digest, PROGRAM, &self_test()), all.finish());
+        let (job, tables) = (self.begun(), all.finish());
         let begun = match checkpoint {
             Some(checkpoint) => checkpoint.is_of(&job, &tables).map(|()| None)?,
             None => Some((Checkpoint::of_key(job, tables, key), file.to_owned())),
@@ -288,9 +288,14 @@ impl SimulationJob {
         let noise = noise.map(|bytes| NoiseKey::recall(bytes, key.is_seeded()));
         Ok(KeptNoise { key: noise, begun })
     }
+
+    /// What a checkpoint of a run on sums is of.
+    pub(super) fn begun(&self) -> Digest {
+        begun_by(&self.digest, PROGRAM, &self_test())
+    }
 }
 
-/// What a run on entrusted sums goes on with: the job, under the version of the program that began it
+/// What a run on sums goes on with: the job, under the version of the program that began it
 /// and on a machine that computes the same numbers. Another version, or another machine, may ask for
 /// other sums than were released: they would be released beside those, and counted once.
 fn begun_by(job: &Digest, program: &str, arithmetic: &Digest) -> Digest {

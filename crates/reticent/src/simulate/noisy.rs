@@ -294,11 +294,12 @@ impl SimulationJob {
         let opening = &noisy.task.protection.opening;
         let calibrated = noisy.calibrate(left, population(opening, &tables))?;
         let parties = calibrated.seat(self, tables, key)?;
+        let begun = self.begun();
         if let Some(checkpoint) = checkpoint {
-            parties.resume(&checkpoint, &self.digest)?;
+            parties.resume(&checkpoint, &begun)?;
         }
         if let Some(file) = keep.checkpoint {
-            parties.keep(file, &self.digest, key);
+            parties.keep(file, &begun, key);
         }
         let absent = absent.range(..whole).copied().collect();
         Ok(NoisyRun { calibrated, parties, absent, unpaid })

@@ -18,7 +18,7 @@ use super::{NodeModels, PartyBooks};
 use crate::budget::Budget;
 use crate::error::Error;
 use crate::model::{Extras, Model};
-use crate::objective::Objective;
+use crate::objective::{Objective, known_column};
 use crate::source::Source;
 use crate::stage::{Run, Stage};
 use crate::task::{no_pure, whole_budget};
@@ -157,7 +157,7 @@ impl SimulationJob {
     /// The column that says whose row it is, or with which party where parties are protected.
     pub fn user_column(&self) -> Option<String> {
         match self.opening.unit {
-            Unit::Party if self.placed => self.reading.parties_from().map(str::to_owned),
+            Unit::Party if self.placed => known_column(&self.reading, self.reading.parties_from()?),
             _ => self.objective.user_column(),
         }
     }
