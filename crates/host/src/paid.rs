@@ -14,7 +14,6 @@ use reticent_payment::{Bill, Paid, PaymentError, pay};
 
 use crate::agreeing::Joining;
 use crate::answer_payer::AnswerPayer;
-use crate::company::check_least;
 use crate::error::HostError;
 use crate::journal::RunJournal;
 use crate::party::{Joined, RemoteParty, paths};
@@ -56,7 +55,6 @@ impl RemoteParty<'_> {
     ) -> Result<PaidRun, HostError> {
         self.number()?;
         self.options.signed.allow(self.roster, (&journal, RunRole::Party))?;
-        check_least(self.job, self.options.least)?;
         if let Some(joined) = self.finished(&journal)? {
             self.acknowledge(&mut journal)?;
             let open = settle(budget, &joined);
