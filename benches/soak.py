@@ -3,10 +3,11 @@
     python3 benches/soak.py [--reticent PATH] [--seconds 600] [--rounds N] [--parties 3] [--seed 1]
 
 Each run has a lead and parties, each a process on loopback with its own journal and budget; one of them is killed (-9) every
-second or so and started again with the same command. Runs take turns: `central`, `local` and behind masks, by TLS, by
-QUIC and by what is there. At the end of each run everybody has the lead's numbers, each budget has one settled job for it, and
-the memory of no member has grown from the first third of its rounds to the last. Fails at the first run of which that is not true, and
-where fewer than --rounds were asked in all.
+second or so and started again with the same command. Runs take turns: sums under `central`, `local` and behind masks, the
+walk (a round is a hop) and a graph (`r-admm`), by TLS, by QUIC and by what is there. At the end of each run everybody has the lead's
+numbers, or, between nodes, a model of its own whose certificate holds; each budget has one settled job for it, and the memory of no
+member has grown from the first third of its rounds to the last. Fails at the first run of which that is not true, and where fewer
+than --rounds were asked in all.
 """
 
 import argparse
@@ -21,8 +22,14 @@ import time
 
 from network import World
 
-# A masked round is four messages of everybody.
-TRUSTS = {"central": 1.0, "local": 0.5, "secure-aggregation": 0.1}
+# How long the runs of a kind are. A masked round is four messages of everybody.
+KINDS = {"central": 1.0, "local": 0.5, "secure-aggregation": 0.1, "walk": 2.0, "r-admm": 1.0}
+# What runs between nodes say of themselves, and the budgets that pay for them.
+NODES = {
+    "walk": ('algorithm = "walk"\nunit = "user"\nepsilon = 8.0\ndelta = 1e-5\ngamma = 1.0\npenalty = "l2:1e-2"\n', "network"),
+    "r-admm": ('algorithm = "r-admm"\nunit = "record"\nepsilon = 4.0\ndelta = 1e-5\n', "local"),
+}
+OF_USERS = ["--unit", "user", "--view", "network"]
 LINKS = ["tls", "quic", "auto"]
 # What processes of the same kind differ by, in MB.
 ROOM = 4.0
@@ -41,13 +48,16 @@ def resident(process):
 class Members:
     """The processes of one run, and how far it is."""
 
-    def __init__(self, world):
+    def __init__(self, world, kind):
         self.world, self.names = world, ["lead", *(f"p{i}" for i in range(world.parties))]
-        self.offset, self.round, self.memory = 0, 0, []
+        # Between nodes the lead has no rounds to tell of.
+        self.event, self.told = ("iteration", self.names[1:]) if kind in NODES else ("answered", ["lead"])
+        self.offsets, self.round, self.memory = dict.fromkeys(self.told, 0), 0, []
         for old in [*world.folder.glob("*.journal*"), *world.folder.glob("b[0-9]*"), *world.folder.glob("*.log")]:
             old.unlink()
         for party in range(world.parties):
-            world.run("budget", "new", f"b{party}", "--dataset", f"p{party}", "--epsilon", "9", "--delta", "1e-4")
+            more = OF_USERS if kind == "walk" else []
+            world.run("budget", "new", f"b{party}", "--dataset", f"p{party}", "--epsilon", "9", "--delta", "1e-4", *more)
             own = f'data = "p{party}.csv"\nkey = "p{party}"\njournal = "p{party}.journal"\nout = "m-{party}"\nbudget = "b{party}"\n'
             (world.folder / f"p{party}.toml").write_text(own)
         self.running = {}
@@ -64,16 +74,17 @@ class Members:
             )
 
     def look(self):
-        """Reads on in the lead's events, and notes everybody's memory at this round."""
-        with open(self.world.folder / "lead.log") as log:
-            log.seek(self.offset)
-            for line in log.read().splitlines(keepends=True):
-                if not line.endswith("\n"):
-                    break
-                self.offset += len(line.encode())
-                event = json.loads(line) if line.startswith('{"') else {}
-                if event.get("event") == "answered":
-                    self.round = max(self.round, event["round"])
+        """Reads on in the events that tell of rounds, and notes everybody's memory at this one."""
+        for name in self.told:
+            with open(self.world.folder / f"{name}.log") as log:
+                log.seek(self.offsets[name])
+                for line in log.read().splitlines(keepends=True):
+                    if not line.endswith("\n"):
+                        break
+                    self.offsets[name] += len(line.encode())
+                    event = json.loads(line) if line.startswith('{"') else {}
+                    if event.get("event") == self.event:
+                        self.round = max(self.round, event.get("round", event.get("done", 0)))
         for name, process in self.running.items():
             own = resident(process.pid) if process.poll() is None else None
             if own is not None:
@@ -112,10 +123,14 @@ def numbers(file):
     return json.loads(file.read_text())["coefficients"]
 
 
-def check(world):
-    models = [numbers(world.folder / f"m-{name}" / "model.json") for name in ["lead", *range(world.parties)]]
-    if any(model != models[0] for model in models):
-        raise SystemExit("not everybody has the lead's numbers")
+def check(world, kind):
+    if kind in NODES:
+        for party in range(world.parties):
+            world.run("verify", f"m-{party}/model.json", "--key", f"p{party}.pub")
+    else:
+        models = [numbers(world.folder / f"m-{name}" / "model.json") for name in ["lead", *range(world.parties)]]
+        if any(model != models[0] for model in models):
+            raise SystemExit("not everybody has the lead's numbers")
     for party in range(world.parties):
         shown = subprocess.run(
             [world.given.reticent, "--json", "budget", "show", f"b{party}"], cwd=world.folder, check=True, capture_output=True, text=True
@@ -126,9 +141,21 @@ def check(world):
             raise SystemExit(f"the budget of party {party} has {states}")
 
 
-def one(world, chance, until):
+def describe(world, kind, link):
+    """Writes the run file."""
+    # A party that was killed with the model on its disk does not come back to say so: the lead waits for it that long.
+    if kind not in NODES:
+        return world.job(link, patience=15, trust=kind)
+    said, trust = NODES[kind]
+    (world.folder / "run.toml").write_text(
+        f'schema = "schema.toml"\niterations = {world.given.iterations}\n{said}[parties]\ntrust = "{trust}"\n'
+        f'[network]\nroster = "roster.toml"\npatience = 15\nlink = "{link}"\n'
+    )
+
+
+def one(world, kind, chance, until):
     """One run; how often somebody was killed, its rounds, and by how much memory has grown, and the largest."""
-    members, kills, done = Members(world), 0, set()
+    members, kills, done = Members(world, kind), 0, set()
     due = time.monotonic() + chance.uniform(0.1, 1.5)
     try:
         while len(done) < len(members.names):
@@ -143,7 +170,7 @@ def one(world, chance, until):
             if time.monotonic() > until + 120:
                 raise SystemExit(f"a run did not come to its end within two minutes of quiet, at round {members.round}")
         members.look()
-        check(world)
+        check(world, kind)
         grown, most = members.grown()
         if grown > ROOM:
             raise SystemExit(f"memory has grown by {grown:.1f} MB in one run: {members.memory}")
@@ -169,18 +196,17 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         world = World(pathlib.Path(folder), given, given.parties, 5, 60)
         while time.monotonic() < until:
-            for trust, share in TRUSTS.items():
+            for kind, share in KINDS.items():
                 if time.monotonic() >= until:
                     break
                 link = chance.choice(LINKS)
                 given.iterations = round(share * given.longest)
-                # A party that was killed with the model on its disk does not come back to say so: the lead waits for it that long.
-                world.job(link, patience=15, trust=trust)
+                describe(world, kind, link)
                 started = time.monotonic()
-                kills, rounds, grown, most = one(world, chance, until)
+                kills, rounds, grown, most = one(world, kind, chance, until)
                 runs, killed, asked = runs + 1, killed + kills, asked + rounds
                 memory.append(most)
-                print(f"{trust}, {link}: {rounds} rounds, {kills} kills, {time.monotonic() - started:.0f} s, "
+                print(f"{kind}, {link}: {rounds} rounds, {kills} kills, {time.monotonic() - started:.0f} s, "
                       f"{most:.1f} MB at most, grown by {grown:.1f}; {asked} rounds in {time.monotonic() - began:.0f} s", flush=True)
     print(f"{runs} runs, {asked} rounds, {killed} kills: one model and one payment each; a member had {max(memory):.1f} MB at most, "
           f"{memory[0]:.1f} in the first run and {memory[-1]:.1f} in the last")

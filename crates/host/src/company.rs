@@ -20,21 +20,6 @@ pub(crate) struct Company<'a> {
     pub seats: Vec<u32>,
 }
 
-/// Refuses to begin or go on without somebody where that is not proven.
-pub(crate) fn check_least(job: &RemoteJob, least: Option<u32>) -> Result<(), HostError> {
-    match least.filter(|_| job.kind() != RemoteKind::Sums) {
-        None => Ok(()),
-        Some(least) => {
-            let what = format!(
-                "least = {least}: only runs of sums begin or go on without some of their parties, and {} is none; leave \
-                 it out",
-                job.algorithm()
-            );
-            Err(HostError::disagreed("the options", what))
-        }
-    }
-}
-
 /// Whether a party can be left out of a run that is on.
 pub(crate) fn may_leave(job: &RemoteJob) -> bool {
     job.kind() == RemoteKind::Sums && job.trust() != View::Central
@@ -62,7 +47,7 @@ impl<'a> Company<'a> {
         if seats.len() == roster.parties() as usize {
             return Ok(Company::all(job, roster));
         }
-        let part = Some(job.among(seats.len() as u32)?);
+        let part = Some(job.among(seats)?);
         let roster = Arc::new(roster.among(seats));
         Ok(Company { whole: job, part, roster, seats: seats.to_vec() })
     }

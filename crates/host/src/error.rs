@@ -120,6 +120,13 @@ impl HostError {
         matches!(self, HostError::Absent { .. } | HostError::Link(_))
     }
 
+    /// Whether what a party has reserved stays open: the same command may go on, or nobody can say here that
+    /// nothing was answered. A budget that is busy, or whose disk is full, is written to a moment later: a run
+    /// that it had closed meanwhile could not go on, and what was paid for it would be lost.
+    pub(crate) fn keeps_reservation(&self) -> bool {
+        self.may_go_on() || matches!(self, HostError::Journal { .. } | HostError::Payment(_))
+    }
+
     /// Whether a budget was the reason.
     pub fn is_budget(&self) -> bool {
         match self {
@@ -172,5 +179,23 @@ impl From<Rejected> for HostError {
 impl From<BudgetError> for HostError {
     fn from(error: BudgetError) -> Self {
         HostError::Payment(PaymentError::Budget(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A budget that was busy at the first answer had its job closed when it could be written to again, and
+    /// the run that was paid for could not go on.
+    #[test]
+    fn a_budget_that_cannot_be_written_to_for_a_moment_loses_no_paid_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let gone = reticent_budget::Store::open(&folder.path().join("budget")).unwrap_err();
+        assert!(HostError::from(gone).keeps_reservation());
+        let file = folder.path().join("journal");
+        assert!(HostError::journal(&file, "full").keeps_reservation());
+        assert!(!HostError::Ended("by name".to_owned()).keeps_reservation());
+        assert!(!HostError::disagreed("the lead", "another run").keeps_reservation());
     }
 }

@@ -107,13 +107,6 @@ impl RunFile {
                 job.algorithm()
             )));
         }
-        if let Some(least) = least.filter(|_| job.kind() != RemoteKind::Sums) {
-            return Err(refuse(format!(
-                "[network] least = {least}: only runs of sums begin or go on without some of their parties, and {} \
-                 is none; leave it out",
-                job.algorithm()
-            )));
-        }
         Ok(RunFile { job, roster, patience: Duration::from_secs(patience), link, least })
     }
 }

@@ -12,7 +12,7 @@ use reticent_noise::{Digest, NoiseKey};
 use reticent_runtime::{STEPS, run_id};
 
 use crate::carrier::{Lines, NetworkCarrier, locked};
-use crate::company::{Company, check_least, may_leave};
+use crate::company::{Company, may_leave};
 use crate::error::HostError;
 use crate::hall::Hall;
 use crate::journal::RunJournal;
@@ -77,7 +77,6 @@ impl Lead<'_> {
         }
         self.roster.signed_by_all(&me)?;
         self.options.signed.allow(self.roster, (&journal, RunRole::Lead))?;
-        check_least(self.job, self.options.least)?;
         if let Some(why) = journal.get::<String>("ended")? {
             return Err(HostError::Ended(why));
         }

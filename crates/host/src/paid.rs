@@ -14,7 +14,6 @@ use reticent_payment::{Bill, Paid, PaymentError, pay};
 
 use crate::agreeing::Joining;
 use crate::answer_payer::AnswerPayer;
-use crate::company::check_least;
 use crate::error::HostError;
 use crate::journal::RunJournal;
 use crate::party::{Joined, RemoteParty, paths};
@@ -56,7 +55,6 @@ impl RemoteParty<'_> {
     ) -> Result<PaidRun, HostError> {
         self.number()?;
         self.options.signed.allow(self.roster, (&journal, RunRole::Party))?;
-        check_least(self.job, self.options.least)?;
         if let Some(joined) = self.finished(&journal)? {
             self.acknowledge(&mut journal)?;
             let open = settle(budget, &joined);
@@ -111,7 +109,7 @@ impl RemoteParty<'_> {
 /// Keeps what went wrong in its own words, and says to the budget what it has to know.
 fn told(said: &RefCell<Option<HostError>>, why: HostError, spent: Option<(f64, f64)>) -> Error {
     let plain = Error::value("network", "the run", why.to_string());
-    let goes_on = why.may_go_on() || matches!(why, HostError::Journal { .. });
+    let goes_on = why.keeps_reservation();
     said.replace(Some(why));
     match spent {
         None => plain,
@@ -188,8 +186,7 @@ impl Payable for PaidJoining<'_, '_> {
             Err(why) => {
                 // What may go on keeps its reservation, whether or not anything was answered. So does what
                 // nobody can say it of.
-                let kept = why.may_go_on() || matches!(why, HostError::Journal { .. });
-                let kept = kept || serving.has_answered().unwrap_or(true);
+                let kept = why.keeps_reservation() || serving.has_answered().unwrap_or(true);
                 Err(told(said, why, kept.then_some(asked)))
             }
         }
@@ -226,7 +223,7 @@ fn resume(mut serving: Serving<'_>, budget: Option<JoinBudget<'_>>) -> Result<Pa
             let open = settle(budget, &joined);
             Ok(PaidRun { joined, open })
         }
-        Err(why) if why.may_go_on() || matches!(why, HostError::Journal { .. }) => Err(why),
+        Err(why) if why.keeps_reservation() => Err(why),
         Err(why) => {
             if let (Some(budget), Some((job, hash))) = (budget, reserved) {
                 let answered = serving.has_answered()?;

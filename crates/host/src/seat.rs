@@ -73,6 +73,10 @@ impl<'a> Seat<'a> {
 
     /// Makes these the company of the run, if this party is one of them.
     pub fn gather(&mut self, seats: &[u32]) -> Result<(), HostError> {
+        // What was worked out for them is kept.
+        if self.company.seats == seats {
+            return Ok(());
+        }
         let company = Company::of(self.party.job, self.party.roster, seats)?;
         if company.number(self.number).is_none() {
             return Err(HostError::disagreed("the lead", "a run without this party"));

@@ -32,9 +32,20 @@ impl Corrupt {
     /// ```
     #[must_use]
     pub fn among(members: u32, population: u32, honest: f64, chance: f64) -> Self {
-        let sure =
-            (honest * f64::from(population)).floor().clamp(0.0, f64::from(population)) as u32;
-        let corrupt = population - sure;
+        Corrupt::left_of(population, (members, population), honest, chance)
+    }
+
+    /// The same of a population that is left of `whole`, a fraction `honest` of whom is honest, where others
+    /// may have seen to it who is left: all that are corrupt among the whole may be among them.
+    #[must_use]
+    pub fn left_of(
+        whole: u32,
+        (members, population): (u32, u32),
+        honest: f64,
+        chance: f64,
+    ) -> Self {
+        let sure = (honest * f64::from(whole)).floor().clamp(0.0, f64::from(whole)) as u32;
+        let corrupt = (whole - sure).min(population);
         let most = corrupt.min(members);
         if members >= population {
             return Corrupt { most, chance: 0.0 };
@@ -81,6 +92,22 @@ mod unit {
         assert!(
             (70..90).contains(&many.most) && many.chance > 0.0 && many.chance < 1e-9,
             "{many:?}"
+        );
+    }
+
+    /// Whoever strikes honest parties before a draw leaves the corrupt in, and a sum has more of them.
+    #[test]
+    fn of_a_population_that_others_have_thinned_as_many_are_corrupt_as_before() {
+        let left = |left| Corrupt::left_of(100, (10, left), 0.8, 0.05);
+        assert_eq!(left(100), Corrupt::among(10, 100, 0.8, 0.05));
+        assert_eq!(left(50), Corrupt::among(10, 50, 0.6, 0.05));
+        assert!(left(50).most > left(100).most && left(30).most > left(50).most);
+        // All who are left may be corrupt, but for the one who asks.
+        assert_eq!(left(20), Corrupt { most: 9, chance: 0.0 });
+        assert_eq!(
+            Corrupt::left_of(10, (5, 5), 0.8, 1e-9),
+            Corrupt { most: 2, chance: 0.0 },
+            "nobody is drawn"
         );
     }
 

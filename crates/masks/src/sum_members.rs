@@ -72,9 +72,34 @@ impl SumMembers {
         honest: f64,
         attempts: u32,
     ) -> Result<Self, SparsityError> {
+        SumMembers::drawn_of(population, (members, population), honest, attempts)
+    }
+
+    /// The same of a population that is left of `whole`, where others may have seen to it who is left: as
+    /// many of it may be corrupt as of the whole.
+    ///
+    /// # Errors
+    /// As [`SumMembers::choose`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use reticent_masks::SumMembers;
+    ///
+    /// // A hundred of a thousand may be corrupt, and all of them among the 500 that are left.
+    /// let left = SumMembers::drawn_of(1_000, (40, 500), 0.9, 64)?;
+    /// assert_eq!(left, SumMembers::after_attempts(40, 500, 0.8, 64)?);
+    /// # Ok::<(), reticent_masks::SparsityError>(())
+    /// ```
+    pub fn drawn_of(
+        whole: u32,
+        (members, population): (u32, u32),
+        honest: f64,
+        attempts: u32,
+    ) -> Result<Self, SparsityError> {
         let times = f64::from(attempts.max(1));
         let Corrupt { most, chance } =
-            Corrupt::among(members, population, honest, MORE_CORRUPT / times);
+            Corrupt::left_of(whole, (members, population), honest, MORE_CORRUPT / times);
         // The part in 10⁶ that the chance has too much is more than these roundings.
         let drawn = SumMembers::with(members, Corrupt { most, chance: 0.0 })?;
         Ok(SumMembers { failure: (times * (chance + drawn.failure)).min(1.0), ..drawn })
@@ -97,8 +122,7 @@ impl SumMembers {
     /// # Ok::<(), reticent_masks::SparsityError>(())
     /// ```
     pub fn left_of(whole: u32, members: u32, honest: f64) -> Result<Self, SparsityError> {
-        let Corrupt { most, .. } = Corrupt::among(whole, whole, honest, MORE_CORRUPT);
-        SumMembers::with(members, Corrupt { most: most.min(members), chance: 0.0 })
+        SumMembers::drawn_of(whole, (members, members), honest, 1)
     }
 
     fn with(members: u32, Corrupt { most, chance }: Corrupt) -> Result<Self, SparsityError> {

@@ -23,15 +23,18 @@ pub fn prepare(
     simulated(Agreement::new(setup, run)?, key, tables)
 }
 
-/// The same with the noise that the run has on a network, for tests that compare bits.
+/// The same with the noise that the run has on a network, where its parties may be left of `whole`: for tests
+/// that compare bits.
 #[doc(hidden)]
 pub fn prepare_as_apart(
     setup: Setup<'_>,
+    whole: Option<u32>,
     key: NoiseKey,
     tables: Vec<PrivateTable>,
 ) -> Result<SimulatedRun, RunError> {
     let run = run_id(&setup.job, &key)?;
     let mut agreement = Agreement::new(setup, run)?;
+    whole.map_or(Ok(()), |whole| agreement.left_of(whole))?;
     agreement.protocol.count_attempts();
     simulated(agreement, key, tables)
 }

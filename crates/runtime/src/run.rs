@@ -171,6 +171,14 @@ impl Agreement {
         self.aggregator = aggregator;
     }
 
+    /// From here on its parties are left of so many ([`Protocol::left_of`]).
+    ///
+    /// # Errors
+    /// If no guarantee is left.
+    pub fn left_of(&mut self, whole: u32) -> Result<(), RunError> {
+        self.protocol.left_of(whole)
+    }
+
     /// From here on its nodes are on machines of their own ([`Protocol::on_a_network`]).
     ///
     /// # Errors

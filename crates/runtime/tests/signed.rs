@@ -314,7 +314,7 @@ fn a_plan_on_a_network_is_for_a_choice_among_names() {
     // What tests compare a network with has its noise.
     let tables = world.table().split_by_user().unwrap();
     let key = NoiseKey::seeded(RUN);
-    let run = world.described(&job, |setup| prepare_as_apart(setup, key, tables)).unwrap();
+    let run = world.described(&job, |setup| prepare_as_apart(setup, None, key, tables)).unwrap();
     let all = run.complete(|_, _| {}).unwrap().parties;
     let entered = || all.iter().flat_map(|party| party.ledger.entries());
     assert!(entered().count() > 0);

@@ -65,16 +65,16 @@ impl Lead<'_> {
     ) -> Result<(RelaySeals, Vec<SignedRelayKey>), HostError> {
         let mut keys = Vec::new();
         for (party, greeting) in (0..).zip(self.greeted(lines, company, begun)?) {
-            let away = || lines.absent(self.roster.name(party));
+            let away = || lines.absent(company.roster.name(party));
             let greeting = greeting.ok_or_else(away)?;
             let key: Result<SignedRelayKey, _> = wire::unpack(&greeting);
-            keys.push(
-                key.map_err(|why| HostError::disagreed(self.roster.name(party), why.to_string()))?,
-            );
+            keys.push(key.map_err(|why| {
+                HostError::disagreed(company.roster.name(party), why.to_string())
+            })?);
         }
-        let (own, me) = (begun.relay_secret(), self.roster.parties());
+        let (own, me) = (begun.relay_secret(), company.roster.parties());
         keys.push(own.signed(self.identity, &begun.run, me));
-        checked((self.roster, &begun.run), &keys)?;
+        checked((&company.roster, &begun.run), &keys)?;
         let none = || HostError::disagreed("a party", "its key is none");
         let seals = RelaySeals::new(&own, &begun.run, me, &keys).ok_or_else(none)?;
         Ok((seals, keys))
@@ -83,25 +83,26 @@ impl Lead<'_> {
     /// The lead's own node, where it has one: the observer of a walk, or a server.
     fn own_engine(
         &self,
-        lines: &Lines,
+        (lines, company): (&Lines, &Company<'_>),
         (begun, seals): (&Begun, RelaySeals),
     ) -> Result<Option<PeerEngine>, HostError> {
-        if !self.job.has_lead_node() {
+        let (job, roster) = (company.job(), &company.roster);
+        if !job.has_lead_node() {
             return Ok(None);
         }
         let (key, of) = begun.node_key(self.job, self.options.seed)?;
-        let signers = signers(self.identity, self.roster);
-        let node = self.job.lead_node(key, (&of, &begun.terms.units), signers)?;
+        let signers = signers(self.identity, roster);
+        let node = job.lead_node(key, (&of, &begun.terms.units), signers)?;
         let node = node.ok_or_else(|| HostError::disagreed("the job", "the lead has no node"))?;
-        let (me, journal) = (self.roster.parties(), locked(&lines.journal));
+        let (me, journal) = (roster.parties(), locked(&lines.journal));
         let mailbox = Mailbox::new(seals, me, &journal)?;
-        let deadlines = match self.job.kind() {
+        let deadlines = match job.kind() {
             RemoteKind::Star => Deadlines::Rounds,
             _ => Deadlines::Once,
         };
-        let limit = self.job.longest_between();
+        let limit = job.longest_between();
         let engine = PeerEngine::new(node, (me, mailbox), deadlines, limit);
-        let mut engine = engine.among(self.roster);
+        let mut engine = engine.among(roster);
         if let Some(snapshot) = journal.get::<Vec<u8>>("node")? {
             engine.restore(&snapshot, &journal)?;
         }
@@ -117,15 +118,15 @@ impl Lead<'_> {
         begun: &Begun,
     ) -> Result<String, HostError> {
         let (seals, keys) = self.relay_keys((lines, company), begun)?;
-        let mut own = self.own_engine(lines, (begun, seals))?;
-        let parties = self.roster.parties();
+        let mut own = self.own_engine((lines, company), (begun, seals))?;
+        let (job, parties) = (company.job(), company.roster.parties());
         let members = parties + u32::from(own.is_some());
-        let end = match self.job.kind() {
+        let end = match job.kind() {
             RemoteKind::Graph => RunEnd::Each,
             RemoteKind::Star => RunEnd::Of(parties),
             _ => RunEnd::Any,
         };
-        let longest = sealed_length(self.job.longest_between());
+        let longest = sealed_length(job.longest_between());
         let relay = Relay::new(members, end, longest);
         let failure: Mutex<Option<HostError>> = Mutex::new(None);
         let fail = |why: HostError| {
@@ -156,7 +157,7 @@ impl Lead<'_> {
         let none = || HostError::Ended("no token has come to the lead".to_owned());
         let estimate = engine.node().model().ok_or_else(none)?;
         let (units, seeded) = (&begun.terms.units, self.options.seed.is_some());
-        let mut model = self.job.observed_model(estimate, units, seeded)?;
+        let mut model = job.observed_model(estimate, units, seeded)?;
         model.sign(self.identity)?;
         Ok(model.to_json()?)
     }
@@ -168,7 +169,7 @@ impl Lead<'_> {
         lines: &Lines,
         relay: &Relay,
     ) -> Result<(), HostError> {
-        let me = self.roster.parties();
+        let me = lines.roster.parties();
         let mut came = PeerMail { frames: Vec::new(), closing: false };
         while !relay.is_over() {
             engine.turn(&came, &mut locked(&lines.journal), &self.options)?;
@@ -187,7 +188,7 @@ impl Lead<'_> {
         if who.is_empty() || since < lines.patience() {
             return Ok(());
         }
-        let who: Vec<String> = who.into_iter().map(|party| self.roster.name(party)).collect();
+        let who: Vec<String> = who.into_iter().map(|party| lines.roster.name(party)).collect();
         Err(lines.absent(who.join(", ")))
     }
 }

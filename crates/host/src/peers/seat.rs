@@ -91,7 +91,7 @@ impl PeerSeat {
     pub fn new(seat: &mut Seat<'_>, joined: &JoinedRun) -> Result<(Self, Envelope), HostError> {
         let wrong = |what: &str| HostError::disagreed("the journal", what);
         let table = seat.table.take().ok_or_else(|| wrong("its table was taken"))?;
-        let (job, me) = (seat.party.job, seat.number);
+        let (job, me, roster) = (seat.company.job(), seat.place(), &seat.company.roster);
         let (run, units) = (&joined.signed.run, &joined.signed.terms.units);
         let own = NoiseKey::recall(joined.key.clone(), false);
         let (key, of) = match seat.options().seed {
@@ -102,7 +102,7 @@ impl PeerSeat {
                 (key_of(PartyId(me), &whole), run_id(job.digest(), &whole)?)
             }
         };
-        let signers = signers(seat.party.identity, seat.party.roster);
+        let signers = signers(seat.party.identity, roster);
         let by = SignedByAll { aggregator: &joined.signed.aggregator, signers };
         let node = job.peer_node(table, (key, me), (&of, units), by)?;
         let secret = RelaySecret::new(&own.child(RELAY).expose().0);
@@ -111,7 +111,6 @@ impl PeerSeat {
         let greeting = inbox.write(0, SERVER, MessageKind::Share, wire::pack(&signed)?);
         let mut own = PeerSeat { secret, me, state: SeatState::Waiting(node) };
         if let Some(keys) = seat.journal.get::<Vec<SignedRelayKey>>(KEYS)? {
-            let roster = seat.party.roster;
             let (kind, limit) = (job.kind(), job.longest_between());
             own.sit(&PeerRun { run, roster, kind, limit }, &keys, &seat.journal)?;
         }

@@ -1,6 +1,8 @@
 //! A party among peers, on the link to the lead that carries everything: it hands over what it has to
 //! say, and is handed what was said to it, in turns.
 
+use std::sync::Arc;
+
 use reticent::simulate::RemoteKind;
 use reticent::{Model, PublicKey};
 use reticent_core::hex;
@@ -75,7 +77,7 @@ impl Serving<'_> {
             match self.seat.hear(link, self.limit, IDLE)? {
                 HostMessage::Mail(mail) => return Ok(LeadWord::Mail(mail)),
                 HostMessage::Keys(keys) => {
-                    let (job, roster) = (self.seat.party.job, self.seat.party.roster);
+                    let (job, roster) = (self.seat.company.job(), &*self.seat.company.roster);
                     let (kind, limit) = (job.kind(), job.longest_between());
                     let of = PeerRun { run: &self.joined.signed.run, roster, kind, limit };
                     let PartyNode::Peer(peer) = &mut self.node else {
@@ -104,7 +106,8 @@ impl Serving<'_> {
 
     /// Ends by name if a peer that is awaited has been away for too long; the same command goes on.
     fn await_peers(&mut self) -> Result<(), HostError> {
-        let (patience, roster) = (self.seat.options().patience, self.seat.party.roster);
+        let patience = self.seat.options().patience;
+        let roster = Arc::clone(&self.seat.company.roster);
         let Some(engine) = self.peer()?.engine() else { return Ok(()) };
         let (who, since) = engine.awaits();
         if who.is_empty() || since < patience {
@@ -121,7 +124,7 @@ impl Serving<'_> {
     /// The model that the party keeps: what its node has, or the numbers of a server, with its own
     /// certificate.
     fn own_model(&mut self, text: &str) -> Result<Model, String> {
-        let (job, units) = (self.seat.party.job, &self.joined.signed.terms.units);
+        let (job, units) = (self.seat.company.job(), &self.joined.signed.terms.units);
         let node = self.node.as_peer().and_then(PeerSeat::node);
         let node = node.ok_or("there is no node")?;
         let report = node.party().ok_or("there are no books")?.report();

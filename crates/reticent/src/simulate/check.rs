@@ -12,6 +12,7 @@ use reticent_runtime::{self as runtime, Failures, ProtocolEntry, ProtocolRecipe,
 use super::dealing::{Dealing, NO_PERSONS, keeps_persons_whole};
 use super::held;
 use super::noisy::NoisyJob;
+use super::remaining::RemainingParties;
 use super::simulation::{PartySource, Simulation};
 use crate::budget::Budget;
 use crate::error::Error;
@@ -57,6 +58,8 @@ pub struct SimulationJob {
     pub(super) skew: Skew,
     pub(super) topology: String,
     pub(super) public_seed: u64,
+    /// Who is in it of a roster, where others were struck.
+    pub(super) remaining: Option<RemainingParties>,
     pub(super) failures: Failures,
     /// The noise in clips, where it is not to be calibrated.
     pub(super) noise: Option<f64>,
@@ -132,6 +135,7 @@ impl Simulation {
             skew: self.skew.unwrap_or_default(),
             topology: self.topology.unwrap_or_else(|| COMPLETE.to_owned()),
             public_seed: self.public_seed,
+            remaining: self.remaining,
             failures: self.failures,
             noise: self.noise,
             seed,
@@ -192,6 +196,7 @@ impl Simulation {
             skew: self.skew.unwrap_or_default(),
             topology: self.topology.unwrap_or_default(),
             public_seed: self.public_seed,
+            remaining: self.remaining,
             failures: self.failures,
             noise,
             seed,
@@ -362,7 +367,7 @@ impl SimulationJob {
                 Error::read(Path::new(file), "the graph of the parties", &error)
             })?;
         }
-        Ok(Topology::parse(graph, parties, self.public_seed)?)
+        self.graph(parties)
     }
 
     /// Builds the algorithm for as many parties as there will be, before any table is read: what it
@@ -391,6 +396,7 @@ impl SimulationJob {
         let topology = self.topology(parties)?;
         let public = self.objective.public(parties.into(), 0.0);
         let mut protocol = (self.entry.build)(&self.recipe(&public, &records, &topology))?;
+        self.remaining.as_ref().map_or(Ok(()), |left| protocol.left_of(left.whole))?;
         Ok(protocol.on_a_network(None)?)
     }
 

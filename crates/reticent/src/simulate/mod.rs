@@ -11,6 +11,7 @@ mod kept;
 mod nodes;
 mod noisy;
 mod ready;
+mod remaining;
 mod remote;
 mod remote_peers;
 mod remote_sums;

@@ -18,6 +18,7 @@ use super::check::{SimulationJob, find};
 use super::dealing::dealt;
 use super::held::{held_by, is_held};
 use super::noisy::{CalibratedSums, plan_is_sampled, share_of};
+use super::remaining::RemainingParties;
 use super::remote_peers::{LEAD_TRUSTED, RemoteKind, kind_of};
 use super::simulated::Simulated;
 use super::simulation::Simulation;
@@ -70,11 +71,17 @@ impl SimulationSpec {
     /// If something is missing, cannot be, is not proven to be private in this combination, or is
     /// not run on a network yet.
     pub fn remote(&self, parties: u32) -> Result<RemoteJob, Error> {
+        self.remote_of(parties, None)
+    }
+
+    /// The same, of a roster or of those who are left of it.
+    fn remote_of(&self, parties: u32, left: Option<&RemainingParties>) -> Result<RemoteJob, Error> {
         self.on_a_network()?;
         let digest = self.resolved()?;
         let mut spec = self.clone();
         spec.job.algorithm.get_or_insert_with(|| BEST.to_owned());
         let own = Simulation { split: Some(parties), digest: Some(digest), ..spec.simulation()? };
+        let own = left.map_or(Ok(own.clone()), |left| left.of(own))?;
         let is_held = is_held(own.entry());
         if own.problem.schema().user().is_some() && own.guarantee.unit != Some(Unit::Record) {
             let why = "a person may have records with several parties, and nobody could count them as one; say `unit = \
@@ -180,17 +187,16 @@ impl RemoteJob {
         self.parties
     }
 
-    /// The same run between this many of its parties: noise and plan are worked out anew for them. The
-    /// others were struck by a lead that may not be honest, so that all who may be corrupt among all of
-    /// them are counted among these.
+    /// The same run between these of its parties, by their numbers among all: noise and plan are worked out
+    /// anew for them, and a graph is made for them, or is what is left of one that is given. The others were
+    /// struck by a lead that may not be honest, so that all who may be corrupt among all of them are counted
+    /// among these.
     ///
     /// # Errors
-    /// If so many cannot run it, or a file of the job has changed since.
-    pub fn among(&self, parties: u32) -> Result<Self, Error> {
-        if self.kind() != RemoteKind::Sums {
-            let why = "only a run of sums begins without some of its parties; leave `least` out";
-            return Err(Error::value("algorithm", self.algorithm(), why));
-        }
+    /// If these cannot run it, or a file of the job has changed since.
+    pub fn among(&self, seats: &[u32]) -> Result<Self, Error> {
+        let left = RemainingParties::new(self.parties, seats)?;
+        let parties = seats.len() as u32;
         if self.spec.resolved()? != self.digest {
             let why = "a file that the job names has changed since it was read; leave it as it is";
             return Err(Error::value("schema", "changed", why));
@@ -202,7 +208,7 @@ impl RemoteJob {
             true => spec.job.guarantee.public_n,
             false => self.job.opening.public_n.map(share),
         };
-        let mut job = spec.remote(parties)?;
+        let mut job = spec.remote_of(parties, Some(&left))?;
         (job.digest, job.spec) = (self.digest, self.spec.clone());
         if let Some(noisy) = &mut job.job.noisy {
             noisy.whole = Some(self.parties);

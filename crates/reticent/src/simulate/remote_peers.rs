@@ -116,6 +116,11 @@ impl RemoteJob {
         kind_of(self.job.entry).unwrap_or(RemoteKind::Sums)
     }
 
+    /// Of how many parties those of the run are left, where others were struck.
+    fn whole(&self) -> Option<u32> {
+        self.job.remaining.as_ref().map(|left| left.whole)
+    }
+
     /// Whether the lead observes a walk.
     fn has_observer(&self) -> bool {
         self.kind() == RemoteKind::Walk && self.trust() == View::Network
@@ -218,6 +223,7 @@ impl RemoteJob {
                 let made = self.job.with_setup(&records, &self.job.budgets, |setup| {
                     let job = setup.job;
                     let mut made = Agreement::new(setup, job)?;
+                    self.whole().map_or(Ok(()), |whole| made.left_of(whole))?;
                     // Before anything is calibrated.
                     made.on_a_network(None)?;
                     Ok(made)
@@ -369,8 +375,10 @@ impl RemoteJob {
         let count = |table: &PrivateTable| self.public_units(table).unwrap_or(1);
         let records: Vec<u64> = tables.iter().map(count).collect();
         let key = NoiseKey::seeded(seed);
-        let mut run =
-            job.with_setup(&records, &job.budgets, |setup| prepare_as_apart(setup, key, tables))?;
+        let whole = self.whole();
+        let mut run = job.with_setup(&records, &job.budgets, |setup| {
+            prepare_as_apart(setup, whole, key, tables)
+        })?;
         while run.step()? {}
         job.close(run, &Default::default(), &mut |_| {})
     }

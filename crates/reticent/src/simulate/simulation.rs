@@ -10,6 +10,7 @@ use reticent_oracle::{Digest, Skew};
 use reticent_runtime::{Failures, ProtocolEntry};
 
 use super::check::find;
+use super::remaining::RemainingParties;
 use super::usual::{Unnamed, are_parties, usual};
 use crate::error::Error;
 use crate::guarantee::{Guarantee, parts_of_guarantee};
@@ -77,6 +78,8 @@ pub struct Simulation {
     pub(super) failures: Failures,
     pub(super) noise: Option<f64>,
     pub(super) standard_errors: Option<f64>,
+    /// Who is in it of a roster, where others were struck.
+    pub(super) remaining: Option<RemainingParties>,
     /// Stands for the words that it was made from.
     pub(super) digest: Option<Digest>,
 }
@@ -109,6 +112,7 @@ impl Simulation {
             failures: Failures::default(),
             noise: None,
             standard_errors: None,
+            remaining: None,
             digest: None,
         }
     }

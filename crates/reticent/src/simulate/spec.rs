@@ -195,6 +195,7 @@ impl SimulationSpec {
             failures: self.failures,
             noise: spec.noise,
             standard_errors: spec.standard_errors,
+            remaining: None,
             digest: Some(self.digest()?),
         })
     }

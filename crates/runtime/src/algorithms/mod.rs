@@ -199,6 +199,15 @@ pub trait Protocol: FaultInjection + Transcribed + fmt::Debug + Send + Sync {
     /// and what follows from it is counted so.
     fn count_attempts(&mut self) {}
 
+    /// From here on its parties are those who are left of so many, of whom others may have struck whom they
+    /// liked: what is counted of all parties is counted so. Where nothing is, nothing changes.
+    ///
+    /// # Errors
+    /// If no guarantee is left.
+    fn left_of(&mut self, _whole: u32) -> Result<(), RunError> {
+        Ok(())
+    }
+
     /// From here on its nodes are on machines of their own: others watch who is asked, and a server that is
     /// trusted with nothing may do as it likes. `signers` are the keys of those who are in it, for a node
     /// that signs.

@@ -101,6 +101,26 @@ impl Topology {
         Topology { parties, links: Links::Listed(lists) }
     }
 
+    /// The graph of those who are left, in their order, with the edges that they have among them.
+    ///
+    /// # Errors
+    /// If it is in pieces without the others; the parties are named by the numbers that they had.
+    pub fn left(&self, seats: &[u32], text: &str) -> Result<Self, RunError> {
+        let place = |party: &u32| seats.binary_search(party).ok().map(|place| place as u32);
+        let edges = (0..).zip(seats).flat_map(|(own, &seat)| {
+            let near: Vec<u32> = self.neighbours(seat).iter().filter_map(place).collect();
+            near.into_iter().map(move |other| (own, other))
+        });
+        let graph = Topology::from_edges(seats.len() as u32, edges);
+        let Some(lost) = graph.unreached() else { return Ok(graph) };
+        let allowed = format!(
+            "party {} cannot be reached from party {} without those who were struck; the graph must be connected: wait for \
+             them, or agree on one with more edges",
+            seats[lost], seats[0]
+        );
+        Err(Refused::new("topology", text, allowed).into())
+    }
+
     /// How many parties there are.
     pub fn parties(&self) -> u32 {
         self.parties
@@ -129,9 +149,9 @@ impl Topology {
         (0..self.parties).all(|party| self.degree(party) + 1 == self.parties as usize)
     }
 
-    /// The graph, if it is in one piece.
-    fn connected(self, text: &str) -> Result<Self, RunError> {
-        let Links::Listed(lists) = &self.links else { return Ok(self) };
+    /// A party that cannot be reached from party 0.
+    fn unreached(&self) -> Option<usize> {
+        let Links::Listed(lists) = &self.links else { return None };
         let mut reached = vec![false; lists.len()];
         let mut open: Vec<u32> = if lists.is_empty() { Vec::new() } else { vec![0] };
         while let Some(party) = open.pop() {
@@ -139,7 +159,12 @@ impl Topology {
                 open.extend(&lists[party as usize]);
             }
         }
-        match reached.iter().position(|reached| !reached) {
+        reached.iter().position(|reached| !reached)
+    }
+
+    /// The graph, if it is in one piece.
+    fn connected(self, text: &str) -> Result<Self, RunError> {
+        match self.unreached() {
             None => Ok(self),
             Some(lost) => Err(Refused::new(
                 "topology",
@@ -210,6 +235,22 @@ mod tests {
         assert_eq!(Topology::parse(&text, 4, 0).unwrap().neighbours(1).as_ref(), [0, 2]);
         std::fs::write(file.path(), "0 9\n").unwrap();
         assert!(Topology::parse(&text, 4, 0).unwrap_err().to_string().contains("line 1"));
+    }
+
+    #[test]
+    fn those_who_are_left_have_the_edges_that_they_have_among_them() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "0 1\n1 2\n2 3\n3 4\n4 0\n1 3\n").unwrap();
+        let text = format!("file:{}", file.path().display());
+        let whole = Topology::parse(&text, 5, 0).unwrap();
+        let left = whole.left(&[0, 1, 3, 4], &text).unwrap();
+        let near: Vec<_> = (0..4).map(|party| left.neighbours(party).to_vec()).collect();
+        assert_eq!(near, [vec![1, 3], vec![0, 2], vec![1, 3], vec![0, 2]]);
+        let everybody = whole.left(&[0, 1, 2, 3, 4], &text).unwrap();
+        assert_eq!(everybody, whole);
+        let why = whole.left(&[0, 2, 3], &text).unwrap_err().to_string();
+        assert!(why.contains("party 2 cannot be reached from party 0 without those"), "{why}");
+        assert!(Topology::complete(4).left(&[1, 3], "complete").unwrap().is_complete());
     }
 
     #[test]

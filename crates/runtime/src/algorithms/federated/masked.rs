@@ -48,6 +48,8 @@ pub(crate) struct Masked {
     pub block: BlockTerms,
     /// The fraction of all parties that is assumed honest.
     pub honest: f64,
+    /// Of how many parties those who take part are left, where others were struck.
+    pub whole: Option<u32>,
     /// How many names a run may have been chosen from.
     pub attempts: u32,
     /// What is protected.
@@ -79,7 +81,8 @@ impl Masked {
     /// How many of the members of a sum must stay, and how many may be corrupt.
     fn law(&self) -> Result<SumMembers, Refused> {
         let (members, parties) = (self.members(), self.config.parties);
-        let law = SumMembers::after_attempts(members, parties, self.honest, self.attempts);
+        let (whole, of) = (self.whole.unwrap_or(parties), (members, parties));
+        let law = SumMembers::drawn_of(whole, of, self.honest, self.attempts);
         law.map_err(|error| refuse(&error))
     }
 
@@ -179,6 +182,12 @@ impl Protocol for Masked {
 
     fn count_attempts(&mut self) {
         self.attempts = NAME_ATTEMPTS;
+    }
+
+    /// A server that may do as it likes may have struck honest parties alone.
+    fn left_of(&mut self, whole: u32) -> Result<(), RunError> {
+        self.whole = Some(whole);
+        self.check()
     }
 
     /// Members sign their keys, and work out themselves who is in a sum.

@@ -132,8 +132,8 @@ fn build(recipe: &ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     }
     let honest = fraction("honest", recipe.settings.honest.unwrap_or(HONEST))?;
     let (unit, config) = (recipe.unit, federated);
-    let (attempts, signed, signers) = (1, false, None);
-    let masked = masked::Masked { config, block, honest, attempts, unit, signed, signers };
+    let (whole, attempts, signed, signers) = (None, 1, false, None);
+    let masked = masked::Masked { config, block, honest, whole, attempts, unit, signed, signers };
     masked.check().map_err(|error| Refused::new("trust", recipe.view, error.to_string()))?;
     Ok(Box::new(masked))
 }
