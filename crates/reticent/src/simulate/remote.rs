@@ -180,9 +180,9 @@ impl RemoteJob {
         self.parties
     }
 
-    /// The same run between this many of its parties: noise and plan are worked out anew for them. The
-    /// others were struck by a lead that may not be honest, so that all who may be corrupt among all of
-    /// them are counted among these.
+    /// This run between fewer of its parties, with noise and plan computed again for them. The others
+    /// were struck by a lead that may not be honest, so that all who may be corrupt among all of them
+    /// are counted among these.
     ///
     /// # Errors
     /// If so many cannot run it, or a file of the job has changed since.
@@ -211,7 +211,7 @@ impl RemoteJob {
         Ok(job)
     }
 
-    /// What each party may spend.
+    /// The budget of each party.
     pub fn budget(&self) -> Option<Budget> {
         self.job.budget
     }
@@ -264,8 +264,8 @@ impl RemoteJob {
         (unit, adjacency) == (Unit::Record, Adjacency::ReplaceOne)
     }
 
-    /// What the books of every party will have, from the public numbers alone: `units` of each
-    /// party, where they are public.
+    /// The planned ledger of every party, from public numbers only: the `units` of each party, if
+    /// they are public.
     ///
     /// # Errors
     /// If the budget does not allow it.
