@@ -7,7 +7,7 @@
     pipeline.predict(rows)
 
 `rows` is a list of dictionaries, one for each record, or anything with named columns that has `to_dict("records")`, such
-as a data frame. What is absent, None, NaN or one of the missing tokens is missing. `predict_proba` is there for
+as a data frame. A value that is absent, None, NaN or one of the missing tokens is missing. `predict_proba` exists for
 a loss that has probabilities, `decision_function` for every model of classes. The last step is a fitted estimator of
 scikit-learn itself; docs/export.md describes the file.
 """

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Keys, a roster that all have signed, a table and a budget for each of three hospitals, in a new folder. In earnest each
-# member makes its own key on its own machine, and signs after comparing the fingerprint by telephone.
+# Creates keys, a roster that all have signed, and a table and a budget for each of three hospitals, in a new folder. In a real
+# run each member makes its own key on its own machine, and signs after comparing the fingerprint by telephone.
 #   sh prepare.sh FOLDER [PORT [TRUST [ALGORITHM]]]
 # TRUST is what the lead is trusted with: central (as in run.toml), local or secure-aggregation. ALGORITHM is auto, or another
 # that asks for sums, or federated, which asks for steps. With ALGORITHM r-admm,
-# mr-admm, dvp, m-admm or walk, and TRUST local, the hospitals are peers, and the lead carries what it cannot read.
+# mr-admm, dvp, m-admm or walk, and TRUST local, the hospitals are peers, and the lead carries messages that it cannot read.
 set -eu
 here=$(dirname "$0")
 folder=$1

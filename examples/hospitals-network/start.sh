@@ -1,6 +1,6 @@
 #!/bin/sh
-# A lead and three parties on this machine, each a process of its own; ends when all have the model. Killed, it goes on
-# where it was when it is started again.
+# Starts a lead and three parties on this machine, each a process of its own; ends when all have the model. After a kill, start
+# it again: it continues the run.
 #   sh start.sh FOLDER
 set -eu
 folder=$1

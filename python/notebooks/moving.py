@@ -113,7 +113,7 @@ for adjacency in ("replace-one", "add-remove"):
 # | diffprivlib `bounds` | `bounds`; never read off the data |
 # | diffprivlib `BudgetAccountant` | `Budget`, which `clone`, joblib and processes cannot lose |
 # | diffprivlib `random_state` | `random_state`; the certificate then says NOT PRIVATE |
-# | Opacus `max_grad_norm` | `settings={"clip": …}`; chosen where nothing is said |
+# | Opacus `max_grad_norm` | `settings={"clip": …}`; chosen by default |
 # | Opacus `noise_multiplier` | follows from `epsilon` and `delta` |
 # | Opacus `target_epsilon`, `target_delta` | `epsilon`, `delta` |
 # | Opacus `epochs`, `batch_size` | `settings={"iterations": …, "sampling": "poisson:0.1"}` |

@@ -96,7 +96,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         Names of the encoded columns: a column, ``column=category``, or ``column@knot``.
     curves_ : pandas.DataFrame
         If columns are curved: what a value ``x`` of a ``column`` adds to the score or the predicted
-        number (``value``, less its mean over the knots), that which moves most first; with
+        number (``value``, less its mean over the knots), the widest range first; with
         ``standard_errors`` also ``estimate`` and the pointwise 95 % interval from ``lower`` to
         ``upper``. ``coef_`` is NaN for them: one unit is not the same everywhere. A dict of arrays
         without pandas. Categories with an order have a ``category`` too; ``x`` is its number.
@@ -534,7 +534,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return written
 
     def plot_curves(self, most: int = 9) -> Any:
-        """Plot the curves of the columns, that which moves most first, with matplotlib.
+        """Plot the curves of the columns, the widest range first, with matplotlib.
 
         Parameters
         ----------
@@ -557,7 +557,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return column_curves(self, most)
 
     def plot_pairs(self, most: int = 9) -> Any:
-        """Plot what pairs of columns do together, that which moves most first, with matplotlib.
+        """Plot what pairs of columns do together, the widest range first, with matplotlib.
 
         Parameters
         ----------

@@ -276,7 +276,7 @@ def coefficients(model: Any, most: int = 20, ax: Any = None) -> Any:
 
 
 def column_curves(model: Any, most: int = 9) -> Any:
-    """The curves of the columns of a model, that which moves most first.
+    """The curves of the columns of a model, the widest range first.
 
     Parameters
     ----------
@@ -322,7 +322,7 @@ def column_curves(model: Any, most: int = 9) -> Any:
 
 
 def pair_surfaces(model: Any, most: int = 9) -> Any:
-    """What pairs of columns do together, that which moves most first.
+    """What pairs of columns do together, the widest range first.
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ impl PyModel {
         Some((of, hidden, estimates.into_iter().map(told).collect()))
     }
 
-    /// The curves of columns that are bent, as JSON, that which moves most first.
+    /// The curves of columns that are bent, as JSON, the widest range first.
     fn curves(&self) -> Result<String, Failure> {
         let text = serde_json::to_string(&self.0.curves());
         Ok(text.map_err(|error| Error::value("curves", "of the model", error.to_string()))?)

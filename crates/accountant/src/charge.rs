@@ -92,7 +92,7 @@ impl Charge {
         bytes
     }
 
-    /// What [`Charge::to_bytes`] wrote; `None` for bytes that it never writes.
+    /// The charge that [`Charge::to_bytes`] wrote; `None` for bytes that it never writes.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; Self::BYTES] = bytes.try_into().ok()?;

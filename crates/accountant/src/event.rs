@@ -78,7 +78,7 @@ impl Event {
         self.adjacency
     }
 
-    /// Whose change is hidden.
+    /// The unit of protection.
     #[must_use]
     pub fn unit(&self) -> Unit {
         self.unit

@@ -150,7 +150,7 @@ impl Filter {
         CONVERSION_SHARES.map(|share| 1.0 - log_delta / (share * self.epsilon))
     }
 
-    /// What a ledger costs this filter.
+    /// The cost of a ledger under this filter.
     ///
     /// # Errors
     /// A ledger that cannot be counted, or is no guarantee.
@@ -236,7 +236,7 @@ impl Filter {
         (self.epsilon, self.delta)
     }
 
-    /// What has been spent at δ, though each step may have been chosen after seeing the results
+    /// The spending so far at δ, although each step may have been chosen after seeing the results
     /// before: see the note on odometers above. ∞ beyond the ladder.
     ///
     /// # Errors
@@ -245,7 +245,7 @@ impl Filter {
         Self::odometer_of(&self.spent, delta)
     }
 
-    /// The same for any ledger whose steps were chosen by looking.
+    /// The odometer of any ledger whose steps were chosen adaptively.
     ///
     /// # Errors
     /// δ outside (0, 1).

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The only format there is so far; a reader refuses any other.
 const VERSION: u32 = 1;
 
-/// The same event, `count` times in a row.
+/// An event, `count` times in a row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LedgerEntry {

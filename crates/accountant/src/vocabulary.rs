@@ -4,7 +4,7 @@
 use reticent_core::words;
 
 words! {
-    /// What one change of the data set is.
+    /// The neighbouring relation of data sets.
     #[derive(Default, Eq, Hash, PartialOrd, Ord)]
     pub enum Adjacency = "adjacency" {
         /// One record (or user) is exchanged for another; the size n is public.
@@ -16,7 +16,7 @@ words! {
 }
 
 words! {
-    /// Whose change is hidden.
+    /// The unit of protection.
     #[derive(Default, Eq, Hash, PartialOrd, Ord)]
     pub enum Unit = "unit" {
         /// One row of the table.

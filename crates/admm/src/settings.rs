@@ -162,8 +162,8 @@ settings! {
     walk: WalkState,
     /// The average of iterates that is the solution: last, uniform, weighted or late.
     average: Average,
-    /// How far from 1 the factor is expected to be that scores are drawn towards their mean by, as
-    /// the released gradients say; 0, the default, is none. Only with precondition.
+    /// The shrinkage of scores towards their mean: how far from 1 its factor is expected to be. The
+    /// released gradients determine the factor; 0, the default, is none. Only with precondition.
     shrinkage: f64,
     /// Whether the noise of a correction shrinks with its distance from the snapshot: true, the
     /// default, or false.

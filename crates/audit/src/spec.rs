@@ -229,7 +229,7 @@ impl AuditSpec {
         }
     }
 
-    /// Refuses a person with rows at more parties than there are, or where nothing is said of such.
+    /// Refuses a person with rows at more parties than there are, or in a job without such persons.
     fn check_homes(&self) -> Result<(), Error> {
         if self.homes == 1 && !self.bare {
             return Ok(());

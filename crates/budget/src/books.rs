@@ -54,7 +54,7 @@ pub(crate) struct Open {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct KnownTable {
     pub fingerprint: Digest,
-    /// Whose it is; `None` where nobody knows.
+    /// The group of people; `None` if it is unknown.
     pub people: Option<u64>,
     /// Whether it is the digest of a part, by which a table is not known.
     pub part: bool,
@@ -78,13 +78,12 @@ pub(crate) struct HistoryBooks {
     pub users: Option<String>,
     /// Whether the history says that tables are told apart by rule [`TABLES`].
     pub apart: bool,
-    /// What is closed and counted, for each group of disjoint people; one before any table is
-    /// bound.
+    /// The closed and counted cost of each group of disjoint people; one before any table is bound.
     pub closed: Vec<Charge>,
-    /// What is closed and counted for each group under rule 1, and may have been about another: in
+    /// The closed and counted cost of each group under rule 1 that may concern another group: in
     /// the end it counts for everybody. As long as `closed`, or empty.
     pub doubtful: Vec<Charge>,
-    /// The same for what counts for everybody.
+    /// The closed and counted cost for everybody.
     pub everybody: Charge,
     pub open: BTreeMap<u64, Open>,
 }

@@ -14,7 +14,7 @@ pub struct SpendingPoint {
     pub time: String,
     /// The job that it is about.
     pub job: Option<u64>,
-    /// What was counted then, for each group of people that there was: see
+    /// The counted cost at that time, for each group of people that existed: see
     /// [`Group::counted`](crate::GroupSummary::counted).
     pub counted: Vec<f64>,
 }

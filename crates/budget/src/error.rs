@@ -16,7 +16,7 @@ pub enum BudgetError {
     #[error("there is no budget {}", .0.display())]
     Missing(PathBuf),
     /// A file that is something else, or was changed by something else.
-    #[error("{} is not a budget that can be relied on: {why}", file.display())]
+    #[error("{} is not a valid budget: {why}", file.display())]
     NotABudget {
         /// Its path.
         file: PathBuf,
@@ -71,8 +71,8 @@ pub enum BudgetError {
     },
     /// More was released than was promised.
     #[error(
-        "more was released than the budget of epsilon = {epsilon} at delta = {delta:e} allows: it promises nothing any \
-         more, and no job can be admitted"
+        "more was released than the budget of epsilon = {epsilon} at delta = {delta:e} allows: its guarantee is \
+         broken, and no job can be admitted"
     )]
     Broken {
         /// The budget's ε.
@@ -88,7 +88,7 @@ pub enum BudgetError {
     Calibration(#[from] CalibrationError),
     /// A table that the budget does not know.
     #[error(
-        "this is not the table that the budget {dataset} belongs to, and nobody said how the two go together"
+        "this is not the table of the budget {dataset}, and its relation to that table is not declared"
     )]
     AnotherTable {
         /// The data set of the budget.
@@ -96,7 +96,7 @@ pub enum BudgetError {
     },
     /// A table that is said to be of other people, and has a file that the budget knows.
     #[error(
-        "a file of this table belongs to the budget {dataset} already, and its people cannot be in no other table of it"
+        "a file of this table already belongs to the budget {dataset}, so its people cannot be disjoint from its tables"
     )]
     NotDisjoint {
         /// The data set of the budget.
@@ -104,7 +104,7 @@ pub enum BudgetError {
     },
     /// A job whose users are others than the budget's.
     #[error(
-        "the budget {dataset} protects users as the column {known} names them, and the job goes by {given}"
+        "the budget {dataset} protects the users of the column {known}, and the job uses {given}"
     )]
     OtherUsers {
         /// The data set of the budget.
@@ -118,10 +118,10 @@ pub enum BudgetError {
     #[error("job {0} was not reserved in this budget: nothing was changed")]
     ReservedElsewhere(u64),
     /// A job that is closed, or was never begun.
-    #[error("there is no job {0} that is open")]
+    #[error("there is no open job {0}")]
     NotOpen(u64),
     /// The history contradicts itself.
-    #[error("line {line} of the history does not fit: {what}")]
+    #[error("line {line} of the history is inconsistent: {what}")]
     Damaged {
         /// Counted from 1.
         line: u64,
@@ -151,8 +151,8 @@ pub enum BudgetError {
     Gone(PathBuf),
     /// The same, noticed after it was written.
     #[error(
-        "{} was removed or replaced while it was written: the line is in the file that was there, and perhaps not in \
-         the one that is there now; do not ask anything of the data",
+        "{} was removed or replaced while it was written: the line is in the old file, and perhaps not in the \
+         new one; do not query the data",
         .0.display()
     )]
     GoneSince(PathBuf),

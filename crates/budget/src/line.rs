@@ -102,7 +102,7 @@ impl HistoryLine {
         &self.time
     }
 
-    /// What it says, in a word: `opened`, `table`, `rule`, `users`, `reserved`, `settled`, `released`,
+    /// Its kind, in a word: `opened`, `table`, `rule`, `users`, `reserved`, `settled`, `released`,
     /// `forfeited` or `imported`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -217,8 +217,8 @@ impl Rule {
 #[serde(deny_unknown_fields)]
 pub(crate) struct BoundBody {
     pub edition: u64,
-    /// What it is to those before: `first`, `new-edition` or `disjoint-people`; `known` for another
-    /// digest of one that is bound, and `part` for the digest of a part of the one before.
+    /// Its relation to the tables before: `first`, `new-edition` or `disjoint-people`; `known` for
+    /// another digest of one that is bound, and `part` for the digest of a part of the one before.
     pub relation: String,
 }
 
@@ -310,7 +310,7 @@ impl Use {
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Closed {
-    /// What was done, where it is more than was planned.
+    /// The ledger of the job, if it exceeds the plan.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ledger: Option<Ledger>,
     /// The digest of the certificate of what came of it, by which its job is found again.

@@ -16,19 +16,19 @@ use crate::summary::largest_left;
 pub struct Planned {
     /// Whether it fits.
     pub fits: bool,
-    /// What is counted now: see [`Group::counted`](crate::GroupSummary::counted).
+    /// The counted cost now: see [`Group::counted`](crate::GroupSummary::counted).
     pub counted: f64,
-    /// What would be counted with it; ∞ where that is not bounded.
+    /// The counted cost with the job; ∞ if it is not bounded.
     pub together: f64,
     /// The largest ε, at the budget's δ, of a job with Gaussian noise that fits now.
     pub left: f64,
-    /// The same behind it: 0 where it does not fit.
+    /// As [`Planned::left`], after the job; 0 if it does not fit.
     pub left_after: f64,
 }
 
 impl Promise {
-    /// What a job with Gaussian noise on all records plans, of just this ε and δ and under the terms
-    /// of the promise: what an ordinary fit costs.
+    /// The plan of a job with Gaussian noise on all records, of exactly this ε and δ and under the
+    /// terms of the promise: the cost of an ordinary fit.
     ///
     /// # Errors
     /// An ε or a δ that no noise has.

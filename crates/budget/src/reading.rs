@@ -55,7 +55,7 @@ impl Store {
         Ok(opened.is_none_or(|opened| opened.tables != TABLES))
     }
 
-    /// What it promises.
+    /// The promise.
     ///
     /// # Errors
     /// A history that contradicts itself.
@@ -63,8 +63,8 @@ impl Store {
         Ok(HistoryBooks::replay(&self.lines()?)?.promise)
     }
 
-    /// What a reservation of the plan would be told, without making it; the table is taken for that
-    /// of the people who have most left.
+    /// The result of a reservation of the plan, without making it; the table is assumed to be that
+    /// of the group with most left.
     ///
     /// # Errors
     /// As [`Store::reserve`].
@@ -90,8 +90,8 @@ impl Store {
         books.charge(plan).map(|_| ())
     }
 
-    /// What a job of this plan would leave, whether it fits or not; the table is taken for the one
-    /// that is known. [`Promise::gaussian`] is the plan of an ordinary fit of given ε and δ.
+    /// The budget that a job of this plan would leave, whether it fits or not; the table is assumed
+    /// to be the known one. [`Promise::gaussian`] is the plan of an ordinary fit of given ε and δ.
     ///
     /// # Errors
     /// A plan that cannot be counted under the promise, or a history that contradicts itself. That
@@ -101,7 +101,7 @@ impl Store {
         planned(&HistoryBooks::replay(&self.lines()?)?, plan)
     }
 
-    /// What it comes to now.
+    /// The state of the budget now.
     ///
     /// # Errors
     /// A history that contradicts itself.

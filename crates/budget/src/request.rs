@@ -18,7 +18,7 @@ pub enum Relation {
     DisjointPeople,
 }
 
-/// What a table is known by, a file of it or rows in memory. All digests are under
+/// The identity of a table: a file of it, or rows in memory. All digests are under
 /// [`Store::key`](crate::Store::key), and none of them is all zeros.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TablePiece {
@@ -109,11 +109,11 @@ pub struct Request<'a> {
 /// A release that was made elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub struct Import<'a> {
-    /// What it is, for people.
+    /// A description for people.
     pub label: &'a str,
     /// ε and δ that it was given.
     pub asked: (f64, f64),
-    /// What was done.
+    /// The ledger of the release.
     pub ledger: &'a Ledger,
     /// Whether to record it though it is more than is left. The budget then promises nothing any
     /// more; but that is so whether it is written down or not.
@@ -136,8 +136,8 @@ impl Reservation {
         self.number
     }
 
-    /// What tells it from a job of the same number in another budget; with the number it finds the
-    /// reservation again ([`Store::reservation`](crate::Store::reservation)).
+    /// A hash that distinguishes it from a job of the same number in another budget; with the
+    /// number it finds the reservation ([`Store::reservation`](crate::Store::reservation)).
     #[must_use]
     pub fn hash(&self) -> String {
         hex(&self.hash)

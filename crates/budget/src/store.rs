@@ -59,7 +59,7 @@ impl Store {
         Ok(Self { file: BudgetFile::open(path, true)? })
     }
 
-    /// The same, to be looked at only.
+    /// Opens a budget to read only.
     ///
     /// # Errors
     /// As [`Store::open`].
@@ -89,10 +89,10 @@ impl Store {
         self.reserve_between(request, &[])
     }
 
-    /// The same for a run between parties of whom nobody is in two, where `others` are the plans
-    /// that other parties have beside the one of the request: a person pays for the plan of one
-    /// party, so that the dearest, part by part, is reserved (`proofs/parallel.md`). That nobody is in
-    /// two, and that a neighbour of the table is one of a single party, is believed: the plans that
+    /// Reserves for a run between parties of whom nobody is in two. `others` are the plans of other
+    /// parties than that of the request: a person pays for the plan of one party, so the most
+    /// expensive one, part by part, is reserved (`proofs/parallel.md`). That nobody is in two, and
+    /// that a neighbour of the table is one of a single party, is believed: the plans that
     /// `reticent_payment::pay` reserves are refused otherwise.
     ///
     /// # Errors
@@ -130,8 +130,8 @@ impl Store {
         self.settle_for(reservation, done, None)
     }
 
-    /// The same, and what came of it is written down by the digest of its certificate: two jobs may
-    /// have the same plan, and by this the one is found that paid for a model.
+    /// Settles, and records the digest of the resulting certificate: two jobs may have the same
+    /// plan, and the digest finds the one that paid for a model.
     ///
     /// # Errors
     /// As [`Store::settle`].
@@ -167,10 +167,10 @@ impl Store {
         })
     }
 
-    /// Says that the job is at work and how far it is, for people who look on ([`Job::progress`]).
-    /// It is no part of the history, and nothing depends on it: where another writes at that time
-    /// it is not written, and an error is no reason to stop. Each one waits for the disk: once in
-    /// some seconds is enough.
+    /// Records that the job is at work, and its progress, for people who look on
+    /// ([`Job::progress`]). It is no part of the history, and nothing depends on it: where another
+    /// writes at that time it is not written, and an error is no reason to stop. Each one waits for
+    /// the disk: once in some seconds is enough.
     ///
     /// [`Job::progress`]: crate::JobSummary::progress
     ///

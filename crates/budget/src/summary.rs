@@ -21,7 +21,7 @@ const MOST_EVENTS: usize = 64;
 pub struct JobSummary {
     /// Its number, by which it is closed.
     pub number: u64,
-    /// What it is, for people.
+    /// A description for people.
     pub label: String,
     /// When it began.
     pub time: String,
@@ -29,7 +29,7 @@ pub struct JobSummary {
     pub epsilon: f64,
     /// δ of the job by itself.
     pub delta: f64,
-    /// What became of it.
+    /// The outcome of the job.
     pub status: JobStatus,
     /// When it came back or was closed.
     pub closed: Option<String>,
@@ -40,8 +40,8 @@ pub struct JobSummary {
     pub people: Option<Vec<u64>>,
 }
 
-/// What counts for one group of people; there is one, unless tables of disjoint people are kept
-/// apart.
+/// The counted cost of one group of people; there is one, unless tables of disjoint people are
+/// separate.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct GroupSummary {
@@ -49,16 +49,16 @@ pub struct GroupSummary {
     pub people: u64,
     /// How many jobs count for it.
     pub jobs: usize,
-    /// What the filter compares with the promised ε. It is no promise by itself: that all of it
-    /// together stays within the promise is.
+    /// The number that the filter compares with the promised ε. It is no promise by itself: that
+    /// all of it together stays within the promise is.
     pub counted: f64,
     /// The largest ε, at the budget's δ, of a job with Gaussian noise that fits.
     pub left: f64,
     /// A bound on what was released so far, at the budget's δ, whoever chose when to look; `None`
     /// where it is not computed.
     pub so_far: Option<f64>,
-    /// What the same jobs would cost at the budget's δ had all been planned before the first was
-    /// done. For comparison: it is no promise where a job was chosen by looking.
+    /// The cost of the same jobs at the budget's δ if all had been planned before the first. For
+    /// comparison: it is no promise if a job was chosen adaptively.
     pub exact: Option<f64>,
     /// The jobs' own ε and δ added up. For comparison.
     pub added: Option<(f64, f64)>,
@@ -68,11 +68,11 @@ pub struct GroupSummary {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BudgetSummary {
-    /// What is promised.
+    /// The promise.
     pub promise: Promise,
     /// Whether it is kept: not, if a release beyond it was recorded.
     pub kept: bool,
-    /// What counts for whom.
+    /// The groups of people and their counted cost.
     pub groups: Vec<GroupSummary>,
     /// The jobs, in order.
     pub jobs: Vec<JobSummary>,

@@ -94,7 +94,7 @@ fn a_job_that_does_not_come_back_is_counted_and_named() {
     assert_eq!((after.open().count(), after.groups[0].counted), (0, counted));
     assert_eq!(after.jobs[0].status, JobStatus::Forfeited);
     let again = store.forfeit(stale.number).unwrap_err();
-    assert!(again.to_string().contains("no job 3 that is open"), "{again}");
+    assert!(again.to_string().contains("no open job 3"), "{again}");
     assert!(matches!(store.forfeit(77), Err(BudgetError::NotOpen(77))));
 }
 

@@ -8,9 +8,9 @@ const GROUPS: [(&str, &[&str]); 7] = [
         &["fit", "simulate", "sweep", "count", "mean", "histogram", "quantile"],
     ),
     ("Use a model", &["predict", "evaluate", "export"]),
-    ("Show what holds", &["inspect", "verify", "report", "audit"]),
+    ("Inspect and verify", &["inspect", "verify", "report", "audit"]),
     ("Sign, and run between machines", &["identity", "roster", "lead", "join", "run"]),
-    ("Keep and count a budget", &["budget", "account", "calibrate"]),
+    ("Manage and count budgets", &["budget", "account", "calibrate"]),
     ("The program itself", &["list", "completions", "man"]),
 ];
 

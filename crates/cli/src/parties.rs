@@ -25,8 +25,8 @@ pub const HEADING: &str = "Between parties (docs/federated.md)";
 /// Where each party pays from.
 #[derive(Debug, Default, Args)]
 pub struct PartyBudgetFlags {
-    /// Each party pays from a budget of its own: a file name with {} for the number of the party,
-    /// from 0; or give it again, for each in their order
+    /// Each party pays from its own budget: a file name with {} for the number of the party, from
+    /// 0; or repeat the flag, once for each party in order
     #[arg(long = "party-budget", value_name = "FILE", conflicts_with = "budget")]
     party_budget: Vec<String>,
 }
@@ -51,9 +51,9 @@ pub struct BetweenFlags {
     #[arg(long, value_name = "COLUMN", requires = "trust", conflicts_with = "split")]
     parties_from: Option<String>,
 
-    /// Ask parties, under this trust model. central: the server sees exact sums, and the answer is that
-    /// about one table. local: each party adds its own noise. secure-aggregation: the same, and the server
-    /// sees masked sums only
+    /// Ask parties, under this trust model. central: the server sees exact sums, and the answer is that of
+    /// one table. local: each party adds its own noise. secure-aggregation: the same, and the server sees
+    /// only masked sums
     #[arg(long, value_parser = reticent::one_of!(View))]
     trust: Option<View>,
 

@@ -26,15 +26,15 @@ const DISJOINT: &str = "nobody in this table is in another table of the budget";
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The budget of the data set (docs/budgets.md)")]
 pub struct PurseFlags {
-    /// Reserve what the job costs in this budget, before anything is asked
+    /// Reserve the cost of the job in this budget, before the first query
     #[arg(long, value_name = "FILE")]
     budget: Option<PathBuf>,
 
-    /// The table is a new edition of the one that the budget knows: the same people, so costs add up
+    /// The table is a new edition of the budget's table: the same people, so costs add up
     #[arg(long, requires = "budget")]
     new_edition: bool,
 
-    /// Nobody in this table is in another table of the budget. Taken as given, and recorded
+    /// Nobody in this table is in another table of the budget. Recorded as an assumption
     #[arg(long, requires = "budget", conflicts_with = "new_edition")]
     disjoint_people: bool,
 }

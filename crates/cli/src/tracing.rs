@@ -22,16 +22,16 @@ pub struct TraceFlags {
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 
-    /// A row every so many iterations [default: 1]
+    /// The number of iterations from row to row [default: 1]
     #[arg(long, value_name = "N", value_parser = number::whole::<u64>, requires = "trace", allow_negative_numbers = true)]
     pub trace_every: Option<u64>,
 
     /// The table is public: the trace also has objective and metrics, and is NOT PRIVATE. The model
-    /// and its certificate stay what they are
+    /// and its certificate do not change
     #[arg(long, requires = "trace")]
     pub public_data: bool,
 
-    /// A table to test on at every row, public as well
+    /// A public test table, evaluated at every row
     #[arg(long, value_name = "FILE", requires = "public_data")]
     pub test: Option<PathBuf>,
 }

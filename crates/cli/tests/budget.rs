@@ -209,7 +209,7 @@ fn users_of_another_column_are_refused() {
     let fit = format!("{FIT} --epsilon 0.5");
     folder.reticent(&format!("{fit} --user-column patient --out m")).ok();
     let said = folder.reticent(&format!("{fit} --user-column visit --out n"));
-    assert!(said.code == 2 && said.err.contains("the job goes by visit"), "{}", said.err);
+    assert!(said.code == 2 && said.err.contains("the job uses visit"), "{}", said.err);
     assert!(!folder.path().join("n").exists());
     let object = show(&folder);
     assert_eq!(
@@ -261,7 +261,7 @@ fn what_no_budget_holds_reserves_nothing() {
             "replacement",
         ),
         (FIT.replace("b.budget", "none.budget") + " --epsilon 1", "there is no budget"),
-        (FIT.replace("b.budget", "t.csv") + " --epsilon 1", "not a budget"),
+        (FIT.replace("b.budget", "t.csv") + " --epsilon 1", "not a valid budget"),
     ] {
         let said = folder.reticent(&line);
         assert!(said.code == 2 && said.err.contains(word), "{line}: {} {}", said.code, said.err);

@@ -206,7 +206,11 @@ fn a_copy_of_a_journal_begins_nothing_that_was_begun() {
     for out in ["out", "over"] {
         let command = format!("sweep job.toml --out {out} --resume --budget b.json");
         let refused = folder.reticent(&command);
-        assert!(refused.code == 2 && refused.err.contains("that is open"), "{}", refused.err);
+        assert!(
+            refused.code == 2 && refused.err.contains("there is no open job"),
+            "{}",
+            refused.err
+        );
         assert!(!folder.path().join(out).join("models/run-00002").exists());
     }
 }

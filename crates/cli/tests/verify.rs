@@ -87,7 +87,7 @@ fn a_run_is_signed_and_the_signature_asked_for() {
     // A key that cannot be used is refused before anything is spent.
     for (flags, why) in [
         ("fit t.csv --schema s.toml --sign none", "cannot read the key none"),
-        ("fit t.csv --schema s.toml --sign officer.pub", "is no key to use"),
+        ("fit t.csv --schema s.toml --sign officer.pub", "is not a usable key"),
         ("verify m --key officer", "is no Ed25519 public key"),
     ] {
         let said = folder.reticent(flags);

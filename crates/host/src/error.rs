@@ -68,7 +68,7 @@ pub enum HostError {
         why: Option<String>,
     },
     /// What the other side says is not what was agreed on. Nothing more is answered.
-    #[error("{who} says what was not agreed on: {what}")]
+    #[error("{who} deviates from the agreement: {what}")]
     Disagreed {
         /// Who.
         who: String,
@@ -77,8 +77,8 @@ pub enum HostError {
     },
     /// This party has given its random number to as many attempts at a run as its noise is for.
     #[error(
-        "this party has given its random number to {most} attempts at a run with this journal, and gives it to no \
-         more: who is in a sum follows from the run's name, and somebody may be choosing one"
+        "this party has given its random number to {most} attempts at a run with this journal, and refuses more: the \
+         members of a sum follow from the run's name, and somebody may be waiting for a favourable one"
     )]
     Attempts {
         /// How many.
@@ -151,7 +151,7 @@ impl HostError {
                 "check that you may write it and the disk has room; nothing was sent that it does not hold".to_owned()
             }
             HostError::Absent { .. } | HostError::Link(_) => {
-                "the same command goes on where the run is; what was answered counts in full".to_owned()
+                "run the same command again to continue; answers that were given count in full".to_owned()
             }
             HostError::Refused { why, .. } => why.hint().to_owned(),
             HostError::Disagreed { .. } => {

@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(bare.proven("study", "a", &new.bytes()), None);
     }
 
-    /// The digest is of what is said: where nothing is said of a rotation it is what it was before there were any.
+    /// The digest covers the content: without a rotation it is that of rosters of earlier versions.
     #[test]
     fn a_roster_without_rotations_keeps_its_fingerprint() {
         let three = Three::new();

@@ -24,7 +24,7 @@ pub enum PaymentError {
     },
     /// Two parties with the same budget, or with copies of one.
     #[error(
-        "parties {} and {} have the same budget, or copies of one: each pays from a budget of its own",
+        "parties {} and {} have the same budget, or copies of one: each party needs its own budget",
         .0, .1
     )]
     OneBudget(usize, usize),
@@ -33,14 +33,14 @@ pub enum PaymentError {
     NoGuarantee(String),
     /// A table that has the same file twice, of a job that protects records.
     #[error(
-        "the table has the same file twice: each of its records is in it twice, and a budget counts one of the two"
+        "the table has the same file twice: each of its records is used twice, and a budget counts one use"
     )]
     Twice,
     /// Standard input, which is not there a second time.
-    #[error("a budget knows its table by its file, and standard input is none")]
+    #[error("a budget identifies its table by file; standard input cannot be used")]
     StandardInput,
     /// A pipe or a device, which is not there a second time either.
-    #[error("a budget knows its table by its file, and a pipe or a device is none")]
+    #[error("a budget identifies its table by file; a pipe or a device cannot be used")]
     Pipe,
     /// Somebody wrote the table while it was read.
     #[error("the table was written while it was read: nothing was reserved")]

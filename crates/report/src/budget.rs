@@ -225,7 +225,7 @@ pub(crate) fn remarks(summary: &BudgetSummary) -> Markup {
             }
         }
         @if summary.groups.len() > 1 {
-            p.note { "Assumed, because somebody said so: nobody is in two of the groups of people." }
+            p.note { "Assumed, as declared: nobody is in two of the groups of people." }
         }
         p.note {
             (summary.lines) " lines of history; the last has the hash "

@@ -13,7 +13,7 @@ const DRAWN: usize = 40;
 /// Days on an axis of seconds.
 const DAY: f64 = 86_400.0;
 
-/// A picture of every column that is bent, that which moves most first; nothing without one.
+/// A picture of every column that is bent, the widest range first; nothing without one.
 pub(crate) fn column_curves(model: &Model, id: &str) -> Markup {
     let curves = model.curves();
     let has_bands = curves.iter().any(|curve| curve.points.iter().any(|at| at.band.is_some()));

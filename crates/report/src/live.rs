@@ -120,7 +120,7 @@ fn running(open: &[&JobSummary], asked: PageRequest, own: &str) -> Markup {
             @if asked.writable {
                 details {
                     summary { "It is no longer running: give it up" }
-                    p { "It stays counted in full, for nobody knows what it asked. This cannot be undone." }
+                    p { "It stays counted in full, because its queries are unknown. This cannot be undone." }
                     form method="post" action=(format!("{own}/forfeit")) autocomplete="off" {
                         input type="hidden" name="job" value=(job.number);
                         label { "The token of this server"

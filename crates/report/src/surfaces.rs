@@ -11,7 +11,7 @@ const SHOWN: usize = 12;
 /// Days on an axis of seconds.
 const DAY: f64 = 86_400.0;
 
-/// A table of every pair, that which moves most first; nothing without one.
+/// A table of every pair, the widest range first; nothing without one.
 pub(crate) fn surfaces(model: &Model) -> Markup {
     let surfaces = model.surfaces();
     let has_bands = surfaces.iter().any(|surface| surface.bands.is_some());

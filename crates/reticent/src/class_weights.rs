@@ -190,8 +190,8 @@ impl Classes {
         Ok(Classes { weights, prior })
     }
 
-    /// What a guarantee takes as given of them, where anything was said; the loss may have brought
-    /// weights of its own.
+    /// The assumption of a guarantee about the class weights, if any are set; the loss may have its
+    /// own.
     pub fn assumption(&self, weighted: bool) -> Option<String> {
         let what = match (weighted || self.weights.is_some(), self.prior.is_some()) {
             (true, true) => "the weights and the shares of the classes",
@@ -264,7 +264,7 @@ impl Model {
         self.options().classes.prior.as_deref()
     }
 
-    /// What its probabilities are, if it was trained with class weights.
+    /// A note on the probabilities of a model that was trained with class weights.
     pub fn distortion(&self) -> Option<String> {
         let names = self.classes().filter(|_| self.has_probabilities())?;
         let weights = self.options().classes.in_words(&names)?;

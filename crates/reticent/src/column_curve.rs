@@ -192,7 +192,7 @@ fn between(knots: &[f64], values: &[f64], place: f64) -> f64 {
 }
 
 impl Model {
-    /// The curves of its columns, that which moves most first; empty where every column is a line.
+    /// The curves of its columns, the widest range first; empty where every column is a line.
     pub fn curves(&self) -> Vec<ColumnCurve> {
         let mut curves: Vec<ColumnCurve> =
             self.curved().iter().map(|curved| self.curve(curved)).collect();

@@ -76,7 +76,7 @@ pub enum Error {
         what: String,
     },
     /// A key file that is not one.
-    #[error("{} is no key to use: {reason}", file.display())]
+    #[error("{} is not a usable key: {reason}", file.display())]
     Key {
         /// Its path.
         file: PathBuf,

@@ -71,7 +71,7 @@ pub struct Coefficient {
 pub(crate) struct Extras<'a> {
     /// A graph that was learned.
     pub graph: Option<&'a Graph>,
-    /// What standard errors follow from.
+    /// The findings that standard errors follow from.
     pub errors: Option<&'a Found>,
     pub recalibration: Option<Recalibration>,
 }

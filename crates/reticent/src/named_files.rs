@@ -39,7 +39,7 @@ pub fn named_files(base: &Path, given: &Path) -> Result<Vec<PathBuf>, Error> {
     }
 }
 
-/// The same for several, one behind the other.
+/// The files of several names, in their order.
 ///
 /// # Errors
 /// As [`named_files`].

@@ -250,8 +250,8 @@ impl Objective {
         self.constant
     }
 
-    /// What an algorithm may know, for so many units and a budget that one answer spends with so
-    /// much noise.
+    /// The public facts of the problem, for a number of units and the noise with which one answer
+    /// spends the budget.
     pub fn public(&self, population: u64, whole_budget: f64) -> ProblemFacts {
         ProblemFacts {
             shape: self.regulariser.shape(),

@@ -6,8 +6,8 @@ use reticent_admm::RunPart;
 use crate::certificate::Certificate;
 
 impl Certificate {
-    /// What the budget of a run with `auto` was spent on. Beside the algorithm there may be questions that
-    /// have a share of their own: then what it chose for itself is a part of its share.
+    /// The parts of the budget of a run with `auto`. Beside the algorithm there may be questions that have
+    /// a share of their own: then what it chose for itself is a part of its share.
     pub fn parts(&self) -> Option<Vec<RunPart>> {
         let mut parts = self.choice.as_ref()?.parts();
         let own: u64 = parts.iter().map(|part| part.answers).sum();

@@ -108,7 +108,7 @@ impl PaidByParties for ReadySimulation<'_> {
     }
 }
 
-/// What was done that is not just one of the plans, all of it; nothing, as it should be.
+/// All entries of the ledgers that match none of the plans; empty for correct runs.
 pub fn unplanned(plans: &[Ledger], done: Vec<&Ledger>) -> Ledger {
     let mut whole = Ledger::new();
     for ledger in done.into_iter().filter(|ledger| !plans.contains(ledger)) {

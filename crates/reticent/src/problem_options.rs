@@ -76,7 +76,7 @@ impl CheckedOptions {
         self.classes.weigh(loss)
     }
 
-    /// What a guarantee takes as given of them.
+    /// The assumptions of a guarantee about these options.
     pub fn assumptions(&self, loss: &dyn Loss) -> impl Iterator<Item = String> {
         self.classes.assumption(!loss.weights().is_empty()).into_iter()
     }

@@ -22,14 +22,14 @@ use crate::job::{Job, SOME};
 use crate::stage::{Run, Stage};
 use crate::trace::{Recorder, Trace};
 
-/// What every procedure has: the tables that it is done on, and who is protected there.
+/// The common inputs of every procedure: its tables, and the protection of their units.
 #[derive(Clone, Copy, Debug)]
 pub struct Ground<'a> {
-    /// What tables are read under.
+    /// The schema of the tables.
     pub schema: &'a Schema,
     /// The loss of the gate.
     pub loss: &'a Arc<dyn Loss>,
-    /// Who is protected, and by how much.
+    /// The unit and the size of the protection.
     pub protection: &'a Protection,
 }
 
@@ -38,14 +38,14 @@ pub struct Ground<'a> {
 pub struct PlannedNoise<N> {
     /// The noise, and what follows from it.
     pub noise: N,
-    /// What the books will have, entry for entry; `None` for a run without noise.
+    /// The planned ledger, entry for entry; `None` for a run without noise.
     pub plan: Option<Ledger>,
 }
 
 /// A run that came to its end, its gate closed.
 #[derive(Debug)]
 pub struct Concluded<A> {
-    /// What was released.
+    /// The release.
     pub answer: A,
     /// Every answer of the gate, if they were kept.
     pub transcript: Vec<Vec<f64>>,
@@ -62,10 +62,10 @@ pub struct EndedRun {
     pub asked: bool,
 }
 
-/// What a result is made of.
+/// The findings of a run, from which its result is made.
 #[derive(Debug)]
 pub struct RunFindings<'a, N, A> {
-    /// What was released.
+    /// The release.
     pub answer: A,
     /// The noise.
     pub noise: &'a N,
@@ -215,7 +215,7 @@ pub(crate) fn conclude<A>(
 pub struct Asking<L> {
     /// The noise, in sensitivities.
     pub multiplier: f64,
-    /// What follows from the noise: bins, or nothing.
+    /// The layout that follows from the noise: bins, or nothing.
     pub layout: L,
 }
 

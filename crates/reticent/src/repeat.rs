@@ -77,7 +77,7 @@ impl<P: Procedure> Repeat<P> {
         self.bug = Some(bug);
     }
 
-    /// What a run would record with so many times the noise.
+    /// The plan of a run with `scale` times the noise.
     ///
     /// # Errors
     /// If only the best of several runs is released, or so much noise cannot be drawn.
@@ -85,7 +85,7 @@ impl<P: Procedure> Repeat<P> {
         self.job.procedure().plan_at(self.terms, &self.planned.noise, scale)
     }
 
-    /// What every run records.
+    /// The ledger that every run records.
     pub fn plan(&self) -> &Ledger {
         &self.plan
     }

@@ -46,7 +46,7 @@ impl Model {
     }
 }
 
-/// The same as [`Model::write`], with the text of `parties.json` beside the two.
+/// Writes as [`Model::write`] does, with the text of `parties.json` beside the two files.
 ///
 /// # Errors
 /// If the folder cannot be made or written.

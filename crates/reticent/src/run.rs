@@ -77,7 +77,7 @@ pub(crate) struct RunOutcome {
     pub score: Option<Released<f64>>,
     pub standard_errors: Option<Found>,
     pub recalibration: Option<Recalibration>,
-    /// What `auto` has chosen, where it was to choose.
+    /// The choice of `auto`, if it made one.
     pub choice: Option<AutoChoice>,
 }
 

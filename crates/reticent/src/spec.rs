@@ -57,7 +57,7 @@ pub struct Spec {
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", requires = "row_norm", conflicts_with = "schema", value_parser = flags::whole::<u32>, allow_negative_numbers = true,
         help_heading = flags::TABLE))]
     pub features: Option<u32>,
-    /// LIBSVM without a schema: rows are scaled into this norm
+    /// LIBSVM without a schema: the norm that rows are scaled down to
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "R", value_parser = flags::number, allow_negative_numbers = true,
         help_heading = flags::TABLE))]
@@ -72,7 +72,7 @@ pub struct Spec {
     #[cfg_attr(feature = "clap", arg(long, value_name = "LOW,HIGH", value_parser = flags::range, allow_hyphen_values = true,
         help_heading = flags::TABLE))]
     pub target_range: Option<[f64; 2]>,
-    /// The column to predict, where the schema does not say
+    /// The column to predict, if the schema does not set it
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "COLUMN", help_heading = flags::TABLE))]
     pub target: Option<String>,
@@ -81,7 +81,7 @@ pub struct Spec {
     #[cfg_attr(feature = "clap", arg(long, value_name = "COLUMN", help_heading = flags::TABLE))]
     pub user_column: Option<String>,
 
-    /// Who is protected, and by how much.
+    /// The unit and the size of the protection.
     #[serde(flatten)]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub guarantee: Guarantee,
@@ -120,7 +120,7 @@ pub struct Spec {
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE|private", conflicts_with = "constraint",
         help_heading = flags::PROBLEM))]
     pub graph: Option<String>,
-    /// The share of the budget that learning the graph gets [default: 0.3]
+    /// The share of the budget for learning the graph [default: 0.3]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", value_parser = flags::number, allow_negative_numbers = true,
         help_heading = flags::PROBLEM))]
@@ -130,7 +130,7 @@ pub struct Spec {
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = flags::whole::<u64>, allow_negative_numbers = true,
         help_heading = flags::PROBLEM))]
     pub graph_edges: Option<u64>,
-    /// How much a record of each class counts: balanced (by --class-prior), or as
+    /// The weight of a record of each class: balanced (by --class-prior), or as
     /// CLASS:NUMBER,CLASS:NUMBER (docs/classes.md)
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "WEIGHTS", help_heading = flags::PROBLEM))]
@@ -145,8 +145,8 @@ pub struct Spec {
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", value_parser = flags::number, allow_negative_numbers = true,
         help_heading = flags::PROBLEM))]
     pub standard_errors: Option<f64>,
-    /// Spend this share of the budget on bringing the probabilities of two classes in line with what
-    /// happens (docs/calibration.md)
+    /// Spend this share of the budget on calibrating the probabilities of two classes
+    /// (docs/calibration.md)
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", value_parser = flags::number, allow_negative_numbers = true,
         help_heading = flags::PROBLEM))]
@@ -162,7 +162,7 @@ pub struct Spec {
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", value_parser = flags::whole::<u64>, allow_negative_numbers = true, requires = "tune",
         help_heading = flags::TUNING))]
     pub tune_runs: Option<u64>,
-    /// How to choose; there is only random: an ordinary grid would spend the budget at every point
+    /// The way to choose; only random is available: a grid would spend the budget at every point
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "MODE", help_heading = flags::TUNING))]
     pub tune_mode: Option<String>,

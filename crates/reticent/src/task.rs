@@ -26,7 +26,7 @@ pub(crate) struct Task {
     pub objective: Objective,
     pub entry: &'static AlgorithmEntry,
     pub settings: Settings,
-    /// Who is protected; without a budget for an algorithm without noise.
+    /// The protection; without a budget for an algorithm without noise.
     pub protection: Protection,
     /// The noise in clips, where it is not to be calibrated.
     pub noise: Option<f64>,
@@ -37,7 +37,7 @@ pub(crate) struct Task {
     pub standard_errors: Option<f64>,
     /// The share of a recalibration, where one is asked for.
     pub calibrate: Option<f64>,
-    /// Who adds the noise, where parties do.
+    /// The noise of each party, if parties add it.
     pub between: Option<SumLaw>,
 }
 
@@ -214,7 +214,7 @@ impl Task {
         self.noise.is_none() && (counted || gaussian().is_some())
     }
 
-    /// The same for a plan that is known.
+    /// Refuses a known plan that is not pure although δ is 0.
     pub fn refuse_impure(&self, plan: &Ledger, delta: f64) -> Result<(), Error> {
         if delta > 0.0 || epsilon(plan, 0.0).is_ok_and(|bound| bound.upper.is_finite()) {
             Ok(())

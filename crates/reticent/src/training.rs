@@ -61,7 +61,7 @@ pub struct Noises {
     pub(crate) selection: Option<PrivateSelection>,
 }
 
-/// What training released.
+/// The release of a training run.
 #[derive(Debug)]
 pub struct Trained {
     /// The number of the fit whose model it is.

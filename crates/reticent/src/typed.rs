@@ -58,7 +58,7 @@ impl Spec {
         })
     }
 
-    /// What it says is to be minimised, its schema and the file of its constraint read.
+    /// The problem to minimise, with its schema and the file of its constraint read.
     ///
     /// # Errors
     /// If a word cannot be read, or the schema.

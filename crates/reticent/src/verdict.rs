@@ -40,7 +40,7 @@ pub struct Verdict {
     pub epsilon: Bound,
     /// The ε of the events, were it not for the reasons. Not a guarantee of anything.
     pub counted: Option<f64>,
-    /// The same for a run as published, whose events are what the paper claims.
+    /// The ε of a run as published, whose events are those of the paper's claim.
     pub claimed: Option<f64>,
     /// The slack δ.
     pub delta: f64,
@@ -115,7 +115,7 @@ impl Verdict {
         Ok(Self::with(ledger, delta, counted, otherwise, ("delta", delta)))
     }
 
-    /// The same at the δ that belongs to `asked`, an ε.
+    /// The verdict at the δ that belongs to `asked`, an ε.
     ///
     /// # Errors
     /// If ε cannot be, or the events do not go together.

@@ -61,7 +61,7 @@ fn surfaces_and_orders_are_what_is_predicted() {
         found.unwrap_or_else(|| panic!("{a} and {b}: {surfaces:?}"))
     };
     let town = of("age", "town");
-    assert_eq!(surfaces[0].sides[1].column, "town", "that which moves most comes first");
+    assert_eq!(surfaces[0].sides[1].column, "town", "the widest range comes first");
     let ages: Vec<f64> = town.sides[0].points.iter().map(|point| point.x).collect();
     // Bounds, the middle of the pair and two knots; both categories.
     assert!(ages.len() == 5 && ages[2] == 50.0 && town.values[0][0].len() == 2);

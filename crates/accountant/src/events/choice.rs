@@ -35,7 +35,7 @@ impl TryFrom<RawChoice> for Choice {
 }
 
 impl Choice {
-    /// What each of the runs would do, with counts.
+    /// The mechanisms of each run, with counts.
     ///
     /// # Errors
     /// When there is none.
@@ -43,7 +43,7 @@ impl Choice {
         Self::try_from(RawChoice { runs })
     }
 
-    /// What each of the runs would do, with counts.
+    /// The mechanisms of each run, with counts.
     #[must_use]
     pub fn runs(&self) -> &[Vec<(Mechanism, u64)>] {
         &self.runs

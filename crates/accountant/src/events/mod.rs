@@ -147,7 +147,7 @@ macro_rules! catalogue {
     (@example) => { None };
     (@example $example:literal) => { Some($example) };
     ($(#[doc = $about:literal] $variant:ident = $kind:literal $(: $example:literal)?,)*) => {
-        /// What was done to the data: one of the mechanisms that this crate can count.
+        /// A mechanism on the data that this crate can count.
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
         #[serde(tag = "kind")]
         pub enum Mechanism {
@@ -164,7 +164,7 @@ macro_rules! catalogue {
             /// The kinds, as they are written in JSON.
             pub const KINDS: &'static [&'static str] = &[$($kind,)*];
 
-            /// What each of [`Mechanism::KINDS`] is, in a line.
+            /// One line about each of [`Mechanism::KINDS`].
             pub const ABOUT: &'static [&'static str] = &[$($about,)*];
 
             /// The fields of each of [`Mechanism::KINDS`] by example, as `name=value,name=value`;

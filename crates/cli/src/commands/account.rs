@@ -51,7 +51,7 @@ pub struct Account {
     #[arg(long)]
     plot: Option<PathBuf>,
 
-    /// Draw over a file that is there
+    /// Overwrite an existing file
     #[arg(long, requires = "plot")]
     force: bool,
 }

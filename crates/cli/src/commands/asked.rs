@@ -34,17 +34,17 @@ pub struct AskedTable {
     #[arg(long, value_name = "COLUMN")]
     pub user_column: Option<String>,
 
-    /// The format of the table, if its name does not tell
+    /// The format of the table, if its name does not show it
     #[arg(long, value_parser = format())]
     format: Option<Format>,
 
-    /// Read the table into a file without a name in this folder, in place of memory: for a table that
+    /// Cache the encoded table in an unnamed file in this folder instead of memory: for a table that
     /// is larger than the memory (docs/scale.md)
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
 
-    /// Keep that file and use it again while the table holds the same: it has all rows, and only
-    /// you may open it
+    /// Keep the cache file and reuse it while the table is unchanged: it has all rows, and only you
+    /// may open it
     #[arg(long, requires = "cache")]
     keep_cache: bool,
 

@@ -18,7 +18,7 @@ use crate::number::{self, show};
 use crate::progress::JobBar;
 use crate::promise_flags::NeighbourFlags;
 
-const NOTE: &str = "A lower bound above the certified epsilon means that something is wrong. One below it proves \
+const NOTE: &str = "A lower bound above the certified epsilon means that the program has a defect. One below it proves \
                     nothing: another attack may find more.";
 
 #[derive(Debug, Args)]
@@ -31,15 +31,15 @@ pub struct Audit {
     #[arg(long, default_value = "ssadmm")]
     algorithm: String,
 
-    /// The privacy loss ε that it is run with
+    /// The privacy loss ε of its runs
     #[arg(long, value_parser = number::parse, allow_negative_numbers = true, required_unless_present = "all")]
     epsilon: Option<f64>,
 
-    /// The additive slack δ that it is run with
+    /// The additive slack δ of its runs
     #[arg(long, value_parser = number::parse, allow_negative_numbers = true, required_unless_present = "all")]
     delta: Option<f64>,
 
-    /// Attack every combination that is offered, at (4, 1e-3); exits with 1 on an alarm
+    /// Attack every supported combination, at (4, 1e-3); exits with 1 on an alarm
     #[arg(long, conflicts_with_all = ["epsilon", "delta", "algorithm"])]
     all: bool,
 
@@ -47,7 +47,7 @@ pub struct Audit {
     #[arg(long, requires = "all")]
     markdown: bool,
 
-    /// With --all: combinations of these algorithms alone
+    /// With --all: only combinations of these algorithms
     #[arg(long, requires = "all", value_delimiter = ',', value_name = "NAME,…")]
     only: Vec<String>,
 
@@ -74,20 +74,20 @@ pub struct Audit {
     #[arg(long, default_value_t = 0.95, value_parser = number::parse)]
     confidence: f64,
 
-    /// Attack the paper's own version; the bound then stands beside what the paper claims
+    /// Attack the paper's own version, and compare the bound with the paper's claim
     /// (docs/errata.md)
     #[arg(long)]
     as_published: bool,
 
-    /// A step size, where it matters: constant:η, sqrt:η or epoch:η
+    /// The step size, if it applies: constant:η, sqrt:η or epoch:η
     #[arg(long)]
     step: Option<reticent::admm::StepSize>,
 
-    /// A penalty, where it matters, as NAME[:NUMBER]
+    /// The penalty, if it applies, as NAME[:NUMBER]
     #[arg(long)]
     penalty: Option<String>,
 
-    /// A constraint on the one feature of the tables, where it matters
+    /// The constraint on the one feature of the tables, if it applies
     #[arg(long)]
     constraint: Option<String>,
 
@@ -96,23 +96,23 @@ pub struct Audit {
     records: Option<usize>,
 
     /// The trust model, for an algorithm of many parties: local, secure-aggregation, central or network
-    /// [default: as it is usually run]
+    /// [default: the usual one]
     #[arg(long)]
     trust: Option<View>,
 
-    /// How many parties there are, for an algorithm of many
+    /// The number of parties, for an algorithm of many parties
     #[arg(long, default_value_t = 2, value_parser = number::whole::<u32>, allow_negative_numbers = true)]
     parties: u32,
 
-    /// What the users of a random walk keep: stateless or stateful
+    /// Whether users of a random walk keep state between visits: stateless or stateful
     #[arg(long)]
     walk: Option<reticent::admm::WalkState>,
 
-    /// What a step on a graph releases: gradient, minimiser, objective or normal-objective
+    /// The output of a step on a graph: gradient, minimiser, objective or normal-objective
     #[arg(long)]
     release: Option<reticent::admm::Release>,
 
-    /// A seed, to have the same runs again
+    /// A seed, to repeat the same runs
     #[arg(long, value_parser = number::whole::<u64>, allow_negative_numbers = true)]
     seed: Option<u64>,
 

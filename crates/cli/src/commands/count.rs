@@ -14,7 +14,7 @@ use crate::number::show;
 #[derive(Debug, Args)]
 #[command(mut_args(of_a_count))]
 pub struct CountArgs {
-    /// The column whose classes are counted, where the schema does not say
+    /// The column whose classes are counted, if the schema does not set it
     #[arg(long, value_name = "COLUMN")]
     target: Option<String>,
 

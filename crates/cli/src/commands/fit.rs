@@ -40,9 +40,9 @@ const TABLE: &str = "The table";
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "`reticent list losses|penalties|constraints|algorithms` shows what can be chosen.\n\
-                        `reticent list algorithms` says which settings each of them has.\n\
-                        All of it may also stand in a job file, under the same names without the dashes.",
+    after_help = "`reticent list losses|penalties|constraints|algorithms` shows the choices.\n\
+                        `reticent list algorithms` shows the settings of each algorithm.\n\
+                        A job file has the same names without the dashes.",
     mut_args(of_a_fit)
 )]
 pub struct FitArgs {
@@ -50,7 +50,7 @@ pub struct FitArgs {
     /// standard input. Several files, a folder or a pattern are read as one table
     data: Vec<PathBuf>,
 
-    /// A job file (TOML); flags win over it
+    /// A job file (TOML); flags override it
     #[arg(long, value_name = "FILE")]
     spec: Option<PathBuf>,
 
@@ -79,7 +79,7 @@ pub struct JobFlags {
     #[arg(long, value_name = "KEY", help_heading = RESULT)]
     sign: Option<PathBuf>,
 
-    /// The format of the table, if its name does not tell
+    /// The format of the table, if its name does not show it
     #[arg(long, value_parser = format(), help_heading = TABLE)]
     format: Option<Format>,
 
@@ -87,13 +87,13 @@ pub struct JobFlags {
     #[arg(long, value_name = "BYTES", value_parser = number::whole::<u64>, allow_negative_numbers = true, help_heading = TABLE)]
     max_line: Option<u64>,
 
-    /// Read the table into a file without a name in this folder, in place of memory: for a table that
+    /// Cache the encoded table in an unnamed file in this folder instead of memory: for a table that
     /// is larger than the memory (docs/scale.md)
     #[arg(long, value_name = "DIR", help_heading = TABLE)]
     cache: Option<PathBuf>,
 
-    /// Keep that file and use it again while the table holds the same: it has all rows, and only
-    /// you may open it
+    /// Keep the cache file and reuse it while the table is unchanged: it has all rows, and only you
+    /// may open it
     #[arg(long, help_heading = TABLE)]
     keep_cache: bool,
 

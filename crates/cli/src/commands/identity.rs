@@ -19,7 +19,7 @@ pub enum IdentityCommand {
 
 #[derive(Debug, Args)]
 pub struct IdentityNewArgs {
-    /// The file to make. Only you can read it; a file that is there is never replaced
+    /// The file to create. Only you can read it; an existing file is never replaced
     file: PathBuf,
 }
 

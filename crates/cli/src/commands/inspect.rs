@@ -158,10 +158,7 @@ fn curves(model: &Model, all: bool) -> String {
         let head = ["column", "from", "to", "lowest", "highest", "from left to right"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         rows.extend(curves[..shown].iter().map(|curve| curve_row(curve, k)));
-        text += &format!(
-            "\nCurves of the {of}, that which moves most first:\n{}",
-            columns(&rows, 2, 9)
-        );
+        text += &format!("\nCurves of the {of}, the widest range first:\n{}", columns(&rows, 2, 9));
     }
     if shown < curves.len() {
         text += &format!("  … and {} that move less; --all shows them\n", curves.len() - shown);

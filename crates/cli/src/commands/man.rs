@@ -19,7 +19,7 @@ pub struct Man {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 
-    /// Write over pages that are there
+    /// Overwrite existing pages
     #[arg(long)]
     force: bool,
 }

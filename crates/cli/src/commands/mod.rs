@@ -39,7 +39,7 @@ use crate::failure::CommandFailure;
 pub enum Command {
     /// Train a model on a private table, within a privacy budget
     Fit(Box<fit::FitArgs>),
-    /// Train a model between many parties, each with its own records, budget and books
+    /// Train a model between many parties, each with its own records, budget and ledger
     Simulate(Box<simulate::Simulate>),
     /// Run a grid of settings on one table: results, means and spreads, pictures
     Sweep(Box<sweep::SweepArgs>),
@@ -92,13 +92,13 @@ pub enum Command {
     /// Draft or check the description of a table
     #[command(subcommand)]
     Schema(schema::SchemaCommand),
-    /// Split a table into a file to train on and one to test on, nobody in both
+    /// Split a table into a training file and a test file, with no person in both
     Split(Box<split::SplitArgs>),
     /// List algorithms, losses, penalties and other choices
     List(list::List),
-    /// Run the whole path once on built-in data
+    /// Run the whole workflow once on built-in data
     Demo(demo::Demo),
-    /// Print what a shell needs to complete commands and flags
+    /// Print the completion script of a shell
     Completions(completions::Completions),
     /// Write a manual page for every command
     Man(man::Man),

@@ -19,11 +19,11 @@ use crate::progress::waiting;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Columns that the model was not trained on (the target among them) are not read; --keep hands \
-                        them on. DATA may be - for standard input: CSV, or LIBSVM where the model is of such a file.\n\
-                        The answer is a table: what is kept, the prediction and, for classes, the probability of each \
-                        (of a hinge loss, which has none, the score). With --json and without --out it is \
-                        {n, classes, predictions}, held in memory; else memory does not grow with the table."
+    after_help = "Only columns that the model was trained on are read, not the target; --keep copies others. DATA may \
+                        be - for standard input: CSV, or LIBSVM if the model was fitted on such a file.\n\
+                        The answer is a table: the kept columns, the prediction and, for classes, the probability of \
+                        each (for a hinge loss, which has none, the score). With --json and without --out it is \
+                        {n, classes, predictions} in memory; otherwise memory does not grow with the table."
 )]
 pub struct Predict {
     #[command(flatten)]
@@ -33,7 +33,7 @@ pub struct Predict {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long, requires = "out")]
     force: bool,
 
@@ -41,8 +41,8 @@ pub struct Predict {
     #[arg(long, value_name = "COLUMN")]
     keep: Vec<String>,
 
-    /// Put ' before text that a spreadsheet would take for a formula: what begins with = + - @ and is no
-    /// number. For CSV
+    /// Put ' before text that a spreadsheet would read as a formula: it begins with = + - @ and is not a
+    /// number. CSV only
     #[arg(long)]
     for_spreadsheets: bool,
 

@@ -18,7 +18,7 @@ use crate::progress::waiting;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The page stands alone: it loads nothing, needs no script, and can be printed or passed on \
+    after_help = "The page is self-contained: it loads nothing, needs no script, and can be printed or passed on \
                         (docs/report.md)."
 )]
 pub struct ReportArgs {
@@ -26,11 +26,11 @@ pub struct ReportArgs {
     #[arg(value_name = "MODEL", required_unless_present = "budget")]
     models: Vec<PathBuf>,
 
-    /// The budget that they were paid from
+    /// The budget that paid for them
     #[arg(long, value_name = "FILE")]
     budget: Option<PathBuf>,
 
-    /// The data set, by the name that the page gives it [default: the budget's]
+    /// The name of the data set on the page [default: the budget's]
     #[arg(long, value_name = "NAME")]
     dataset: Option<String>,
 
@@ -38,7 +38,7 @@ pub struct ReportArgs {
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
 
-    /// Write over a page that is there
+    /// Overwrite an existing page
     #[arg(long)]
     force: bool,
 }

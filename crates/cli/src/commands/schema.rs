@@ -31,12 +31,12 @@ pub struct Init {
     /// A public file of the same shape as the private table; with --header-only the table itself
     file: PathBuf,
 
-    /// Read the names (and in Parquet the types) of the columns and no value, and leave what you
-    /// have to know as TODO
+    /// Read only the names (and in Parquet the types) of the columns, no values, and mark settings
+    /// that you must supply as TODO
     #[arg(long)]
     header_only: bool,
 
-    /// Write over --out where there is such a file
+    /// Overwrite --out
     #[arg(long, requires = "out")]
     force: bool,
 
@@ -52,7 +52,7 @@ pub struct Init {
     #[arg(long)]
     no_header: bool,
 
-    /// The first line has the names of columns, however they look
+    /// The first line has the names of the columns, even if it looks like a record
     #[arg(long, conflicts_with = "no_header")]
     header: bool,
 
@@ -60,11 +60,11 @@ pub struct Init {
     #[arg(long, value_name = "CHARACTER", value_parser = [",", "."], default_value = ".")]
     decimal: String,
 
-    /// The character between fields, where it is not the usual one
+    /// The character between fields, if it is not the usual one of the format
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     delimiter: Option<u8>,
 
-    /// The format of the file, if its name does not tell
+    /// The format of the file, if its name does not show it
     #[arg(long, value_parser = format())]
     format: Option<Format>,
 
@@ -86,7 +86,7 @@ pub struct SchemaCheckArgs {
     #[arg(long, value_name = "FILE")]
     schema: PathBuf,
 
-    /// The column to predict, where the schema does not say
+    /// The column to predict, if the schema does not set it
     #[arg(long, value_name = "COLUMN")]
     target: Option<String>,
 
@@ -94,7 +94,7 @@ pub struct SchemaCheckArgs {
     #[arg(long, value_name = "COLUMN")]
     user_column: Option<String>,
 
-    /// Read the header alone, not the records
+    /// Read only the header, no records
     #[arg(long)]
     header_only: bool,
 
@@ -103,7 +103,7 @@ pub struct SchemaCheckArgs {
     #[arg(long, conflicts_with = "header_only")]
     counts: bool,
 
-    /// The format of the table, if its name does not tell
+    /// The format of the table, if its name does not show it
     #[arg(long, value_parser = format())]
     format: Option<Format>,
 

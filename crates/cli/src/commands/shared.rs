@@ -23,7 +23,7 @@ pub struct ModelAndData {
     /// The table: CSV, TSV, LIBSVM or Parquet; text also as .gz, .xz, .bz2, .zst or .zip
     pub data: PathBuf,
 
-    /// The format of the table, if its name does not tell
+    /// The format of the table, if its name does not show it
     #[arg(long, value_parser = format())]
     pub format: Option<Format>,
 

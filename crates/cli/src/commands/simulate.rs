@@ -38,17 +38,17 @@ use crate::tracing::TraceFlags;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "`reticent list protocols|topologies` shows what can be chosen.\n\
+    after_help = "`reticent list protocols|topologies` shows the choices.\n\
                         The algorithms of `reticent fit` that ask for sums run too, under any trust but network. auto is the default.\n\
-                        `reticent list protocols` says which settings each algorithm has.\n\
+                        `reticent list protocols` shows the settings of each algorithm.\n\
                         A job file has the keys of `reticent fit`, and the tables [parties] and [failures].",
     mut_args(of_parties)
 )]
 pub struct Simulate {
-    /// A job file (TOML); flags win over it
+    /// A job file (TOML); flags override it
     job: Option<PathBuf>,
 
-    /// The table, in place of the job file's
+    /// The table, instead of the job file's
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
 

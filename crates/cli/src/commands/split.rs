@@ -22,40 +22,39 @@ use crate::progress::waiting;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Persons are dealt by a hash of their id, so that the same command makes the same files, and who is in one \
-                        file is not in the other. Both files are as private as the table: a split is no release, and \
-                        nothing is paid for it (docs/evaluate.md)."
+    after_help = "A hash of the user id assigns persons to the files: the same command writes the same files, and nobody is \
+                        in both. Both files are as private as the table: a split is not a release, and costs no \
+                        budget (docs/evaluate.md)."
 )]
 pub struct SplitArgs {
     /// The table: CSV or TSV, also as .gz, .xz, .bz2, .zst or .zip
     data: PathBuf,
 
-    /// The column that says whose a record is; its ids are compared as those of users are [default:
-    /// the user column of the schema]
+    /// User ID column; ids are compared as in a fit [default: the user column of the schema]
     #[arg(long, value_name = "COLUMN")]
     by: Option<String>,
 
-    /// The schema of the table, for its user column and how the file is laid out
+    /// The schema of the table, for its user column and the layout of the file
     #[arg(long, value_name = "FILE", required_unless_present = "by")]
     schema: Option<PathBuf>,
 
-    /// The share of persons to test on
+    /// The share of persons in the test file
     #[arg(long, value_name = "SHARE", default_value = "0.25", value_parser = number::parse, allow_negative_numbers = true)]
     share: f64,
 
-    /// Any word; another one makes another split
+    /// Any word; another word gives another split
     #[arg(long, value_name = "WORD", default_value = "")]
     seed: String,
 
-    /// The file to train on, plain text
+    /// The training file, plain text
     #[arg(long, value_name = "FILE")]
     train: PathBuf,
 
-    /// The file to test on, plain text
+    /// The test file, plain text
     #[arg(long, value_name = "FILE")]
     test: PathBuf,
 
-    /// Write over files that are there
+    /// Overwrite existing files
     #[arg(long)]
     force: bool,
 
@@ -63,11 +62,11 @@ pub struct SplitArgs {
     #[arg(long)]
     no_header: bool,
 
-    /// The character between fields, where it is not the usual one
+    /// The character between fields, if it is not the usual one of the format
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     delimiter: Option<u8>,
 
-    /// The format of the table, if its name does not tell
+    /// The format of the table, if its name does not show it
     #[arg(long, value_parser = format())]
     format: Option<Format>,
 

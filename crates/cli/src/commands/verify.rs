@@ -13,16 +13,15 @@ use crate::layout::{columns, wrapped};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exits with 1 if something does not hold, or cannot be told because the file is of an earlier \
-                        version, without a digest. A digest finds accidents and edits; only a signature stops \
-                        somebody who computes the digest anew. docs/certificates.md says how to check without this \
-                        program."
+    after_help = "Exits with 1 if a check fails, or is impossible because a file of an earlier version has no \
+                        digest. A digest detects accidents and edits; only a signature detects an edit with a \
+                        recomputed digest. docs/certificates.md describes how to check without this program."
 )]
 pub struct Verify {
     /// model.json, certificate.json, or the folder that they are in
     file: PathBuf,
 
-    /// It must be signed by this public key
+    /// Require a signature by this public key
     #[arg(long, value_name = "PUB")]
     key: Option<PathBuf>,
 }

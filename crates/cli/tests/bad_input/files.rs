@@ -157,12 +157,12 @@ pub const CASES: &[Case] = &[
     case("verify none.json", "cannot read the model none.json: no such file"),
     case(
         "verify model --key good.csv",
-        "good.csv is no key to use: it is no Ed25519 public key in a PEM file",
+        "good.csv is not a usable key: it is no Ed25519 public key in a PEM file",
     ),
     case("fit good.csv … --sign none", "cannot read the key none: no such file"),
     case(
         "fit good.csv … --sign good.csv",
-        "good.csv is no key to use: others than its owner may read it; take that away (mode 600)",
+        "good.csv is not a usable key: others than its owner may read it; take that away (mode 600)",
     ),
     case(
         "identity new good.csv",

@@ -11,7 +11,7 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "simulate --data none.csv GOOD",
-        "who the parties are is missing: say how many there are with --split N, with which each row is with --parties-from COLUMN, or whose row each is with --users-from COLUMN",
+        "who the parties are is missing: set --split N (number of parties), --parties-from COLUMN (party of each row) or --users-from COLUMN (one party per user)",
     ),
     case("simulate --data none.csv GOOD --split 0", "split = 0: at least one party is needed"),
     case(
@@ -20,7 +20,7 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "simulate --data good.csv GOOD --split 41",
-        "split = 41: the table has 40 records, and a party without any has nothing to say; give at most so many parties",
+        "split = 41: every party needs a record; set split to at most 40",
     ),
     case(
         "simulate --data none.csv GOOD --split -1",

@@ -76,7 +76,7 @@ impl Schema {
         Self { features: Some(features), header: false, columns, ..Self::bare(row_norm) }.checked()
     }
 
-    /// A schema without columns, and otherwise as it is where nothing is said.
+    /// A schema without columns, with the default of every other key.
     fn bare(row_norm: f64) -> Self {
         Self {
             row_norm,

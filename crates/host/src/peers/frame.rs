@@ -9,8 +9,8 @@ pub struct RelayedFrame {
     pub from: u32,
     /// Whom it is for.
     pub to: u32,
-    /// Its number among those from `from` to `to`, counted from 1; 0 where nothing is said but what
-    /// was heard.
+    /// Its number among those from `from` to `to`, counted from 1; 0 for a frame that only
+    /// acknowledges.
     pub number: u64,
     /// What only the receiver can read, and only the sender can have written.
     pub sealed: Vec<u8>,

@@ -40,9 +40,9 @@ pub struct PrivateClasses {
     /// The expected calibration error over the groups of [`PrivateClasses::reliability`], of more
     /// than two classes the mean over the classes; nothing where scores are no log-odds.
     pub calibration_error: Option<Estimate>,
-    /// What was observed where which probability was said; empty where scores are no log-odds.
+    /// The observed frequency by predicted probability; empty if scores are not log-odds.
     pub reliability: Vec<Reliability>,
-    /// Who was taken for what, with noise, in the order of the classes.
+    /// The noisy confusion matrix, in the order of the classes.
     pub confusion: Vec<Vec<f64>>,
     /// How far each number of the confusion may be off, at the confidence of the evaluation.
     pub confusion_margin: f64,

@@ -47,7 +47,7 @@ pub(super) struct Number {
     pub width: f64,
     /// Whether the logarithm is scaled.
     pub log: bool,
-    /// What a missing value is encoded as.
+    /// The encoding of a missing value.
     pub missing: f64,
     /// One for each output.
     pub weights: Vec<f64>,
@@ -93,12 +93,12 @@ pub(super) struct ExportOrder {
 }
 
 impl Category {
-    /// What category `i` adds to the square of the length of a row.
+    /// The contribution of category `i` to the squared norm of a row.
     pub fn square(&self, i: usize) -> f64 {
         self.order.as_ref().map_or(1.0, |order| order.line[i] * order.line[i])
     }
 
-    /// What category `i` adds to score `k` within the row norm.
+    /// The contribution of category `i` to score `k` within the row norm.
     pub fn score(&self, i: usize, k: usize) -> f64 {
         match &self.order {
             None => self.weights[i][k],
@@ -106,7 +106,7 @@ impl Category {
         }
     }
 
-    /// What the hats of category `i` add to score `k`.
+    /// The contribution of the hats of category `i` to score `k`.
     pub fn bend(&self, i: usize, k: usize) -> f64 {
         let hats = self.order.iter().flat_map(|order| order.hats.iter().zip(&order.weights));
         hats.map(|(hat, weights)| hat[i] * weights[k]).sum()

@@ -31,7 +31,7 @@ impl ProtobufMessage {
         self.bytes(field, &message.0)
     }
 
-    /// The same field once for each.
+    /// A repeated field: once for each element.
     pub fn each<T>(
         self,
         items: impl IntoIterator<Item = T>,

@@ -19,7 +19,7 @@ pub enum Drawn {
     WithoutReplacement,
 }
 
-/// What a run is made of.
+/// The procedure of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapProcedure {
     /// The algorithm alone.
@@ -46,15 +46,15 @@ pub struct MapCell {
     /// Which of its versions: the word for its schedule, law, walk or release; empty if it has none
     /// of them.
     pub form: &'static str,
-    /// What the run is made of.
+    /// The procedure of the run.
     pub procedure: MapProcedure,
     /// The trust model: who sees the messages.
     pub view: View,
-    /// What is protected.
+    /// The unit of protection.
     pub unit: Unit,
     /// Which tables are neighbours.
     pub adjacency: Adjacency,
-    /// What is drawn.
+    /// The kind of sample.
     pub drawn: Drawn,
 }
 

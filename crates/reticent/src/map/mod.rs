@@ -25,15 +25,15 @@ pub struct MapRow {
     pub algorithms: &'static [&'static str],
     /// Their versions.
     pub forms: &'static [&'static str],
-    /// What a run is made of.
+    /// The procedures of a run.
     pub procedures: &'static [MapProcedure],
     /// The trust model: who sees the messages.
     pub views: &'static [View],
-    /// What is protected.
+    /// The units of protection.
     pub units: &'static [Unit],
     /// Which tables are neighbours.
     pub adjacencies: &'static [Adjacency],
-    /// What is drawn.
+    /// The kinds of samples.
     pub drawn: &'static [Drawn],
     /// The notes in `proofs/` beside those of the sampling and of the course.
     pub proofs: &'static [&'static str],

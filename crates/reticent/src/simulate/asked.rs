@@ -52,9 +52,9 @@ enum AskedParties<'j, Q: Question> {
 }
 
 impl<Q: Question> Job<Q> {
-    /// The same question, asked between parties. Where they trust a server with exact sums
-    /// (`trust = central`) the answer has the bits of the one about a table with all their rows; where
-    /// they do not, each adds its noise itself, to what the server sees (`local`) or behind masks
+    /// The same question, asked between parties. If they trust a server with exact sums (`trust =
+    /// central`) the answer is bit-identical to that from the pooled table; where they do not, each
+    /// adds its noise itself, to what the server sees (`local`) or behind masks
     /// (`secure-aggregation`).
     ///
     /// # Errors

@@ -63,7 +63,7 @@ impl OwnNoise {
         (view != View::Central).then_some(OwnNoise { view, honest: HONEST })
     }
 
-    /// The same where this fraction of the parties is honest.
+    /// This trust with another fraction of honest parties.
     pub fn with_honest(self, honest: f64) -> Result<Self, Error> {
         match self.view {
             View::SecureAggregation => Ok(OwnNoise { honest: fraction("honest", honest)?, ..self }),
@@ -71,7 +71,7 @@ impl OwnNoise {
         }
     }
 
-    /// Who adds which noise between so many parties.
+    /// The noise of each party, for this number of parties.
     pub fn law(&self, parties: u32) -> Result<SumLaw, Error> {
         law(self.view, (parties, parties), self.honest)
     }
@@ -165,7 +165,7 @@ impl<Q: Question> CalibratedQuestion<Q> {
         self.plan.ledger()
     }
 
-    /// The same with so many times the noise.
+    /// The plan with `scale` times the noise.
     ///
     /// # Errors
     /// If so much noise cannot be drawn.
@@ -187,8 +187,8 @@ impl<Q: Question> CalibratedQuestion<Q> {
         gdp_mu(self.plan())
     }
 
-    /// What a server sees of one run, for audits: of the `victim`'s answers, in steps, where they are seen by
-    /// themselves, of the sums where those are.
+    /// The server's view of one run, for audits: the `victim`'s answers, in steps, if it sees them, and
+    /// otherwise the sums.
     ///
     /// # Errors
     /// If the run ends on its way.
@@ -256,7 +256,7 @@ impl<'j, Q: Question> NoisyQuestion<'j, Q> {
         reports
     }
 
-    /// What the books of every party will have, in their order.
+    /// The planned ledgers of the parties, in their order.
     pub fn plans(&self) -> Vec<Ledger> {
         self.reports().into_iter().map(|report| report.ledger).collect()
     }

@@ -25,7 +25,7 @@ pub enum BudgetFiles {
 }
 
 impl BudgetFiles {
-    /// What was typed: several names are one for each party.
+    /// The files of the typed names: several names are one for each party.
     pub fn typed(mut names: Vec<String>) -> Option<Self> {
         match (names.len(), names.pop()?) {
             (1, name) if name.contains(NUMBER) => Some(BudgetFiles::Numbered(name)),

@@ -14,8 +14,8 @@ use crate::objective::{known_column, user_column};
 
 pub(super) const NOBODY: Error = Error::Missing {
     what: "who the parties are",
-    todo: "say how many there are with `split = N`, with which each row is with `parties_from = COLUMN`, or whose row \
-           each is with `users_from = COLUMN`",
+    todo: "set `split = N` (number of parties), `parties_from = COLUMN` (party of each row) or `users_from = COLUMN` \
+           (one party per user)",
 };
 
 /// Nobody says whose a row is, where persons within parties are protected.
@@ -96,9 +96,7 @@ impl Dealing {
         if let Some(records) = table.public_count(unit, adjacency)
             && u64::from(parties) > records
         {
-            let why = format!(
-                "the table has {records} records, and a party without any has nothing to say; give at most so many parties"
-            );
+            let why = format!("every party needs a record; set split to at most {records}");
             return Err(Error::value("split", parties, why));
         }
         let (parties, skew, seed) = (parties as usize, self.skew, self.public_seed);
@@ -110,8 +108,8 @@ impl Dealing {
         Ok(tables.map_err(Refusal::from)?)
     }
 
-    /// What stands for how the share of a party follows from the table: public. What a record says it says
-    /// under a schema: under another one, or to another question, the same records are dealt to others.
+    /// The public description of how the table is dealt. The content of a record depends on the schema:
+    /// under another schema, or for another question, the same records are dealt to other parties.
     pub fn words(&self, schema: &Schema) -> String {
         format!("{}{}", self.share(schema), read_by(schema))
     }
@@ -139,7 +137,7 @@ impl Dealing {
         }
     }
 
-    /// What the guarantee takes as given about who has which rows, where the server is trusted with sums.
+    /// The assumptions of the guarantee about the parties' rows, if the server is trusted with sums.
     pub fn assumed(&self, opening: &PrivacyModel) -> Vec<String> {
         match (self.persons, self.placed) {
             (true, true) => [PERSONS_PLACED, ONE_SUM].map(str::to_owned).to_vec(),

@@ -304,7 +304,7 @@ fn begun_by(job: &Digest, program: &str, arithmetic: &Digest) -> Digest {
 }
 
 impl<P: Procedure> HeldRun<'_, P> {
-    /// What every party's certificate will count: the same for all.
+    /// The plan that every party's certificate counts: the same for all.
     pub fn plan(&self) -> Ledger {
         let mut plan = self.ready.plan().cloned().unwrap_or_default();
         self.ready.taints().iter().for_each(|&taint| plan.taint(taint));

@@ -42,7 +42,7 @@ use crate::stage::{Run, Stage};
 use crate::task::Task;
 use crate::trace::Recorder;
 
-/// The fraction of all parties that is assumed honest behind masks, where nothing is said.
+/// The default fraction of all parties that is assumed honest behind masks.
 pub(super) const HONEST: f64 = 0.8;
 
 /// In coordinates of its own `auto` takes a step where it would take so many on one table: each is a
@@ -412,7 +412,7 @@ impl CalibratedSums {
         self.plan.ledger()
     }
 
-    /// The same with so many times the noise.
+    /// The plan with `scale` times the noise.
     ///
     /// # Errors
     /// If so much noise cannot be drawn.
@@ -420,8 +420,8 @@ impl CalibratedSums {
         self.task.rehearse(self.terms, &self.public, &self.noise.scaled(scale))
     }
 
-    /// What a server sees of one run, for audits: the `victims`' answers where they are seen by
-    /// themselves, the sums where those are. `spoil` is done to every party before.
+    /// The server's view of one run, for audits: the `victims`' answers if it sees them, and
+    /// otherwise the sums. `spoil` is done to every party before.
     ///
     /// # Errors
     /// If the run ends on its way.
@@ -459,7 +459,7 @@ impl CalibratedSums {
 }
 
 impl NoisyRun {
-    /// What every party's certificate will count: the same for all, but for what taints its books.
+    /// The plans that the parties' certificates count: the same for all, except for taints.
     pub fn plans(&self) -> Vec<Ledger> {
         self.reports().into_iter().map(|report| report.ledger).collect()
     }

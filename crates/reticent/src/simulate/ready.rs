@@ -63,9 +63,9 @@ impl std::fmt::Debug for ReadySimulation<'_> {
 }
 
 impl ReadySimulation<'_> {
-    /// What the parties have set aside, each different plan once: nobody is with two parties, so
-    /// that everybody pays for one of them. Taints that are known already are in them. A party whose
-    /// own budget has no room for an answer pays nothing, and is not among them.
+    /// The plans of the parties, each different plan once: nobody is with two parties, so everybody
+    /// pays for one of them. Taints that are known already are in them. A party whose own budget has
+    /// no room for an answer pays nothing, and is not among them.
     ///
     /// # Errors
     /// If a neighbour of the table may differ in two parties' (proofs/parallel.md): then nobody pays
@@ -158,9 +158,10 @@ impl ReadySimulation<'_> {
         self.followed(run, None)
     }
 
-    /// The same; `show` is shown the number of every round and, where parties have models of their
-    /// own to show, as peers have, that of each after it, in the coordinates of the run. They are
-    /// what was broadcast, and the certificate covers all of them (proofs/recycled.md).
+    /// Runs as [`ReadySimulation::run`] does. `show` receives the number of every round and, if
+    /// parties have models of their own, as peers do, the model of each after it, in the
+    /// coordinates of the run. These were broadcast, and the certificate covers all of them
+    /// (proofs/recycled.md).
     ///
     /// # Errors
     /// As [`ReadySimulation::run`].

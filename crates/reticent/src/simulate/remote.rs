@@ -187,8 +187,8 @@ impl RemoteJob {
         self.parties
     }
 
-    /// The same run between these of its parties, by their numbers among all: noise and plan are worked out
-    /// anew for them, and a graph is made for them, or is what is left of one that is given. The others were
+    /// This run between some of its parties, by their numbers among all, with noise and plan computed again
+    /// for them, and a graph that is made for them, or is what is left of one that is given. The others were
     /// struck by a lead that may not be honest, so that all who may be corrupt among all of them are counted
     /// among these.
     ///
@@ -217,7 +217,7 @@ impl RemoteJob {
         Ok(job)
     }
 
-    /// What each party may spend.
+    /// The budget of each party.
     pub fn budget(&self) -> Option<Budget> {
         self.job.budget
     }
@@ -270,8 +270,8 @@ impl RemoteJob {
         (unit, adjacency) == (Unit::Record, Adjacency::ReplaceOne)
     }
 
-    /// What the books of every party will have, from the public numbers alone: `units` of each
-    /// party, where they are public.
+    /// The planned ledger of every party, from public numbers only: the `units` of each party, if
+    /// they are public.
     ///
     /// # Errors
     /// If the budget does not allow it.

@@ -26,7 +26,7 @@ use crate::error::Error;
 use crate::guarantee::unexpected_owners;
 use crate::model::{Extras, Model};
 
-/// Who says what to whom on a network.
+/// The kind of messages of a run on a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RemoteKind {
@@ -40,7 +40,7 @@ pub enum RemoteKind {
     Star,
 }
 
-/// What the node of a party takes from the run that all have signed, beside what is its own.
+/// The inputs of a party's node from the run that all have signed, in addition to its own.
 #[derive(Debug)]
 pub struct SignedByAll<'a> {
     /// The key of a lead that is trusted with steps; empty where it is trusted with nothing.
@@ -111,7 +111,7 @@ impl SimulationJob {
 }
 
 impl RemoteJob {
-    /// Who says what to whom.
+    /// The kind of messages.
     pub fn kind(&self) -> RemoteKind {
         kind_of(self.job.entry).unwrap_or(RemoteKind::Sums)
     }
@@ -183,7 +183,7 @@ impl RemoteJob {
         (by_name && drawn).then_some(NAME_ATTEMPTS)
     }
 
-    /// What the books of one party will have, from the public numbers alone.
+    /// The planned ledger of one party, from public numbers only.
     ///
     /// # Errors
     /// If the budget does not allow it.

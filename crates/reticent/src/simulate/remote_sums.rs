@@ -68,7 +68,7 @@ impl RemoteJob {
         Ok(calibrated)
     }
 
-    /// What every party of a run on noisy sums is asked, and who adds which noise.
+    /// The queries to every party of a run on noisy sums, and the noise of each party.
     ///
     /// # Errors
     /// If the sums are entrusted to the lead, or the budget does not allow it.
@@ -112,7 +112,7 @@ impl RemoteJob {
         Ok(RemoteSums { job: self, calibrated, server })
     }
 
-    /// The same run in one process on the parties' tables, with keys from a seed: for tests that
+    /// This run in one process on the parties' tables, with keys from a seed: for tests that
     /// compare bits.
     ///
     /// # Errors

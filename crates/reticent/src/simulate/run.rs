@@ -94,8 +94,8 @@ impl SimulationJob {
         self.open_without(source, keep, &BTreeSet::new(), run)
     }
 
-    /// The same for whoever sees to it that every party pays from a budget of its own, without the
-    /// parties that cannot.
+    /// Opens the run without the parties that cannot pay. The caller makes every other party pay
+    /// from its own budget.
     ///
     /// # Errors
     /// As [`SimulationJob::open`], and if the run cannot go on without a party.

@@ -25,9 +25,9 @@ pub(super) enum PartySource {
     Beside,
 }
 
-/// What to run between whom and at what price; not on what, which is a [`Source`](crate::Source).
-/// Unchecked: [`Simulation::check`] makes a [`SimulationJob`](super::SimulationJob) of it, without
-/// reading any table.
+/// A run between parties: its algorithm, its parties and its budget, but not its table, which is a
+/// [`Source`](crate::Source). Unchecked: [`Simulation::check`] makes a
+/// [`SimulationJob`](super::SimulationJob) of it, without reading any table.
 ///
 /// # Examples
 ///
@@ -140,15 +140,15 @@ impl Simulation {
         self
     }
 
-    /// The same for the parties that a table in memory brings along
+    /// The parties are those of a table in memory
     /// ([`Dataset::with_parties`](crate::tables::Dataset::with_parties)).
     pub fn parties_beside(mut self) -> Self {
         self.parties_from = Some(PartySource::Beside);
         self
     }
 
-    /// How records are dealt; evenly where nothing is said. What deals by labels reads them, which
-    /// nobody pays for: it is for made-up data, and taints the books.
+    /// How records are dealt; evenly by default. A skew by labels reads them without paying: it is
+    /// for made-up data, and taints the ledger.
     pub fn skew(mut self, skew: Skew) -> Self {
         self.skew = Some(skew);
         self

@@ -23,7 +23,7 @@ use crate::spec::{BETWEEN_PARTIES, OF_ONE_TABLE, Spec, keys, text_beside};
 /// Keys that are refused where their values are known.
 const LOOKED_AT: [&str; 3] = ["adjacency", "public_n", "user_column"];
 
-/// What to run between whom, in words: [`SimulationSpec::simulation`] makes a [`Simulation`] of it.
+/// The text of a run between parties: [`SimulationSpec::simulation`] makes a [`Simulation`] of it.
 ///
 /// In a file the job itself stands at the top, under the names of `reticent fit`, and the rest in
 /// two tables:

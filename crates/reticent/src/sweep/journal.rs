@@ -56,7 +56,7 @@ pub struct Finished {
 pub struct Reserved {
     /// Its number.
     pub job: u64,
-    /// What tells it from a job of the same number in another budget.
+    /// A hash that distinguishes it from a job of the same number in another budget.
     pub hash: String,
 }
 
@@ -253,7 +253,7 @@ impl Journal {
         self.started.get(run) == Some(&true)
     }
 
-    /// What came of the runs that are over.
+    /// The results of the runs that are over.
     pub fn finished(&self) -> &BTreeMap<usize, Finished> {
         &self.done
     }

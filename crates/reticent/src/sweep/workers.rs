@@ -65,7 +65,7 @@ impl Drop for StopOnPanic<'_> {
     }
 }
 
-/// What is behind a lock, also after whoever held it panicked.
+/// The content of a lock, also after a panic of its holder.
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -42,7 +42,7 @@ impl<'p> Recorder<'p> {
         gate.listen(self.listener());
     }
 
-    /// What hears answers.
+    /// The listener of answers.
     pub fn listener(&self) -> Listener {
         let heard = Arc::clone(&self.heard);
         Box::new(move |answer, events| {

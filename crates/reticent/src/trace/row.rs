@@ -149,7 +149,7 @@ impl Trace {
         text
     }
 
-    /// What has to be said of it, for the file beside it.
+    /// The note for the file beside it.
     pub fn note(&self) -> &'static str {
         match (self.not_private, self.certified) {
             (true, _) => NOT_PRIVATE,

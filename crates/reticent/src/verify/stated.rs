@@ -28,7 +28,7 @@ impl Stated {
         Ok(Stated { body: Some(body_digest(&object)?), ..Self::of_certificate(inside)? })
     }
 
-    /// The same of the text of a certificate.
+    /// The statement in the text of a certificate.
     pub fn of_certificate(text: &str) -> Result<Self, Error> {
         let object = CanonicalObject::read(text)?;
         let digest = object.digest_without(&AROUND)?;

@@ -24,19 +24,19 @@ use crate::purse::gaussian;
 
 #[derive(Debug, Subcommand)]
 pub enum BudgetCommand {
-    /// Make the budget of a data set: what all jobs together may cost
+    /// Create the budget of a data set: the limit of the cost of all jobs together
     New(BudgetNewArgs),
-    /// Show what is promised, what is counted, what is left, and the jobs
+    /// Show the promise, the counted cost, the rest, and the jobs
     Show(BudgetFileArgs),
-    /// Say whether a job would fit, and how much would be left
+    /// Show whether a job would fit, and how much would be left
     Plan(BudgetPlanArgs),
-    /// Recompute everything from the ledgers, and name the first line that does not fit
+    /// Recompute everything from the ledgers, and name the first line that does not match
     Check(BudgetCheckArgs),
     /// Write the history for other programs
     Export(BudgetExportArgs),
     /// Record a release that was made elsewhere, from its certificate
     Import(ImportArgs),
-    /// Close a job that never came back; it stays counted in full
+    /// Close a job that did not return; it stays counted in full
     Forfeit(Forfeit),
     /// Show budgets as pages on this machine, read-only unless given a token
     #[cfg(feature = "serve")]
@@ -44,7 +44,7 @@ pub enum BudgetCommand {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "All jobs together may cost epsilon and delta.")]
+#[command(after_help = "All jobs together may cost at most epsilon at delta.")]
 pub struct BudgetNewArgs {
     /// The file to make
     file: PathBuf,
@@ -76,7 +76,7 @@ pub struct BudgetCheckArgs {
     /// The budget
     file: PathBuf,
 
-    /// The hash that an earlier check printed: refuse a history that does not have that line
+    /// The hash that an earlier check printed: refuse a history without that line
     #[arg(long, value_name = "HASH")]
     since: Option<String>,
 }
@@ -86,7 +86,7 @@ pub struct BudgetPlanArgs {
     /// The budget
     file: PathBuf,
 
-    /// A job file; its epsilon, delta, adjacency and unit are taken
+    /// A job file; its epsilon, delta, adjacency and unit are used
     #[arg(required_unless_present_all = ["epsilon", "delta"])]
     job: Option<PathBuf>,
 
@@ -117,11 +117,11 @@ pub struct ImportArgs {
     /// The certificate.json or model.json of the release
     certificate: PathBuf,
 
-    /// What it is, in a line [default: the path of the certificate]
+    /// A description in one line [default: the path of the certificate]
     #[arg(long, value_name = "TEXT")]
     label: Option<String>,
 
-    /// Record it though it is more than is left, or has no guarantee: the budget then promises
+    /// Record it even if it exceeds the budget or has no guarantee: the budget then promises
     /// nothing any more
     #[arg(long)]
     beyond: bool,

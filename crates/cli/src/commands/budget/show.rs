@@ -150,15 +150,12 @@ fn remarks(summary: &BudgetSummary) -> Vec<String> {
     if !stale.is_empty() {
         remarks.push(format!(
             "Still open, and counted in full: {}. A job that is no longer running is closed with `reticent budget \
-             forfeit`; it stays counted, for nobody knows what it asked.",
+             forfeit`; it stays counted, because its queries are unknown.",
             stale.join(", ")
         ));
     }
     if summary.groups.len() > 1 {
-        remarks.push(
-            "Assumed, because somebody said so: nobody is in two of the groups of people."
-                .to_owned(),
-        );
+        remarks.push("Assumed, as declared: nobody is in two of the groups of people.".to_owned());
     }
     remarks
 }

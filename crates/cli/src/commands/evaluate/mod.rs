@@ -14,8 +14,8 @@ use crate::failure::CommandFailure;
 use plain::Pictures;
 use private::PrivateFlags;
 
-const HELP: &str = "Without --epsilon the numbers are NOT PRIVATE: they are computed from the table as it is, and no \
-                    certificate covers them. With --epsilon and --delta one noisy answer is paid for, and all figures are \
+const HELP: &str = "Without --epsilon the numbers are NOT PRIVATE: they are computed from the table without noise, and no \
+                    certificate covers them. With --epsilon and --delta a job pays for one noisy answer, and all figures are \
                     computed from it, with intervals (docs/evaluate.md).";
 
 #[derive(Debug, Args)]
@@ -29,12 +29,12 @@ pub struct Evaluate {
     #[arg(long, value_name = "T", value_parser = Threshold::parse, allow_negative_numbers = true)]
     threshold: Option<Threshold>,
 
-    /// Draw roc.svg, precision-recall.svg and calibration.svg (where there are probabilities) into
+    /// Draw roc.svg, precision-recall.svg and calibration.svg (if the model has probabilities) into
     /// this folder; not within a budget
     #[arg(long, value_name = "DIR", conflicts_with = "epsilon")]
     plots: Option<PathBuf>,
 
-    /// Write over what is there
+    /// Overwrite existing files
     #[arg(long)]
     force: bool,
 

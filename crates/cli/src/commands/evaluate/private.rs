@@ -57,16 +57,16 @@ pub struct PrivateFlags {
     #[arg(long, value_name = "C", requires = "epsilon", value_parser = number::parse, allow_negative_numbers = true)]
     confidence: Option<f64>,
 
-    /// The schema that the model was fitted under, if it was drafted from a file that is not
-    /// public: without it nobody can tell whether the table is that file
+    /// The schema of the fit, if it was drafted from a file that is not public: without it the
+    /// program cannot tell whether the table is that file
     #[arg(long, value_name = "FILE", requires = "epsilon")]
     schema: Option<PathBuf>,
 
-    /// Read the table into a file without a name in this folder, in place of memory
+    /// Cache the encoded table in an unnamed file in this folder instead of memory
     #[arg(long, value_name = "DIR", requires = "epsilon")]
     cache: Option<PathBuf>,
 
-    /// Keep that file and use it again while the table holds the same
+    /// Keep the cache file and reuse it while the table is unchanged
     #[arg(long, requires = "cache")]
     keep_cache: bool,
 

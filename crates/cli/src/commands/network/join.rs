@@ -21,9 +21,9 @@ use crate::layout::{columns, wrapped};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Killed or cut off, the same command goes on with the run that its journal has.\n\
-                        A party file has data, key, journal and out, and budget where one pays for the run;\n\
-                        link, proxy or courier where the lead is reached in another way than the run file says."
+    after_help = "After a crash or a lost connection, run the same command again: it continues the run in its journal.\n\
+                        A party file has data, key, journal and out. It may have budget, which pays for the run,\n\
+                        and link, proxy or courier for another connection to the lead than that of the run file."
 )]
 pub struct JoinArgs {
     /// The run file (TOML), the same for everybody
@@ -33,7 +33,7 @@ pub struct JoinArgs {
     #[arg(long, value_name = "FILE")]
     party: PathBuf,
 
-    /// The table is a new edition of the one that the budget knows
+    /// The table is a new edition of the budget's table
     #[arg(long, conflicts_with = "disjoint_people")]
     new_edition: bool,
 
@@ -41,7 +41,7 @@ pub struct JoinArgs {
     #[arg(long)]
     disjoint_people: bool,
 
-    /// Replace a model that is in the folder already
+    /// Replace a model in the folder
     #[arg(long)]
     force: bool,
 }

@@ -19,7 +19,7 @@ use crate::layout::{columns, wrapped};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Killed or cut off, the same command goes on with the run that its journal has.\n\
+    after_help = "After a crash or a lost connection, run the same command again: it continues the run in its journal.\n\
                         With `trust = central` the journal holds exact sums and the key of the noise until the run is over: keep it secret."
 )]
 pub struct LeadArgs {
@@ -30,7 +30,7 @@ pub struct LeadArgs {
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
 
-    /// Your journal: what you remember of the run
+    /// Your journal: the state of the run on this machine
     #[arg(long, value_name = "FILE")]
     journal: PathBuf,
 
@@ -38,7 +38,7 @@ pub struct LeadArgs {
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
 
-    /// The address to listen at [default: the address of the roster]
+    /// The address to listen on [default: the address of the roster]
     #[arg(long, value_name = "HOST:PORT")]
     listen: Option<String>,
 
@@ -50,7 +50,7 @@ pub struct LeadArgs {
     #[arg(long, value_name = "SOCKET")]
     courier: Option<PathBuf>,
 
-    /// Replace a model that is in the folder already
+    /// Replace a model in the folder
     #[arg(long)]
     force: bool,
 }
@@ -140,7 +140,7 @@ fn carried(led: Led) -> Answer {
     let away = (!led.without.is_empty()).then(|| {
         let names = led.without.join(", ");
         format!(
-            "{names} did not hear that it is over: the same command says it again when they come."
+            "{names} did not receive the end of the run: run the same command again when they are back."
         )
     });
     Answer { text, object, remarks: away.into_iter().collect(), ..Answer::default() }

@@ -92,7 +92,7 @@ fn text(notice: &Notice) -> Option<String> {
         Notice::Waiting(names) => format!("Waiting for {}.", some_of(names)),
         Notice::Arrived(name) => format!("{name} is here."),
         Notice::Unreached { name, why } => {
-            format!("{name} is not reached yet: {why}. It is tried again.")
+            format!("{name} is not reached yet: {why}. Retrying.")
         }
         Notice::Reached { name, again: false } => {
             format!("Connected to {name}: the run begins when all are there.")
@@ -100,18 +100,18 @@ fn text(notice: &Notice) -> Option<String> {
         Notice::Reached { name, again: true } => format!("Connected to {name} again."),
         Notice::LeftEarly(name) => {
             format!(
-                "{name} has gone while the run was agreed on: nothing is spent, and all begin again."
+                "{name} left before the run was agreed on: nothing is spent, and all begin again."
             )
         }
         Notice::Struck(names) => {
-            format!("{} did not come: the run begins without.", some_of(names))
+            format!("{} did not come: the run begins without them.", some_of(names))
         }
         Notice::Forfeited { name, round } => {
-            format!("{name} has left for good: the others go on from round {round}.")
+            format!("{name} has left for good: the others continue from round {round}.")
         }
-        Notice::Rejected(name) => format!("Not let in, or not listened to: {name}."),
+        Notice::Rejected(name) => format!("Refused, or not listened to: {name}."),
         Notice::Began { run, again: false } => format!("Run {} has begun.", &run[..16]),
-        Notice::Began { run, again: true } => format!("Run {} goes on.", &run[..16]),
+        Notice::Began { run, again: true } => format!("Run {} continues.", &run[..16]),
         Notice::Delivered(name) => format!("{name} has the model."),
         _ => return None,
     })

@@ -15,15 +15,15 @@ use crate::layout::wrapped;
 pub enum RunCommand {
     /// Show the state of a run
     Status(JournalArgs),
-    /// End a run for good on this machine: no more queries or answers, and those before stay counted.
+    /// End a run for good on this machine: no later queries or answers; earlier ones stay counted.
     /// With --party, the lead removes a party that has left for good, and the others continue
     Forfeit(ForfeitArgs),
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "With --party, start `reticent lead` again: the others sign that they go on without the party, if the run \
-                        file has `least` and enough of them are left. The party answers nothing again."
+    after_help = "With --party, start `reticent lead` again: the others sign that they continue without the party, if the run \
+                        file has `least` and enough of them remain. The party answers no more."
 )]
 pub struct ForfeitArgs {
     /// Your journal; no other command may have it open
@@ -60,7 +60,7 @@ impl RunCommand {
         let mut said = answer(&file, &status.map_err(failure("run"))?);
         if let Some(party) = party {
             let why = format!(
-                "{party} is not waited for any more: start `reticent lead` again, and the others are asked to go on without it."
+                "{party} is no longer waited for: start `reticent lead` again, and the others are asked to continue without it."
             );
             said.text = format!("{}\n{}", said.text.trim_end(), wrapped(&why));
             said.object["let_go"] = json!(party);
@@ -73,7 +73,7 @@ fn answer(file: &Path, status: &RunStatus) -> Answer {
     let (stage, said) = match status.stage {
         RunStage::Empty => ("empty", "no run is agreed on, and nothing is spent"),
         RunStage::Signed => ("signed", "a run is signed and not joined; nothing is spent"),
-        RunStage::Begun => ("begun", "it is on, and the same command goes on with it"),
+        RunStage::Begun => ("begun", "it is running; run the same command again to continue it"),
         RunStage::Over => ("over", "it is over, and the model is here"),
         _ => ("ended", "it has ended without a model; what was answered counts in full"),
     };

@@ -19,7 +19,7 @@ pub struct HistogramCommand {
         allow_negative_numbers = true)]
     bins: Option<u32>,
 
-    /// Where the bins of a column of numbers part, in its units; days as days since 1970-01-01
+    /// The edges of the bins of a numeric column, in its units; dates as days since 1970-01-01
     #[arg(long, help_heading = QUESTION, value_name = "X,X,…", value_delimiter = ',', value_parser = number::parse,
         allow_negative_numbers = true, conflicts_with = "bins")]
     edges: Option<Vec<f64>>,

@@ -27,7 +27,7 @@ pub const QUESTION: &str = "The statistic";
 /// What every statistic is told.
 #[derive(Debug, Args)]
 pub struct ColumnFlags {
-    /// A column to ask about; give it again for another one, in the same answer
+    /// The column; repeat the flag for several columns in one answer
     #[arg(long = "column", help_heading = QUESTION, value_name = "COLUMN", required = true)]
     columns: Vec<String>,
 

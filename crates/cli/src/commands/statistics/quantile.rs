@@ -14,12 +14,12 @@ use crate::number::{self, show};
 #[derive(Debug, Args)]
 #[command(mut_args(of_a_statistic))]
 pub struct QuantileCommand {
-    /// Which quantiles, from 0 to 1; 0.5 is the median
+    /// The quantiles, from 0 to 1; 0.5 is the median
     #[arg(long, help_heading = QUESTION, value_name = "P,P,…", value_delimiter = ',', value_parser = number::parse,
         allow_negative_numbers = true, default_value = "0.5")]
     at: Vec<f64>,
 
-    /// How far possible answers are apart, in the units of the column [default: a 1023rd of its
+    /// The distance between possible answers, in the units of the column [default: a 1023rd of its
     /// range]
     #[arg(long, help_heading = QUESTION, value_name = "X", value_parser = number::parse,
         allow_negative_numbers = true)]

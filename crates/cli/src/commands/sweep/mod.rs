@@ -43,19 +43,19 @@ pub struct SweepArgs {
     #[arg(long, conflicts_with = "budget")]
     public_data: bool,
 
-    /// A public table to test every model on, in place of the job file's
+    /// A public test table for every model, instead of the job file's
     #[arg(long, value_name = "FILE")]
     test: Option<PathBuf>,
 
-    /// Runs at a time; a kill loses these at most [default: as many as suit the machine]
+    /// Runs at a time; a crash loses at most these [default: as many as suit the machine]
     #[arg(short, long, value_name = "N", value_parser = number::whole::<u32>, allow_negative_numbers = true)]
     jobs: Option<u32>,
 
-    /// Go on with the sweep whose journal is in the folder
+    /// Continue the sweep whose journal is in the folder
     #[arg(long)]
     resume: bool,
 
-    /// Draw this metric against epsilon, with its standard error; may be given several times
+    /// Draw this metric against epsilon, with its standard error; may be repeated
     #[arg(long, value_name = "METRIC")]
     plot: Vec<String>,
 
@@ -63,7 +63,7 @@ pub struct SweepArgs {
     #[arg(long)]
     parquet: bool,
 
-    /// Keep every model of a sweep on public data too
+    /// Also keep every model of a sweep on public data
     #[arg(long)]
     models: bool,
 
@@ -201,7 +201,7 @@ impl SweepArgs {
         match resume_sweep(&ready, &mut journal, budget, Run::watched(watch)) {
             Ok(()) => Ok(journal),
             Err(PaymentError::Budget(BudgetError::NotOpen(job))) => Err(CommandFailure::Usage {
-                message: format!("there is no job {job} that is open: the sweep is over"),
+                message: format!("there is no open job {job}: the sweep is over"),
                 hint: "to run it again is another sweep, with a bill of its own; give another folder with --out, and \
                        leave out --resume"
                     .to_owned(),
@@ -242,13 +242,15 @@ impl SweepArgs {
         let mut remarks = self.remarks(&names, lost.len(), out)?;
         let failed: usize = all.iter().map(|one| one.failed).sum();
         if failed > 0 {
-            remarks
-                .push(format!("{failed} runs ended without a model; {} says why.", runs.display()));
+            remarks.push(format!(
+                "{failed} runs ended without a model; {} has the reasons.",
+                runs.display()
+            ));
         }
         let unmeasured = journal.finished().values().filter(|run| run.unmeasured.is_some()).count();
         if unmeasured > 0 {
             remarks.push(format!(
-                "{unmeasured} models could not be measured, and are there all the same; {} says why.",
+                "{unmeasured} models exist but could not be measured; {} has the reasons.",
                 runs.display()
             ));
         }

@@ -27,15 +27,15 @@ use crate::number;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The pages are for whoever can reach the address: on the loopback, everybody with an account on this \
-                        machine. What travels is not encrypted; for others put a server in front that is (docs/report.md)."
+    after_help = "Anyone who can reach the address can read the pages: on the loopback, everybody with an account on this \
+                        machine. The connection is not encrypted; for others put an encrypting server in front (docs/report.md)."
 )]
 pub struct Serve {
     /// The budgets
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// The port; 0 takes one that is free
+    /// The port; 0 takes a free one
     #[arg(long, value_name = "N", default_value_t = 8417, value_parser = number::whole::<u16>, allow_negative_numbers = true)]
     port: u16,
 
@@ -43,16 +43,15 @@ pub struct Serve {
     #[arg(long, value_name = "IP", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     listen: IpAddr,
 
-    /// A further name that the server is reached by; may be repeated. A request for any other is
-    /// refused
+    /// A further host name of the server; may be repeated. Requests for other names are refused
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
 
-    /// Allow whoever has the token in this file to give up jobs that never came back
+    /// Allow holders of the token in this file to close jobs that did not return
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
-    /// Stop after so many seconds
+    /// Stop after this number of seconds
     #[arg(long, value_name = "SECONDS", value_parser = number::times, allow_negative_numbers = true)]
     stop_after: Option<u64>,
 }
