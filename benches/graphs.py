@@ -1,10 +1,11 @@
 """Whether peers on a graph should bother: their models beside the pooled fit and beside what each has alone, on a9a.
 
     python3 benches/graphs.py --data-dir DIR [--reticent PATH] [--seeds 3] [--jobs 2] [--peers 10,50] [--algorithms r-admm]
-        [--graphs ring,complete] [--set "iterations = 20"]
+        [--graphs ring,complete] [--set "iterations = 20"] [--no-references]
 
 DIR (or RETICENT_DATA) holds a9a.xz and a9a.t.xz. The rows are dealt out evenly to the peers; records are protected, replace-one,
-delta = 1e-5; every algorithm with its own defaults, or with the keys of `--set`. Log loss and accuracy on a9a.t of the model that a
+delta = 1e-5; every algorithm with its own defaults, or with the keys of `--set`. A walk needs the complete graph, and has `trust = "local"`,
+where records are protected. Log loss and accuracy on a9a.t of the model that a
 run writes, mean over seeds. A cell whose log loss is above that of a peer alone is marked with an asterisk. Whole commands are run:
 `reticent simulate` or `reticent fit`, and `reticent evaluate`.
 """
@@ -22,7 +23,9 @@ import tempfile
 
 EPSILONS = [0.1, 1.0, 4.0]
 GRAPHS = ["ring", "grid", "erdos-renyi:0.3", "complete"]
-ALGORITHMS = ["r-admm", "mr-admm", "dvp", "m-admm"]
+ALGORITHMS = ["r-admm", "mr-admm", "dvp", "m-admm", "walk"]
+# Of what is not for every graph: the graph, and what else is said of the parties.
+WALKS = {"walk": ("complete", 'trust = "local"\n')}
 
 JOB = """
 data = "{data}"
@@ -66,10 +69,14 @@ class Graphs:
         alone = self.folder / f"alone-{peers}.libsvm"
         alone.write_bytes(b"".join(self.train.read_bytes().splitlines(keepends=True)[::peers]))
         with concurrent.futures.ThreadPoolExecutor(self.args.jobs) as pool:
-            rows = [("pooled, `auto`", self.asked(pool, self.train, "")), ("a peer alone, `auto`", self.asked(pool, alone, ""))]
+            rows = []
+            if self.args.references:
+                rows += [("pooled, `auto`", self.asked(pool, self.train, "")), ("a peer alone, `auto`", self.asked(pool, alone, ""))]
             for algorithm in self.args.algorithms:
-                for graph in self.args.graphs:
-                    keys = f'algorithm = "{algorithm}"\n{self.args.set}\n[parties]\nsplit = {peers}\ntopology = "{graph}"'
+                only, more = WALKS.get(algorithm, (None, ""))
+                for graph in [only] if only else self.args.graphs:
+                    parties = f'[parties]\nsplit = {peers}\ntopology = "{graph}"\n{more}'
+                    keys = f'algorithm = "{algorithm}"\n{self.args.set}\n{parties}'
                     rows.append((f"`{algorithm}`, {graph}", self.asked(pool, self.train, keys)))
             print(f"{peers} peers, log loss / accuracy, {self.args.seeds} seeds\n")
             print("| | " + " | ".join(f"ε = {epsilon:g}" for epsilon in EPSILONS) + " |")
@@ -98,6 +105,7 @@ def main():
     parser.add_argument("--peers", type=words, default=["10", "50"])
     parser.add_argument("--graphs", type=words, default=GRAPHS)
     parser.add_argument("--algorithms", type=words, default=ALGORITHMS)
+    parser.add_argument("--no-references", dest="references", action="store_false", help="no pooled fit, and no peer alone")
     parser.add_argument("--set", default="", help="keys of a job, for all algorithms")
     args = parser.parse_args()
     args.data = args.data and pathlib.Path(args.data)

@@ -9,7 +9,8 @@
 //! φ  = Σ ω_k ⟨g̃_k, u_k − m_k e⟩      ω_k ∝ k³;  ⟨g, e⟩ the mean slope
 //! φ′ = φ − κ Σ ω_k var(t_k − t) + min(3d̃, p)/n̂
 //! F(γ) = E[ t·( π_γ max(q − 1, −c) + (1 − π_γ) min(q, c) ) ],   q = σ(m + t),  π_γ = σ(m + γt)
-//! γ minimises  (φ′ − F(γ))²/(ν² + (0.02)² v) + (1 − γ)²/τ²,     ν² = σ_g² Σ ω_k² ‖u_k − m_k e‖²
+//! γ minimises  (φ′ − F(γ))²/(ν² + (0.02)² v) + (1 − γ)²/τ²,     ν² = σ_g² Σ (ω_k e_k)² ‖u_k − m_k e‖²
+//! e_k              the noise of g̃_k over σ_g: 1, but in a sum between parties that some have left
 //! ```
 //!
 //! Why. Noise, the clip and chance among few records make scores wider than they should be, and where
@@ -132,8 +133,9 @@ impl Shrinkage {
         }
     }
 
-    /// A gradient that was released at `u`, both in the coordinates of the basis.
-    pub fn add(&mut self, u: &[f64], g: &[f64]) {
+    /// A gradient that was released at `u`, both in the coordinates of the basis, with so many times the
+    /// noise that was asked for: a public number.
+    pub fn add(&mut self, u: &[f64], g: &[f64], times: f64) {
         let Spectrum { values, roots, .. } = &self.spectrum;
         let (along, slopes) = (self.spectrum.turned(u), self.spectrum.turned(g));
         let scaled = along.iter().zip(values).zip(roots).map(|((u, v), r)| u * v.sqrt() / r);
@@ -147,7 +149,7 @@ impl Shrinkage {
         let weight = sums.count.powi(3);
         sums.weight += weight;
         sums.slope += weight * dot(&slopes, &centred);
-        sums.noise += weight * weight * dot(&centred, &centred);
+        sums.noise += (weight * times).powi(2) * dot(&centred, &centred);
         sums.variance += weight * dot(&scores.vector, &scores.vector);
         sums.mean.iter_mut().zip(&scores.vector).for_each(|(sum, t)| *sum += weight * t);
     }
@@ -313,6 +315,8 @@ mod tests {
     const WIDTH: usize = 6;
     const NOISE: f64 = 0.3;
     const CONST: f64 = 0.4;
+    /// As many times the noise as where a quarter of the members has left, twice over.
+    const LEFT: f64 = 4.0 / 3.0;
 
     /// Columns of variance 1, 1/2, 1/3 … beside a constant; coordinates in which all are 1.
     fn shrinkage(spread: f64) -> Shrinkage {
@@ -349,9 +353,11 @@ mod tests {
         let (mut sum, mut square) = (0.0, 0.0);
         for _ in 0..2000 {
             let mut run = shrinkage(0.3);
-            for _ in 0..8 {
-                let (u, g) = (drawn(&mut state, 1.0), drawn(&mut state, NOISE));
-                run.add(&u, &g);
+            for k in 0..8 {
+                // Members have left every other sum.
+                let times = if k % 2 == 1 { LEFT } else { 1.0 };
+                let (u, g) = (drawn(&mut state, 1.0), drawn(&mut state, times * NOISE));
+                run.add(&u, &g, times);
             }
             let seen = run.sums.slope / (NOISE * run.sums.noise.sqrt());
             sum += seen;
@@ -397,7 +403,7 @@ mod tests {
             point.iter().zip(&run.spectrum.roots).map(|(x, root)| x * root).collect();
         // The slope of a record whose class is a coin: half of the curvature, along the scores.
         let gradient: Vec<f64> = image.iter().map(|u| 0.5 * u).collect();
-        (0..32).for_each(|_| run.add(&image, &gradient));
+        (0..32).for_each(|_| run.add(&image, &gradient, 1.0));
         let shrunk = run.applied(&point);
         assert!(shrunk[..WIDTH - 1].iter().all(|x| x.abs() < 0.5), "{shrunk:?}");
         assert!((shrunk[WIDTH - 1] - 0.7).abs() < 1e-12, "no column has a mean: {shrunk:?}");
@@ -408,12 +414,12 @@ mod tests {
         let mut run = shrinkage(0.3);
         let point = vec![2.0, -1.0, 1.0, 0.5, 0.0, 0.7];
         assert_eq!(run.applied(&point), point, "nothing was seen");
-        run.add(&point, &[f64::NAN; WIDTH]);
+        run.add(&point, &[f64::NAN; WIDTH], 1.0);
         assert_eq!(run.applied(&point), point);
         let away = [f64::INFINITY; WIDTH];
         assert_eq!(run.applied(&away), away);
         let mut run = shrinkage(0.3);
-        run.add(&[0.0; WIDTH], &[0.1; WIDTH]);
+        run.add(&[0.0; WIDTH], &[0.1; WIDTH], 1.0);
         assert_eq!(run.applied(&[0.0; WIDTH]), [0.0; WIDTH]);
     }
 }

@@ -10,9 +10,18 @@ use reticent_audit::{AuditSpec, CanaryChange, Neighbours, Others, run};
 
 /// The cell of this algorithm between parties that add the noise, of records that are all drawn.
 fn between(algorithm: &str, form: &str, view: View, adjacency: Adjacency) -> MapCell {
+    drawn_between((algorithm, form, Drawn::Full), view, adjacency)
+}
+
+/// The same of records that are drawn so.
+fn drawn_between(
+    (algorithm, form, drawn): (&str, &str, Drawn),
+    view: View,
+    adjacency: Adjacency,
+) -> MapCell {
     let is_it = |(cell, _): &(MapCell, _)| {
         (cell.algorithm, cell.form, cell.view) == (algorithm, form, view)
-            && (cell.unit, cell.drawn) == (Unit::Record, Drawn::Full)
+            && (cell.unit, cell.drawn) == (Unit::Record, drawn)
             && cell.adjacency == adjacency
     };
     cells().into_iter().find(is_it).expect("a cell of the map").0
@@ -113,9 +122,9 @@ fn a_person_at_two_parties_is_covered_as_the_certificate_says() {
 }
 
 /// Parties of one record, beside others that have none; a record that is added to a party without any;
-/// and a party that has all records of a class, of which one changes its class.
-#[test]
-fn odd_parties_hide_what_they_certify() {
+/// and a party that has all records of a class, of which one changes its class. Whether all others are empty
+/// stands beside each.
+fn odd_pairs() -> [(Adjacency, Neighbours, bool); 5] {
     let (either, more) = (Adjacency::ReplaceOne, Adjacency::AddRemove);
     let aligned = |beside, change| Neighbours {
         change,
@@ -129,23 +138,47 @@ fn odd_parties_hide_what_they_certify() {
     let one_class = aligned(5, CanaryChange::Flipped);
     let alone = aligned(0, CanaryChange::Flipped);
     let none = aligned(0, CanaryChange::Removed);
-    for view in [View::Local, View::SecureAggregation] {
-        for (adjacency, pair, bare) in [
-            (either, alone, false),
-            (either, alone, true),
-            (more, none, true),
-            (more, none, false),
-            (either, one_class, false),
-        ] {
-            let usual = AuditSpec::of(&between("dp-sgd", "", view, adjacency), 2_000, Some(13));
-            let records = Some(pair.beside + 1);
-            let loss = "huberised-hinge:0.5".to_owned();
-            let spec = AuditSpec { pair: Some(pair), bare, records, loss, runs: 2_000, ..usual };
-            let report = run(&spec).unwrap();
-            let found = report.epsilon_lower / report.epsilon_certified;
-            println!("{view} {adjacency} {pair} {bare}: {found:.2}");
-            let least = if view == View::Local { 0.6 } else { 0.25 };
-            assert!(!report.exceeded && found >= least, "{view} {adjacency} {pair}: {report:?}");
-        }
+    [
+        (either, alone, false),
+        (either, alone, true),
+        (more, none, true),
+        (more, none, false),
+        (either, one_class, false),
+    ]
+}
+
+/// Attacks such parties; at least this part of what is certified is found.
+fn odd_parties(what: (&str, &str, Drawn), view: View, (runs, least): (u64, f64)) {
+    // Between parties that are asked a question there is a record at each.
+    let asked = what.0 == "count";
+    for (adjacency, pair, bare) in odd_pairs().into_iter().filter(|(.., bare)| !(*bare && asked)) {
+        let usual = AuditSpec::of(&drawn_between(what, view, adjacency), runs, Some(13));
+        let records = Some(pair.beside + 1);
+        let loss = "huberised-hinge:0.5".to_owned();
+        let spec = AuditSpec { pair: Some(pair), bare, records, loss, runs, ..usual };
+        let report = run(&spec).expect("an ordinary audit");
+        let found = report.epsilon_lower / report.epsilon_certified;
+        println!("{what:?} {view} {adjacency} {pair} {bare}: {found:.2}");
+        assert!(!report.exceeded && found >= least, "{what:?} {view} {pair}: {report:?}");
     }
+}
+
+#[test]
+fn odd_parties_hide_what_they_certify() {
+    odd_parties(("dp-sgd", "", Drawn::Full), View::Local, (2_000, 0.6));
+    odd_parties(("dp-sgd", "", Drawn::Full), View::SecureAggregation, (2_000, 0.25));
+}
+
+/// The same of `auto`, which buys a second moment first; of Poisson samples that a party draws itself, which
+/// of one record are coins; and of a question. Each bound is above what is true for one seed in twenty at most:
+/// for another seed one of the 21 may be, in two of three cases, and is an alarm only where the attack finds nearly
+/// all of ε besides.
+#[test]
+fn odd_parties_hide_what_auto_samples_and_a_count_certify() {
+    let (local, masked) = (View::Local, View::SecureAggregation);
+    odd_parties(("auto", "preconditioned", Drawn::Full), local, (1_000, 0.35));
+    odd_parties(("auto", "preconditioned", Drawn::Full), masked, (500, 0.05));
+    odd_parties(("dp-sgd", "", Drawn::Poisson), local, (1_500, 0.2));
+    odd_parties(("count", "classes", Drawn::Full), local, (1_000, 0.5));
+    odd_parties(("count", "classes", Drawn::Full), masked, (500, 0.05));
 }

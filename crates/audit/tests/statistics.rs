@@ -108,3 +108,40 @@ fn a_person_within_a_party_is_hidden_in_an_answer_as_certified() {
         assert!(!report.exceeded && share >= least, "{algorithm} {view}: {report:?}");
     }
 }
+
+/// All that a party holds is one unit, entered under its own name: certified for what a person who is a
+/// party is, and hidden as well.
+#[test]
+fn a_whole_party_is_hidden_in_an_answer_as_certified() {
+    for (algorithm, view, least) in [
+        ("mean", View::Local, TIGHT),
+        ("count", View::Local, TIGHT),
+        ("quantile", View::Local, TIGHT),
+        ("evaluation", View::Local, TIGHT),
+        ("histogram", View::SecureAggregation, 0.35),
+    ] {
+        let is_it = |(cell, _): &(MapCell, _)| {
+            (cell.algorithm, cell.view, cell.unit) == (algorithm, view, Unit::User)
+        };
+        let (cell, _) = cells().into_iter().find(is_it).expect("a cell of the map");
+        // A masked run takes a key agreement: all of them are on one pair in place of a search among many.
+        let pair = (view == View::SecureAggregation).then_some(Neighbours {
+            change: CanaryChange::Mirrored,
+            others: Others::Silent,
+            elsewhere: Others::Silent,
+            beside: 0,
+            rows: 3,
+            instead: 3,
+            moved: false,
+        });
+        let spec = |unit, runs| {
+            let usual = AuditSpec::of(&cell, runs, Some(13));
+            AuditSpec { unit: Some(unit), records: Some(3), pair, runs, ..usual }
+        };
+        let (report, person) = (run(&spec(Unit::Party, 2_500)).unwrap(), spec(Unit::User, 100));
+        let share = report.epsilon_lower / report.epsilon_certified;
+        println!("{algorithm} {view}: {share:.2} on {}", report.pair);
+        assert_eq!(report.epsilon_certified, run(&person).unwrap().epsilon_certified);
+        assert!(!report.exceeded && share >= least, "{algorithm} {view}: {report:?}");
+    }
+}

@@ -113,14 +113,15 @@ impl BetweenFlags {
         deliver: impl FnOnce(&mut Q::Output) -> Result<Delivery, CommandFailure>,
     ) -> Result<(Delivery, Charged), CommandFailure> {
         let Paying { purse, label, guarantee } = paying;
-        let user = job.user_column();
         let Some(parties) = self.parties() else {
+            let user = job.user_column();
             return done(purse, data, user, |data, run| job.open(data, run), run, deliver);
         };
         let mut between = job.between(&parties)?;
         if let Some(share) = self.honest {
             between = between.honest(share)?;
         }
+        let user = between.user_column();
         let Some(files) = self.budgets.files() else {
             return done(purse, data, user, |data, run| between.open(data, run), run, deliver);
         };

@@ -186,12 +186,64 @@ fn persons_within_parties_are_asked_with_noise_of_the_parties_own() {
             .ok();
         let paid = folder.reticent(&format!("{line} --budget {trust}.budget"));
         assert!(paid.code != 0 && paid.err.contains("k persons of the run"), "{}", paid.err);
-        let parties = folder.reticent(&format!("{line} --unit party"));
-        assert!(
-            parties.code == 2 && parties.err.contains("one table has no parties"),
-            "{}",
-            parties.err
-        );
+    }
+}
+
+/// Hospitals that are protected as a whole: the answer in which each is a person, by any question, with a
+/// budget of parties, and one of each.
+#[test]
+fn whole_parties_are_asked_whomever_they_trust() {
+    let folder = Folder::new();
+    let hospital = "[[column]]\nname = 'hospital'\nkind = 'ignored'\n";
+    folder.write("s.toml", crate::common::visits_schema() + hospital);
+    let rows = crate::common::visits(300, 60);
+    let placed = rows.lines().enumerate().map(|(at, line)| match at {
+        0 => format!("{line},hospital\n"),
+        // Of different sizes, so that a party does not count as its records do.
+        at => format!("{line},{}\n", ["north", "south", "south", "west"][at / 3 % 4]),
+    });
+    folder.write("t.csv", placed.collect::<String>());
+    let line = format!("mean t.csv {PRICE} --column age --unit party --parties-from hospital");
+    let person = format!("mean t.csv {PRICE} --column age --unit user --user-column hospital");
+    let pooled = folder.reticent(&format!("{person} --seed 5 --json")).ok().json();
+    let said = folder.reticent(&format!("{line} --trust central --seed 5 --json")).ok().json();
+    assert_eq!((&said["columns"], &said["n"]), (&pooled["columns"], &pooled["n"]));
+    for trust in ["central", "local", "secure-aggregation"] {
+        let line = format!("{line} --trust {trust}");
+        let said = folder.reticent(&format!("{line} --out {trust}.json --json")).ok().json();
+        assert_eq!((&said["unit"], &said["certified"]), (&"party".into(), &true.into()), "{said}");
+        assert!(said["meaning"].as_str().unwrap().contains("any one party"), "{said}");
+        folder.reticent(&format!("verify {trust}.json")).ok();
+        let text = folder.reticent(&line).ok().out;
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("A party counts once, by the mean of its records."), "{text}");
+        let terms = format!("--epsilon 3 --delta 1e-5 --view {trust}");
+        folder.reticent(&format!("budget new {trust}-user.budget {terms} --unit user")).ok();
+        assert_ne!(folder.reticent(&format!("{line} --budget {trust}-user.budget")).code, 0);
+        for name in ["all", "0", "1", "2"] {
+            let new = format!("budget new {trust}-{name}.budget {terms} --unit party");
+            folder.reticent(&new).ok();
+        }
+        folder.reticent(&format!("{line} --budget {trust}-all.budget")).ok();
+        let shown = folder.reticent(&format!("budget show {trust}-all.budget --json")).ok().json();
+        assert_eq!(shown["jobs"].as_array().unwrap().len(), 1, "{shown}");
+        let each = format!("{line} --party-budget {trust}-{{}}.budget --json");
+        let said = folder.reticent(&each).ok().json();
+        assert!(said["budget"]["parties"][2]["job"].is_u64(), "{said}");
+    }
+    let classes = format!("count t.csv {PRICE} --target ill --by-class --unit party");
+    let said = folder.reticent(&format!("{classes} --parties-from hospital --trust local")).ok();
+    assert!(said.out.contains("parties"), "{}", said.out);
+    for (flags, word) in [
+        ("--unit party", "one table has no parties"),
+        ("--unit party --split 3 --trust local", "no party of its own"),
+        (
+            "--unit party --parties-from hospital --trust local --adjacency add-remove",
+            "who takes part",
+        ),
+    ] {
+        let said = folder.reticent(&format!("mean t.csv {PRICE} --column age {flags}"));
+        assert!(said.code == 2 && said.err.contains(word), "{flags}: {}", said.err);
     }
 }
 

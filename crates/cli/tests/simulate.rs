@@ -231,6 +231,36 @@ fn parties_of_a_column_have_persons_of_their_own() {
     );
 }
 
+/// The number of rounds stood there without a word of what it follows from.
+#[test]
+fn auto_says_where_it_takes_more_rounds_than_in_learned_coordinates() {
+    let folder = folder();
+    let row = |i: u32| {
+        let class = ["-1", "+1"][i as usize % 2];
+        format!("{class} {}:1 {}:1\n", 1 + i % 2, 3 + i * 7 % 2000)
+    };
+    folder.write("wide.libsvm", (0..400).map(row).collect::<String>());
+    let wide = "simulate --data wide.libsvm --features 2500 --row-norm 1.5 --epsilon 20 --delta 1e-5 --split 2";
+    for (trust, few) in [("local", 25), ("central", 33)] {
+        let said = |flags: &str| {
+            let line = format!("{wide} --trust {trust} --force --out wide {flags}");
+            folder.reticent(&line).ok().out.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let many = said("");
+        let words = format!("in the coordinates of the table: in learned ones auto takes {few}");
+        assert!(many.contains(&words), "{many}");
+        let rounds = many.split(" in ").nth(1).and_then(|it| it.split(' ').next());
+        assert!(rounds.unwrap().parse::<u32>().unwrap() > few, "{many}");
+        // The settings stand there as they would be typed.
+        assert!(many.contains("auto: --algorithm dp-sgd"), "{many}");
+        assert!(!said("--iterations 5").contains("in learned ones"));
+        let learned = folder.reticent(&format!(
+            "simulate job.toml --trust {trust} --algorithm auto --split 3 --epsilon 8 --force --out m"
+        ));
+        assert!(!learned.ok().out.contains("in learned ones"));
+    }
+}
+
 /// The way out was one for drafted schemas alone.
 #[test]
 fn records_dealt_by_their_labels_are_told_the_way_out() {

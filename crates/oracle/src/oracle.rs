@@ -30,6 +30,12 @@ pub trait Oracle: Asked {
         false
     }
 
+    /// How many times the noise that was asked for the last answer has: a public number, above 1 where
+    /// a sum over those who stayed stands for one over all.
+    fn noise_factor(&self) -> f64 {
+        1.0
+    }
+
     /// Has the next answer recorded as what a paper claims of it, in place of what it is. The books
     /// say so, and the run is not certified.
     fn claim(&mut self, claim: PaperClaim);

@@ -466,14 +466,18 @@ fn a_sum_of_those_who_stayed_is_scaled_to_all() {
         let mut server = server(&plan, &lines);
         sizes.into_iter().for_each(|sizes| server.weigh(sizes).unwrap());
         let said = ask(&mut server).unwrap();
-        (said, server.attendance().to_vec())
+        (said, server.attendance().to_vec(), server.noise_factor())
     };
     let near =
         |one: &[f64], other: &[f64]| one.iter().zip(other).all(|(a, b)| (a - b).abs() < 1e-3);
-    let (all, there) = said(false, None);
+    let (all, there, usual) = said(false, None);
     // Four parties with the same rows: three say, scaled, what four say.
-    let (three, left) = said(true, None);
+    let (three, left, more) = said(true, None);
     assert!(near(&all, &three) && (there, left) == (vec![4], vec![3]));
+    // Three shares of the noise of four, times four thirds; with half of the records gone, times two.
+    assert_eq!((usual, (more - (4.0_f64 / 3.0).sqrt()).abs() < 1e-12), (1.0, true));
+    let (.., most) = said(true, Some(vec![6, 6, 18, 6]));
+    assert!((most - 2.0 * 0.75_f64.sqrt()).abs() < 1e-12, "{most}");
     assert!(near(&all, &said(true, Some(vec![3; 4])).0));
     // Half of all records are with who left.
     let half: Vec<f64> = three.iter().map(|value| value * 0.75 / 0.5).collect();

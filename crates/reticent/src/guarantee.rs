@@ -192,11 +192,6 @@ impl Guarantee {
         intercept: f64,
         noisy: bool,
     ) -> Result<Protection, Error> {
-        if self.unit == Some(Unit::Party) {
-            let why = "one table has no parties: choose record or user; a party is protected by `reticent simulate`, in a run \
-                       between parties";
-            return Err(Error::value("unit", Unit::Party, why));
-        }
         let budget = self.budget(noisy)?;
         let adjacency = self.adjacency.unwrap_or_default();
         let public_n = self.public_n.or(schema.public_n());
@@ -264,6 +259,13 @@ impl Protection {
         loss: Arc<dyn Loss>,
     ) -> Result<Gate, Error> {
         Ok(Gate::open_sharded(rows, loss, &self.opening, self.entropy(0)?)?)
+    }
+
+    /// Refuses to protect parties on one table, which has none.
+    pub(crate) fn of_one_table(&self) -> Result<(), Error> {
+        let why = "one table has no parties: choose record or user; a party is protected between parties (docs/federated.md)";
+        let party = Some(self.opening.unit).filter(|unit| *unit == Unit::Party);
+        party.map_or(Ok(()), |unit| Err(Error::value("unit", unit, why)))
     }
 
     /// See [`check_owners`].

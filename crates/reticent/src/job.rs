@@ -12,7 +12,8 @@ use std::sync::{Arc, OnceLock};
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, gdp_mu};
 use reticent_oracle::tables::Schema;
 use reticent_oracle::{
-    CachedTable, Entropy, Gate, HeldRows, NoiseKey, Oracle, PrivateTable, SharedPasses, Terms,
+    CachedTable, Entropy, Gate, HeldRows, NoiseKey, Oracle, PrivacyModel, PrivateTable,
+    SharedPasses, Terms,
 };
 
 use crate::budget::Budget;
@@ -176,18 +177,15 @@ impl<P: Procedure> Job<P> {
         run: &mut Run<'_>,
     ) -> Result<Ready<'_, P>, Error> {
         let source = source.into();
+        self.procedure.ground().protection.of_one_table()?;
         if source.is_cached() {
             self.procedure.check_cached()?;
         }
         run.enter(Stage::Reading)?;
-        let opening = self.procedure.ground().protection.opening;
+        let PrivacyModel { unit, adjacency: by, .. } = self.procedure.ground().protection.opening;
         let (records, gate) = match run.load_anywhere(source, self.schema())? {
-            LoadedTable::Memory(table) => {
-                (table.public_count(opening.unit, opening.adjacency), self.gate(table, 0)?)
-            }
-            LoadedTable::Cached(table) => {
-                (table.public_count(opening.unit, opening.adjacency), self.cached_gate(table)?)
-            }
+            LoadedTable::Memory(table) => (table.public_count(unit, by), self.gate(table, 0)?),
+            LoadedTable::Cached(table) => (table.public_count(unit, by), self.cached_gate(table)?),
         };
         run.enter(Stage::Calibrating)?;
         let planned = self.planned(*gate.terms())?;

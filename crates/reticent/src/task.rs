@@ -75,6 +75,7 @@ impl Task {
         guarantee.budget(noisy)?;
         let objective = problem.check()?;
         let protection = guarantee.check(&objective.schema, objective.constant, noisy)?;
+        protection.of_one_table()?;
         let task = Task {
             objective,
             entry,

@@ -114,6 +114,42 @@ fn persons_have_the_answer_of_the_pooled_table_wherever_they_sit() {
     }
 }
 
+/// All that a party holds is one unit: the answer about a table in which each party is a person, entered
+/// under another name. Parties have different numbers of records, so that it is none about records.
+#[test]
+fn whole_parties_have_the_answer_in_which_each_is_a_person() {
+    let (data, own) = (Data::by_class(), |unit| guarantee(unit, Adjacency::ReplaceOne));
+    let table = data.table();
+    let mean = |unit| statistics(own(unit)).mean(["a", "c"]).unwrap();
+    let pooled = mean(Unit::User).run(&table, Run::default()).unwrap();
+    let of_records = mean(Unit::Record).run(&table, Run::default()).unwrap();
+    let job = mean(Unit::Party);
+    let between = job.between(&trusting(None)).unwrap();
+    let whole = between.run(&table, Run::default()).unwrap();
+    assert_eq!(figures(&whole), figures(&pooled));
+    assert_ne!(figures(&whole), figures(&of_records));
+    let certificate = &whole.certificate;
+    assert_eq!((certificate.unit, certificate.population, whole.n), (Unit::Party, 2, 2.0));
+    assert_eq!(certificate.epsilon, pooled.certificate.epsilon);
+    let events = certificate.ledger.entries().iter().map(|entry| entry.event());
+    assert!(events.clone().all(|event| event.unit() == Unit::Party) && events.count() == 1);
+    assert!(certificate.assumptions.iter().any(|said| said.contains("whoever's it is")));
+    assert_eq!(certificate.verify(None).unwrap().failures().count(), 0);
+    let fit = |unit| Fit::new(schema()).guarantee(own(unit)).count(true).unwrap();
+    let classes = fit(Unit::User).run(&table, Run::default()).unwrap();
+    let job = fit(Unit::Party);
+    let found = job.between(&trusting(None)).unwrap().run(&table, Run::default()).unwrap();
+    assert_eq!(counted(&found), counted(&classes));
+    // One table has none, and a share that is dealt is none.
+    let why = mean(Unit::Party).run(&table, Run::default()).unwrap_err().to_string();
+    assert!(why.contains("one table has no parties"), "{why}");
+    let why = mean(Unit::Party).between(&trusting(Some(3))).map(drop).unwrap_err().to_string();
+    assert!(why.contains("no party of its own"), "{why}");
+    let hidden = statistics(guarantee(Unit::Party, Adjacency::AddRemove)).mean(["a"]).unwrap();
+    let why = hidden.between(&trusting(None)).map(drop).unwrap_err().to_string();
+    assert!(why.contains("who takes part is public"), "{why}");
+}
+
 #[test]
 fn parties_without_records_change_nothing_where_sizes_are_private() {
     let hidden = guarantee(Unit::Record, Adjacency::AddRemove);

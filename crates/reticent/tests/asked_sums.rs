@@ -278,6 +278,55 @@ fn persons_who_are_parties_are_asked_with_noise_of_their_own() {
     }
 }
 
+/// Each party one unit under its own name: the noise and the price of parties that are persons, figures in
+/// which a party counts once whatever it holds, and budgets that know which party is which.
+#[test]
+fn whole_parties_are_asked_with_noise_of_their_own() {
+    let of = |unit, epsilon| guarantee(epsilon).with(|it| it.unit = Some(unit));
+    // Sixty records with one of three parties, one with another, and the rest.
+    let data = Data::uneven(&[60, 1, RECORDS - 61]);
+    let pooled = statistics(of(Unit::User, 2_000.0)).mean(["b"]).unwrap();
+    let pooled = pooled.run(&data.table(), Run::default()).unwrap();
+    for view in BOTH {
+        let asked_of = |unit, epsilon| {
+            let job = statistics(of(unit, epsilon)).mean(["b"]).unwrap();
+            asked(&job, &seen_by(view, None), &data)
+        };
+        let found = asked_of(Unit::Party, 2_000.0);
+        assert_eq!((found.n, found.certificate.unit), (3.0, Unit::Party));
+        let [own, one] = [&found, &pooled].map(|it| number(it.columns[0].value.as_ref().unwrap()));
+        assert!((own - one).abs() < 0.1, "{view}: {own} {one}");
+        let [party, person] = [Unit::Party, Unit::User].map(|unit| asked_of(unit, 1.0));
+        assert_eq!(party.columns[0].deviation, person.columns[0].deviation, "{view}");
+        assert_eq!(party.certificate.counted, person.certificate.counted);
+        let units = party.certificate.ledger.entries().iter().map(|entry| entry.event().unit());
+        assert!(units.into_iter().all(|unit| unit == Unit::Party));
+    }
+}
+
+/// A neighbour is one of one party, which keeps its name: one budget of parties pays once, and each party
+/// from its own.
+#[test]
+fn whole_parties_pay_once_or_each_from_its_own() {
+    let data = Data::of(4);
+    let table = data.table();
+    for view in [View::Local, View::SecureAggregation, View::Central] {
+        let certain = guarantee(1.0).with(|it| (it.unit, it.seed) = (Some(Unit::Party), None));
+        let job = statistics(certain).mean(["a"]).unwrap();
+        let between = job.between(&seen_by(view, None)).unwrap();
+        let ready = between.open(&table, &mut Run::default()).unwrap();
+        let plan = ready.plan();
+        assert_eq!(Payable::plans(&ready).unwrap(), vec![plan.clone()], "{view}");
+        assert_eq!(ready.party_plans().unwrap(), vec![plan.clone(); 4], "{view}");
+        let certificate = ready.run(Run::default()).unwrap().certificate;
+        assert!(certificate.certified && certificate.epsilon > 0.95, "{view}: {certificate:?}");
+        assert_eq!(certificate.ledger, plan);
+        assert!(certificate.meaning.contains("any one party"), "{}", certificate.meaning);
+        assert!(!certificate.assumptions.iter().any(|said| said.contains("k-fold")));
+        assert_eq!(certificate.verify(None).unwrap().failures().count(), 0, "{view}");
+    }
+}
+
 #[test]
 fn what_is_not_proven_with_noise_of_their_own_is_refused_by_name() {
     let mean: Job<Averaging> = statistics(guarantee(1.0)).mean(["a"]).unwrap();
@@ -287,6 +336,9 @@ fn what_is_not_proven_with_noise_of_their_own_is_refused_by_name() {
         let persons = guarantee(1.0).with(|it| it.unit = Some(Unit::User));
         let persons = statistics(persons).mean(["a"]).unwrap();
         assert!(refused(&persons, &seen_by(view, Some(3))).contains("split"));
+        let whole = guarantee(1.0).with(|it| it.unit = Some(Unit::Party));
+        let whole = statistics(whole).mean(["a"]).unwrap();
+        assert!(refused(&whole, &seen_by(view, Some(3))).contains("no party of its own"));
         let hidden = statistics(adding(guarantee(1.0), Some(100))).mean(["a"]).unwrap();
         assert!(refused(&hidden, &seen_by(view, None)).contains("who takes part is public"));
         let ring = Parties { topology: Some("ring".to_owned()), ..seen_by(view, Some(3)) };

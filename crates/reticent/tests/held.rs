@@ -46,6 +46,12 @@ impl Data {
         Data { x: rows.into_iter().flat_map(|(_, row)| row).collect(), y, owners }
     }
 
+    /// Parties with so many rows each.
+    pub(crate) fn uneven(sizes: &[usize]) -> Self {
+        let owners = (100..).zip(sizes).flat_map(|(owner, &size)| std::iter::repeat_n(owner, size));
+        Data { owners: owners.collect(), ..Data::of(1) }
+    }
+
     /// The same with other records at one party.
     pub(crate) fn changed_at(mut self, party: u64) -> Self {
         for row in (0..RECORDS).filter(|row| self.owners[*row] == 100 + party) {

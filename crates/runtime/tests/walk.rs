@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::common::{Job, World};
 use reticent_accountant::{Mechanism, Taint, Unit, View, epsilon};
+use reticent_admm::ProblemFacts;
 use reticent_oracle::NoiseKey;
 use reticent_problem::{Penalty, Regulariser};
 use reticent_runtime::{
@@ -54,6 +55,43 @@ fn without_noise_the_stateless_walk_reaches_the_optimum() {
         let gap = world.gap(&outcome.parameter);
         println!("stateless {name} {} parties, 50000 steps: {gap:e}", world.parties);
         assert!(gap < 1e-4, "{name} {} parties: {gap:e}", world.parties);
+    }
+}
+
+/// Where records are protected a visit goes as far as their number and the noise allow: half of the time of
+/// peers, over twenty visits; elsewhere it is 1/L long, and nothing is clipped.
+#[test]
+fn how_far_a_visit_goes_follows_from_public_numbers() {
+    let world = World::even(400, 5, 10);
+    let ran = |settings: &str, unit: Unit, whole_budget: f64| {
+        let job = Job { unit, ..walk(settings, View::Local) };
+        world.described(&job, |setup| {
+            let public = ProblemFacts { whole_budget, ..*setup.recipe.public };
+            let recipe = ProtocolRecipe { public: &public, ..setup.recipe };
+            let tables = world.table().split_by_user().unwrap();
+            let run = prepare(Setup { recipe, ..setup }, NoiseKey::seeded(3), tables).unwrap();
+            run.complete(|_, _| {}).unwrap().parameter
+        })
+    };
+    let far = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).sum::<f64>();
+    // 400/(z√10/2) clips of signal, a quarter of which is the time of peers, over 20 visits; L is a quarter.
+    for z in [2.0, 8.0] {
+        let gamma = 0.5 * 0.25 * 800.0 / (z * 10_f64.sqrt()) / 20.0 / 0.25;
+        let typed = format!(r#"{{"gamma": {gamma}, "clip": 0.5}}"#);
+        let (own, given) = (ran("{}", Unit::Record, z), ran(&typed, Unit::Record, z));
+        assert!(far(&own, &given) < 1e-9, "{own:?} {given:?}");
+        assert!(far(&own, &ran(r#"{"gamma": 4}"#, Unit::Record, z)) > 1e-3, "{own:?}");
+    }
+    // Hardly any noise: no longer than the inner solver goes, and the whole bound.
+    let most = ran(r#"{"gamma": 80, "clip": 1}"#, Unit::Record, 1e-3);
+    assert!(far(&ran("{}", Unit::Record, 1e-3), &most) < 1e-9);
+    for (settings, unit, z) in [
+        ("{}", Unit::User, 2.0),
+        ("{}", Unit::Record, 0.0),
+        (r#"{"walk": "stateful"}"#, Unit::Record, 2.0),
+    ] {
+        let typed = settings.replacen('{', r#"{"gamma": 4, "clip": 1, "#, 1).replace(", }", "}");
+        assert!(far(&ran(settings, unit, z), &ran(&typed, unit, z)) < 1e-9, "{settings} {unit}");
     }
 }
 

@@ -121,6 +121,14 @@ pub struct AutoChoice {
 }
 
 impl AutoChoice {
+    /// The steps in coordinates of its own, of gradients of all records.
+    pub const FEW: u64 = FEW;
+
+    /// Whether steps are taken in coordinates of its own, which are learned first.
+    pub fn learns_coordinates(&self) -> bool {
+        self.settings.precondition.is_some_and(|share| share != 0.0)
+    }
+
     /// What was chosen, as names and values: given in place of `auto`, they make the same run.
     pub fn given(&self) -> Vec<(&'static str, String)> {
         let algorithm = ("algorithm", self.algorithm.clone());

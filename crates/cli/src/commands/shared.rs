@@ -6,6 +6,7 @@ use clap::Args;
 use clap::builder::TypedValueParser;
 use reticent::accountant::Taint;
 use reticent::admm::RunPart;
+use reticent::simulate::rounds_if_learned;
 use reticent::tables::Format;
 use reticent::{Certificate, Document, Error, Model};
 use serde_json::{Map, Value, json};
@@ -92,6 +93,15 @@ pub fn algorithm(certificate: &Certificate) -> String {
         }
         None => certificate.algorithm.clone(),
     }
+}
+
+/// Why `auto` took more rounds between parties than it takes in learned coordinates, where it did.
+pub fn many_rounds(certificate: &Certificate, rounds: u32) -> Option<String> {
+    let few = rounds_if_learned(certificate, rounds)?;
+    Some(format!(
+        "{rounds}, in the coordinates of the table: in learned ones auto takes {few}, and needs more signal for them \
+         (docs/auto.md); --iterations sets the number"
+    ))
 }
 
 /// A run without any noise has no δ that somebody gave.

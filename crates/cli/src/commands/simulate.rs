@@ -21,8 +21,8 @@ use serde_json::{Value, json};
 
 use super::fit::{JobFlags, RESULT, folder, replaced};
 use super::shared::{
-    certificate_before, certificate_fields, certificate_rows, not_private, one_of, problem_fields,
-    problem_rows, row,
+    algorithm, certificate_before, certificate_fields, certificate_rows, many_rounds, not_private,
+    one_of, problem_fields, problem_rows, row,
 };
 use crate::answer::Answer;
 use crate::delivery::{Charged, Content, Delivery, OutputPlaces, Piece};
@@ -450,8 +450,9 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
 fn rows(simulated: &Simulated) -> Vec<Vec<String>> {
     let Simulated { model, rejections, .. } = simulated;
     let certificate = model.certificate();
-    let mut rows = problem_rows(model.algorithm(), model);
+    let mut rows = problem_rows(&algorithm(certificate), model);
     rows.extend(certificate_rows(certificate));
+    rows.extend(many_rounds(certificate, simulated.rounds).map(|said| row("rounds", said)));
     if let Some(spread) = &certificate.parties {
         let spread =
             [spread.least, spread.median, spread.ninth_decile, spread.most].map(number::show_up);

@@ -85,6 +85,8 @@ pub struct NoisySums {
     sizes: Option<Vec<u64>>,
     /// How many parties the sum of each round was taken over.
     attendance: Vec<u32>,
+    /// The noise of the last sum over that of everybody's, with what it was scaled by.
+    noise_factor: f64,
     /// Whether what is said is cut to what honest parties reach.
     cuts: bool,
     /// Whether somebody did not answer: some may have changed the coordinates, and others not.
@@ -130,6 +132,7 @@ impl NoisySums {
             told: None,
             sizes: None,
             attendance: Vec::new(),
+            noise_factor: 1.0,
             cuts: true,
             ended: false,
             claimed: false,
@@ -247,7 +250,9 @@ impl NoisySums {
     fn scaled(&mut self, sum: PartialSum) -> Result<Vec<i64>, Refusal> {
         let PartialSum { values, absent } = sum;
         let parties = self.plan.law().parties();
-        self.attendance.push(parties - (absent.len() as u32).min(parties));
+        let stayed = parties - (absent.len() as u32).min(parties);
+        self.attendance.push(stayed);
+        self.noise_factor = 1.0;
         if absent.is_empty() {
             return Ok(values);
         }
@@ -261,6 +266,7 @@ impl NoisySums {
             return Err(wrong("nobody who has records has stayed in a sum"));
         }
         let factor = all as f64 / (all - gone) as f64;
+        self.noise_factor = factor * (f64::from(stayed) / f64::from(parties)).sqrt();
         let scaled = |value: i64| match (value as f64 * factor).round() {
             scaled if scaled.abs() < HALF => Ok(scaled as i64),
             _ => Err(wrong("a sum of those who stayed, scaled to all, has no room in 64 bits")),
@@ -292,6 +298,10 @@ impl Oracle for NoisySums {
 
     fn terms(&self) -> &Terms {
         &self.terms
+    }
+
+    fn noise_factor(&self) -> f64 {
+        self.noise_factor
     }
 
     fn claim(&mut self, _: PaperClaim) {

@@ -159,6 +159,14 @@ impl<'j, Q: Question> JobBetween<'j, Q> {
         Ok(JobBetween { own: Some(own), ..self })
     }
 
+    /// The column that says whose row it is, or with which party where parties are protected.
+    pub fn user_column(&self) -> Option<String> {
+        match Procedure::ground(self.job.procedure()).protection.opening.unit {
+            Unit::Party if self.dealing.placed => self.reading.parties_from().map(str::to_owned),
+            _ => self.job.user_column(),
+        }
+    }
+
     /// Calibrates it for parties with tables like these, for audits: `None` where the server is trusted
     /// with exact sums.
     #[doc(hidden)]
@@ -255,7 +263,9 @@ impl<Q: Question> Payable for ReadyBetween<'_, Q> {
             return Err(Error::value("unit", Unit::User, PERSONS_UNCOUNTED));
         }
         let unit = Procedure::ground(self.job.procedure()).protection.opening.unit;
-        let one_party = self.dealing.split.is_some() || self.dealing.seats_persons(unit);
+        // A party keeps its name, whatever it holds.
+        let keeps = self.dealing.split.is_some() || unit == Unit::Party;
+        let one_party = keeps || self.dealing.seats_persons(unit);
         match &self.asked {
             AskedParties::Held(held) => held.ready.plans(),
             // Every party has the same, and nobody is with two.

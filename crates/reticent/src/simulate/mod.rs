@@ -31,7 +31,7 @@ pub use check::SimulationJob;
 pub use kept::CheckpointOptions;
 pub use nodes::NodeModels;
 #[doc(hidden)]
-pub use noisy::CalibratedSums;
+pub use noisy::{CalibratedSums, rounds_if_learned};
 pub use ready::ReadySimulation;
 pub use remote::{MOST_TOGETHER, RemoteJob, RemoteRun};
 pub use remote_peers::{RemoteKind, SignedByAll};

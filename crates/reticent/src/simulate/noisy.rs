@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use reticent_accountant::{Adjacency, Ledger, Taint, Unit, View};
-use reticent_admm::{ProblemFacts, fraction, unwatched};
+use reticent_admm::{AutoChoice, ProblemFacts, fraction, unwatched};
 use reticent_oracle::{
     Digest, NoiseKey, PrivacyModel, PrivateTable, Refusal, Rehearsal, Sampling, SumLaw, SumPlan,
     Terms,
@@ -51,6 +51,24 @@ const STEPS_IN_ONE: u64 = 4;
 
 /// As few steps as this are not made fewer.
 const ROUNDS: u64 = 24;
+
+/// The rounds of so many steps in coordinates of its own.
+fn fewer(steps: u64) -> u64 {
+    steps.div_ceil(STEPS_IN_ONE).max(steps.min(ROUNDS))
+}
+
+/// The rounds that `auto` takes in learned coordinates, with all records in each, where a run of so many
+/// took those of the table and more rounds.
+pub fn rounds_if_learned(certificate: &Certificate, rounds: u32) -> Option<u64> {
+    let choice = certificate.choice.as_ref().filter(|choice| !choice.learns_coordinates())?;
+    let full = choice.settings.sampling.is_none_or(|sampling| sampling == Sampling::Full);
+    let steps = match certificate.view {
+        View::Central => AutoChoice::FEW,
+        _ => fewer(AutoChoice::FEW),
+    };
+    // One before them, for the coordinates.
+    Some(steps + 1).filter(|few| full && u64::from(rounds) > *few)
+}
 
 /// Parties while there is no table yet that says how many there are.
 pub(super) const SOME_PARTIES: u32 = 10;
@@ -232,9 +250,8 @@ impl NoisyJob {
         }
         let public = task.public(population)?;
         if let Some(choice) = task.entry.choice(&task.recipe(&public, 1.0))?
-            && choice.settings.precondition.is_some_and(|share| share != 0.0)
+            && choice.learns_coordinates()
         {
-            let fewer = |steps: u64| steps.div_ceil(STEPS_IN_ONE).max(steps.min(ROUNDS));
             task.settings.iterations = choice.settings.iterations.map(fewer);
         }
         Ok(task)

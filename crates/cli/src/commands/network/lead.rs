@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{failure, finish, teller, write_model};
 use crate::answer::Answer;
-use crate::commands::shared::{certificate_fields, certificate_rows};
+use crate::commands::shared::{certificate_fields, certificate_rows, many_rounds};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 
@@ -96,7 +96,8 @@ impl LeadArgs {
         if let Some((rounds, traffic)) = led.moved {
             // A walk has none.
             if rounds > 0 {
-                rows.push(vec!["rounds".to_owned(), rounds.to_string()]);
+                let said = many_rounds(model.certificate(), rounds);
+                rows.push(vec!["rounds".to_owned(), said.unwrap_or(rounds.to_string())]);
                 object["rounds"] = json!(rounds);
             }
             rows.push(vec!["bytes moved".to_owned(), traffic.bytes.to_string()]);

@@ -34,6 +34,7 @@
 //! the user as the unit. Reference: FP23, Algorithm 4 and Theorem 4, with E12 and E14
 //! (docs/errata.md).
 
+mod defaults;
 mod token;
 mod walker;
 
@@ -46,6 +47,7 @@ use reticent_oracle::queries::ResidualTerms;
 use reticent_oracle::{Terms, WalkTerms};
 use reticent_problem::{Regulariser, penalties};
 
+use self::defaults::WalkDefaults;
 use self::walker::{WalkSeat, Walker};
 use super::{Protocol, ProtocolEntry, ProtocolRecipe, Start, rehearsed};
 use crate::adversary::{FaultInjection, Transcribed, Witness};
@@ -120,14 +122,19 @@ fn build(recipe: &ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
                        stateful and trust to network";
         return Err(Refused::new("as_published", true, allowed));
     }
-    let clip = settings.clip_or_bound(recipe.public)?;
-    if recipe.view == View::Network && !published {
-        certifiable(recipe, memory, clip)?;
-    }
-    let gamma = recipe.gamma()?;
     let lambda = fraction("relaxation", settings.relaxation.unwrap_or(LAMBDA))?;
     let seats = u64::from(parties) + u64::from(recipe.view == View::Network);
     let hops = recipe.rounds(VISITS.saturating_mul(seats))?;
+    let inner = settings.inner.unwrap_or(INNER).clamp(1, 1_000_000) as u32;
+    let usual = match memory {
+        Memory::Stateless => WalkDefaults::new(recipe, (hops, lambda), inner),
+        Memory::Stateful => WalkDefaults::PLAIN,
+    };
+    let clip = settings.clip_or_part(recipe.public, usual.clip)?;
+    if recipe.view == View::Network && !published {
+        certifiable(recipe, memory, clip)?;
+    }
+    let gamma = settings.prox_step_or(usual.visit / recipe.public.curvature())?;
     Ok(Box::new(WalkProtocol {
         parties,
         hops,
@@ -141,7 +148,7 @@ fn build(recipe: &ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
             record_clip: clip,
             row_norm: recipe.public.row_norm,
             step: gamma,
-            inner: settings.inner.unwrap_or(INNER).clamp(1, 1_000_000) as u32,
+            inner,
             noise_multiplier: 0.0,
             walk: (recipe.view == View::Network && !published)
                 .then_some(WalkTerms { users: parties.into(), relaxation: lambda }),
