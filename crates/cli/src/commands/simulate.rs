@@ -39,7 +39,8 @@ use crate::tracing::TraceFlags;
 #[derive(Debug, Args)]
 #[command(
     after_help = "`reticent list protocols|topologies` shows what can be chosen.\n\
-                        The algorithms of `reticent fit` that ask for sums run too, under any trust but network. auto is the default.\n\
+                        The algorithms of `reticent fit` that ask for sums run too, under any trust but network. auto is the default,\n\
+                        and federated for what auto does not have (docs/federated.md).\n\
                         `reticent list protocols` says which settings each algorithm has.\n\
                         A job file has the keys of `reticent fit`, and the tables [parties] and [failures].",
     mut_args(of_parties)
