@@ -37,6 +37,7 @@ const SHIFT: f64 = 2.0;
 /// The correction of the log-odds of a model that a share of the budget was spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Recalibration {
     /// The share of the budget.
     pub share: f64,
