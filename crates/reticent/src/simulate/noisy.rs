@@ -23,6 +23,7 @@ use reticent_runtime::{
     self as runtime, Checkpoint, Failures, NoisyParties, PartyId, PartyReport, ProtocolEntry,
 };
 
+use super::NodeModels;
 use super::check::{SimulationJob, no_needless_graph};
 use super::dealing::{dealt, placed_persons, stayed_away};
 use super::held::{asks_for_more, check_public_sizes, not_sums};
@@ -30,12 +31,9 @@ use super::kept::CheckpointOptions;
 use super::run::BETWEEN_PARTIES;
 use super::simulated::Simulated;
 use super::simulation::Simulation;
-use super::{NodeModels, PartyBooks};
-use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::job::SOME;
 use crate::map;
-use crate::model::{Extras, Model};
 use crate::procedure::{Hearers, Seen};
 use crate::run::{Calibrated, Noise};
 use crate::stage::{Run, Stage};
@@ -515,11 +513,8 @@ impl NoisyRun {
         let sampled = plan_is_sampled(plan.ledger());
         let (mut assumed, reports) = (job.assumed(plan.law(), sampled, false), self.reports());
         assumed.extend(stayed_away(&self.absent));
-        let (name, delta) = (job.entry.name, job.certificate_delta());
-        let parties = PartyBooks::new(name, delta, &assumed, &reports)?;
-        let certificate = Certificate { choice: outcome.choice, ..parties.run()? };
-        let model =
-            Model::new(name, &job.objective, outcome.parameter, Extras::default(), certificate)?;
+        let (model, parties) =
+            job.conclude(&assumed, &reports, outcome.parameter, outcome.choice)?;
         let nodes = NodeModels::new(model.clone(), job.objective.constant, Vec::new());
         let simulated = Simulated {
             model,
