@@ -167,8 +167,8 @@ impl SimulationJob {
     /// record that is dealt by its place stays with its party whatever is in it; where one may be
     /// missing, records are dealt by what they say, and the others stay; and a person has a
     /// seat that does not follow from the table, which who replaces it takes over
-    /// (proofs/seating.md); a party keeps its name. A record that is with the party whom it names may be with another when
-    /// it is replaced.
+    /// (proofs/seating.md); a party keeps its name. A record that is with the party whom it names may be with
+    /// another when it is replaced.
     pub(super) fn neighbours_are_one_party(&self) -> bool {
         self.split.is_some() || self.seats_persons() || self.opening.unit == Unit::Party
     }
