@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._base import PrivateEstimator
+from ._classifier import PrivateClassifier
 from ._schema import read_schema
 from .errors import NoiseDominatesWarning, warn_beside, warn_of_weakness
 from .files import adopt, typed_classes
@@ -32,7 +33,7 @@ def request_of(estimator: PrivateEstimator) -> Job:
     if estimator.curves is not None:
         schema = estimator._bent(schema, None)
     seed = estimator._seed()
-    if not hasattr(estimator, "class_weight"):
+    if not isinstance(estimator, PrivateClassifier):
         return estimator._request(schema, False, seed)
     if schema.classes is None:
         raise ValueError("the target of the schema has no classes: use an estimator of numbers")

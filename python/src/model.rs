@@ -68,7 +68,7 @@ impl PyModel {
     /// The model in a format of other tools, as the bytes of a file.
     fn export(&self, format: &str, table: String, keep: Vec<String>) -> Result<Vec<u8>, Failure> {
         let format: ExportFormat = format.parse().map_err(Error::Value)?;
-        Ok(self.0.export(format, &SqlNames { table, keep })?)
+        Ok(self.0.export(format, &SqlNames::new(table, keep))?)
     }
 
     /// What of its certificate does not hold for it.

@@ -45,10 +45,12 @@ impl TrainProblem<'_> {
             let owners: Vec<u64> = (0..self.train.len() as u64).collect();
             let table =
                 self.train.dataset()?.with_owners(&owners).map_err(reticent::Error::from)?;
-            let parties =
-                Parties { trust: Some(View::Central), seed: Some(1), ..Parties::default() };
+            let parties = Parties::default().with(|it| {
+                it.trust = Some(View::Central);
+                it.seed = Some(1);
+            });
             let job = self.spec(method, price, seed)?;
-            let spec = SimulationSpec { job, parties, ..SimulationSpec::default() };
+            let spec = SimulationSpec::new(job, parties);
             let job = spec.simulation()?.party_per_owner().unit(Unit::User).check()?;
             let run = job.run(&table, CheckpointOptions::default(), Run::default())?;
             Ok(run.model.coefficients().iter().map(|c| c.values[0]).collect())

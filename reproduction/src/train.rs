@@ -307,16 +307,12 @@ impl<'t> TrainProblem<'t> {
         among: Among,
         seed: u64,
     ) -> Result<SimulationSpec, ExperimentError> {
-        Ok(SimulationSpec {
-            job: self.spec(method, price, seed)?,
-            parties: Parties {
-                split: Some(among.parties),
-                topology: among.topology.map(str::to_owned),
-                seed: Some(1),
-                ..Parties::default()
-            },
-            ..SimulationSpec::default()
-        })
+        let parties = Parties::default().with(|it| {
+            it.split = Some(among.parties);
+            it.topology = among.topology.map(str::to_owned);
+            it.seed = Some(1);
+        });
+        Ok(SimulationSpec::new(self.spec(method, price, seed)?, parties))
     }
 
     /// The model of a run between parties.

@@ -168,7 +168,10 @@ where
 {
     let asked = job()?;
     let split = (spec.unit() == Unit::Record).then_some(spec.parties);
-    let parties = Parties { split, trust: Some(view), ..Parties::default() };
+    let parties = Parties::default().with(|it| {
+        it.split = split;
+        it.trust = Some(view);
+    });
     let like = spec.pairs()[0].world(true, &spec.layout());
     let like = like.into_iter().map(|table| attacked(&spec.algorithm, table).into());
     let like: Vec<PrivateTable> = like.collect();

@@ -14,6 +14,7 @@ use crate::promise::Promise;
 
 /// The state of a job in the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum JobStatus {
     /// It reserved its plan and has not come back; counted in full.
     Open,

@@ -11,7 +11,8 @@ pub(crate) const LONGEST_NAME: usize = 200;
 /// More rows than a person has in any table.
 const MOST_ROWS: u64 = 1_000_000_000;
 
-/// The guarantee of the data set, for any later jobs.
+/// The guarantee of the data set, for any later jobs. Its fields are all there are: whoever shows a promise shows
+/// all of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Promise {

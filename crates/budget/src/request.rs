@@ -8,6 +8,7 @@ use reticent_core::hex;
 
 /// The relation of a table to those that the budget knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Relation {
     /// It is the one that is known, or the first.
     #[default]
@@ -19,7 +20,8 @@ pub enum Relation {
 }
 
 /// The identity of a table: a file of it, or rows in memory. All digests are under
-/// [`Store::key`](crate::Store::key), and none of them is all zeros.
+/// [`Store::key`](crate::Store::key), and none of them is all zeros. Its fields are all there are: whoever pays
+/// has to say each of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TablePiece {
     /// The digest of all that a file holds, unpacked; of rows in memory, the digest of what the people
@@ -90,7 +92,7 @@ impl PaidTable {
     }
 }
 
-/// A request of a job to a budget.
+/// A request of a job to a budget. Its fields are all there are: whoever reserves has to say each of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// The job, for people.
@@ -106,7 +108,7 @@ pub struct Request<'a> {
     pub user: Option<&'a str>,
 }
 
-/// A release that was made elsewhere.
+/// A release that was made elsewhere. Its fields are all there are: whoever records it has to say each.
 #[derive(Clone, Copy, Debug)]
 pub struct Import<'a> {
     /// A description for people.

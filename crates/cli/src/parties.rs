@@ -83,7 +83,11 @@ impl BetweenFlags {
         let given = self.trust.is_some() || !self.budgets.party_budget.is_empty();
         let (split, trust) = (self.split, self.trust);
         let parties_from = self.parties_from.clone();
-        let parties = Parties { split, trust, parties_from, ..Parties::default() };
+        let parties = Parties::default().with(|it| {
+            it.split = split;
+            it.trust = trust;
+            it.parties_from = parties_from;
+        });
         given.then_some(parties)
     }
 

@@ -217,7 +217,7 @@ fn delivered_again(
     file: &Path,
     relation: Relation,
 ) -> Result<(Delivery, Charged), CommandFailure> {
-    kept.settle(&mut store).map_err(CommandFailure::Budget)?;
+    kept.close(&mut store).map_err(CommandFailure::Budget)?;
     let job = kept.job;
     let receipt = Some(receipt(&store, file, relation, job, None));
     let (job, kept_in) = (Some((job, file.to_owned())), Some(kept.file));

@@ -15,6 +15,7 @@ use reticent::accountant::Ledger;
 use reticent::internal::{Payable, unplanned};
 use reticent::{Error, Run};
 use reticent_budget::{BudgetError, Store};
+use reticent_payment::close_over;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -63,12 +64,8 @@ pub struct KeptResult {
 
 impl KeptResult {
     /// Closes its job, if that was cut short.
-    pub fn settle(&self, store: &mut Store) -> Result<(), BudgetError> {
-        match store.reservation(self.job, &self.hash) {
-            Ok(open) => store.settle_for(&open, &self.more, self.certificate.as_deref()),
-            Err(BudgetError::NotOpen(_)) => Ok(()),
-            Err(error) => Err(error),
-        }
+    pub fn close(&self, store: &mut Store) -> Result<(), BudgetError> {
+        close_over(store, self.job, &self.hash, &self.more, self.certificate.as_deref())
     }
 
     fn to_value(&self, mark: &JobMark) -> Value {

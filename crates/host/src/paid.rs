@@ -9,8 +9,8 @@ use reticent::accountant::Ledger;
 use reticent::internal::Payable;
 use reticent::simulate::RemoteKind;
 use reticent::{Error, Run};
-use reticent_budget::{JobStatus, Relation, Store};
-use reticent_payment::{Bill, Paid, PaymentError, pay};
+use reticent_budget::{Relation, Store};
+use reticent_payment::{Bill, Paid, PaymentError, Receipt, close_over, give_back_unbegun, pay};
 
 use crate::agreeing::Joining;
 use crate::answer_payer::AnswerPayer;
@@ -43,6 +43,13 @@ pub struct PaidRun {
     pub open: Option<String>,
 }
 
+impl PaidRun {
+    fn of(receipt: Receipt<(Joined, ())>) -> Self {
+        let open = receipt.open.map(|error| error.to_string());
+        PaidRun { joined: receipt.done.0, open }
+    }
+}
+
 impl RemoteParty<'_> {
     /// Takes part in the run that the journal has, or in a new one.
     ///
@@ -57,7 +64,7 @@ impl RemoteParty<'_> {
         self.options.signed.allow(self.roster, (&journal, RunRole::Party))?;
         if let Some(joined) = self.finished(&journal)? {
             self.acknowledge(&mut journal)?;
-            let open = settle(budget, &joined);
+            let open = close(budget, &joined);
             return Ok(PaidRun { joined, open });
         }
         let mut run = Run::default();
@@ -74,8 +81,13 @@ impl RemoteParty<'_> {
         }
     }
 
+    /// ε and δ, as they were asked for.
+    fn asked(&self) -> (f64, f64) {
+        self.job.budget().map_or((0.0, 0.0), |own| (own.epsilon(), own.delta()))
+    }
+
     fn pay(&self, journal: RunJournal, budget: JoinBudget<'_>) -> Result<PaidRun, HostError> {
-        let asked = self.job.budget().map_or((0.0, 0.0), |own| (own.epsilon(), own.delta()));
+        let asked = self.asked();
         let mut store = Store::open(budget.file)?;
         let looks = Store::open_to_read(budget.file)?;
         let fits = |plan: &Ledger| match budget.relation {
@@ -97,10 +109,7 @@ impl RemoteParty<'_> {
             Ok(own)
         };
         match pay(&mut store, &bill, Paid::Files(paths(self)), open, Run::default()) {
-            Ok(receipt) => {
-                let open = receipt.open.map(|error| error.to_string());
-                Ok(PaidRun { joined: receipt.done.0, open })
-            }
+            Ok(receipt) => Ok(PaidRun::of(receipt)),
             Err(error) => Err(said.into_inner().unwrap_or(HostError::Payment(error))),
         }
     }
@@ -139,22 +148,12 @@ impl PaidJoining<'_, '_> {
     /// A run is joined once, whatever the journal has forgotten: by what the budget has of it. What
     /// was reserved by a process that was killed before it could join is given back.
     fn joins_once(&self) -> Result<(), HostError> {
-        let (name, mut store) = (self.run_name(), Store::open(self.file)?);
-        let jobs = store.summary()?.jobs;
-        for job in jobs.iter().filter(|job| job.label.starts_with(&name)) {
-            match (job.status, store.not_begun(job.number)?) {
-                (JobStatus::Released, _) => {}
-                (_, Some(reserved)) => store.release(reserved)?,
-                _ => {
-                    let why = format!(
-                        "it was joined before, as job {} of the budget, by a journal that is newer than this one",
-                        job.number
-                    );
-                    return Err(HostError::Ended(why));
-                }
-            }
+        match give_back_unbegun(self.file, &self.run_name()).map_err(PaymentError::from)? {
+            None => Ok(()),
+            Some(job) => Err(HostError::Ended(format!(
+                "it was joined before, as job {job} of the budget, by a journal that is newer than this one"
+            ))),
         }
-        Ok(())
     }
 }
 
@@ -203,53 +202,47 @@ impl Payable for PaidJoining<'_, '_> {
 
 /// Goes on with a run that was paid for when it began.
 fn resume(mut serving: Serving<'_>, budget: Option<JoinBudget<'_>>) -> Result<PaidRun, HostError> {
-    let reserved = serving.reservation();
-    if reserved.is_none() && budget.is_some() {
-        let why = "the run began without a budget, and none can pay for it now; leave `budget` out, and record what \
-                   the run cost with `reticent budget import`";
-        return Err(HostError::disagreed("the party file", why));
-    }
-    if let Some((job, hash)) = &reserved {
-        let Some(budget) = budget else {
-            let why = "the run was paid for from a budget, which is not named any more";
+    let Some((job, hash)) = serving.reservation() else {
+        if budget.is_some() {
+            let why = "the run began without a budget, and none can pay for it now; leave `budget` out, and record what \
+                       the run cost with `reticent budget import`";
             return Err(HostError::disagreed("the party file", why));
-        };
-        let payer = AnswerPayer::new(budget.file, &(*job, hash.clone()));
-        payer.join()?;
-        serving.seat.journal.payer = Some(payer);
-    }
-    match serving.serve() {
-        Ok(joined) => {
-            let open = settle(budget, &joined);
-            Ok(PaidRun { joined, open })
         }
-        Err(why) if why.keeps_reservation() => Err(why),
-        Err(why) => {
-            if let (Some(budget), Some((job, hash))) = (budget, reserved) {
-                let answered = serving.has_answered()?;
-                let mut store = Store::open(budget.file)?;
-                let reservation = store.reservation(job, &hash)?;
-                match answered {
-                    true => store.settle(&reservation, &Ledger::new())?,
-                    false => store.release(reservation)?,
-                }
+        return Ok(PaidRun { joined: serving.serve()?, open: None });
+    };
+    let Some(budget) = budget else {
+        let why = "the run was paid for from a budget, which is not named any more";
+        return Err(HostError::disagreed("the party file", why));
+    };
+    let payer = AnswerPayer::new(budget.file, &(job, hash.clone()));
+    payer.join()?;
+    serving.seat.journal.payer = Some(payer);
+    let asked = serving.seat.party.asked();
+    let said: RefCell<Option<HostError>> = RefCell::new(None);
+    let run = || match serving.serve() {
+        Ok(joined) => Ok((joined, ())),
+        Err(why) if why.keeps_reservation() => Err(told(&said, why, Some(asked))),
+        Err(why) => match serving.has_answered() {
+            Ok(answered) => Err(told(&said, why, answered.then_some(asked))),
+            // Nobody can say it: the job stays open, and counted in full.
+            Err(unknown) => {
+                let why = Box::new(told(&said, unknown, None));
+                Err(Error::Unfinished { why, epsilon: asked.0, delta: asked.1 })
             }
-            Err(why)
-        }
+        },
+    };
+    match reticent_payment::resume::<PaidJoining<'_, '_>>(budget.file, job, &hash, run) {
+        Ok(receipt) => Ok(PaidRun::of(receipt)),
+        Err(PaymentError::Job(error)) => Err(said.into_inner().unwrap_or(HostError::Job(error))),
+        Err(error) => Err(error.into()),
     }
 }
 
 /// Closes the job of a run that is over, if it is open; why it stays so.
-fn settle(budget: Option<JoinBudget<'_>>, joined: &Joined) -> Option<String> {
+fn close(budget: Option<JoinBudget<'_>>, joined: &Joined) -> Option<String> {
     let (budget, (job, hash)) = (budget?, joined.reservation.as_ref()?);
-    let certificate = joined.model.certificate();
-    let close = || {
-        let mut store = Store::open(budget.file)?;
-        match store.reservation(*job, hash) {
-            Ok(own) => store.settle_for(&own, &Ledger::new(), certificate.digest.as_deref()),
-            Err(reticent_budget::BudgetError::NotOpen(_)) => Ok(()),
-            Err(error) => Err(error),
-        }
-    };
-    close().err().map(|error| PaymentError::Budget(error).to_string())
+    let digest = joined.model.certificate().digest.as_deref();
+    let closed = Store::open(budget.file)
+        .and_then(|mut store| close_over(&mut store, *job, hash, &Ledger::new(), digest));
+    closed.err().map(|error| error.to_string())
 }

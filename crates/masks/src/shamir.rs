@@ -2,10 +2,10 @@
 //! 1979). Share j is the value at the point j + 1.
 //!
 //! Shares are evaluated and put together 32 bytes at a time, in the lanes of four words: where all hold
-//! shares of all, the work grows with the square of the members. Points, and so the weights of an interpolation, are public; coefficients, shares and
-//! secrets are not. What branches, or looks up a table, does so by public numbers alone. Every
-//! coefficient is drawn from the whole field (with non-zero ones only, a share would rule values of the
-//! secret out). Tests compare all of it with vsss-rs.
+//! shares of all, the work grows with the square of the members. Points, and so the weights of an
+//! interpolation, are public; coefficients, shares and secrets are not. What branches, or looks up a table,
+//! does so by public numbers alone. Every coefficient is drawn from the whole field (with non-zero ones only, a
+//! share would rule values of the secret out). Tests compare all of it with vsss-rs.
 
 use chacha20::ChaCha20Rng;
 use chacha20::rand_core::{Rng, SeedableRng};

@@ -1,8 +1,8 @@
 //! Known defects, for `reticent audit` to find: an auditor that finds nothing proves nothing.
 //!
 //! This file and the few lines that call it exist only in builds with `RETICENT_SEEDED_BUGS=1`
-//! (build.rs), which no dependant can ask for. The books are kept as if the defect were not there, as they would be with
-//! a real one.
+//! (build.rs), which no dependant can ask for. The books are kept as if the defect were not there, as they
+//! would be with a real one.
 
 use reticent_masks::{AggregationTerms as MaskTerms, NoiseShare, NoiseShareError};
 use reticent_noise::Sampling;

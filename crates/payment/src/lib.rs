@@ -12,7 +12,8 @@
 //!    is given back.
 //!
 //! [`pay_each`] has the same rules for a run between parties who pay each from a budget of its own:
-//! all of them reserve before anything is asked, or nobody does.
+//! all of them reserve before anything is asked, or nobody does. [`resume`] and [`resume_sweep`] go on
+//! with what a process reserved that is gone, and close it by the same rules.
 //!
 //! Which people a table counts for: `proofs/groups.md`.
 //!
@@ -23,6 +24,7 @@
 
 mod error;
 mod parties;
+mod resume;
 mod sweep;
 mod table;
 
@@ -37,6 +39,7 @@ use reticent_budget::{BudgetError, PaidTable, Relation, Request, Reservation, St
 
 pub use error::PaymentError;
 pub use parties::{AbsentParty, PartyReceipt, pay_each};
+pub use resume::{close_over, give_back_unbegun, resume};
 pub use sweep::{PaidSweep, resume_sweep};
 pub use table::{AtRest, Paid};
 
@@ -191,15 +194,22 @@ fn run<R: Payable>(
                 let more = books(done, &plans, party);
                 store.settle_for(&reservation, &more, R::digest(done))
             }
-            // Something was asked: the plan stays counted.
-            Err(Error::Spent { .. }) => store.settle(&reservation, &Ledger::new()),
-            // It stays open, and counted in full, so that what was not begun can go on.
-            Err(Error::Unfinished { .. }) => Ok(()),
-            Err(_) => store.release(reservation),
+            Err(why) => close_failed(store, reservation, why),
         }
     };
     let closed = payers.into_iter().map(close).collect();
     (ran, closed)
+}
+
+/// Closes what was reserved for a job that ended on its way.
+fn close_failed(store: &mut Store, own: Reservation, why: &Error) -> Result<(), BudgetError> {
+    match why {
+        // Something was asked: the plan stays counted.
+        Error::Spent { .. } => store.settle(&own, &Ledger::new()),
+        // It stays open, and counted in full, so that what was not begun can go on.
+        Error::Unfinished { .. } => Ok(()),
+        _ => store.release(own),
+    }
 }
 
 /// Writes down how far a job is.

@@ -141,7 +141,10 @@ impl Hospitals {
         let budget = Budget::new(ASKED.0, ASKED.1).unwrap();
         let job = Statistics::new(schema()).budget(budget).mean(["age"]).unwrap();
         let split = Some(files.len() as u32);
-        let parties = Parties { split, trust: Some(View::Central), ..Parties::default() };
+        let parties = Parties::default().with(|it| {
+            it.split = split;
+            it.trust = Some(View::Central);
+        });
         let (between, data) = (job.between(&parties).unwrap(), self.data());
         self.pay(files, |_, run| between.open(&*data, run))
     }
@@ -463,7 +466,10 @@ fn a_share_by_content_is_of_one_schema() {
     let budget = Budget::new(ASKED.0, ASKED.1).unwrap();
     let asked = Statistics::new(schema()).budget(budget).adjacency(Adjacency::AddRemove);
     let job = asked.mean(["age"]).unwrap();
-    let parties = Parties { split: Some(3), trust: Some(View::Local), ..Parties::default() };
+    let parties = Parties::default().with(|it| {
+        it.split = Some(3);
+        it.trust = Some(View::Local);
+    });
     let (between, data) = (job.between(&parties).unwrap(), it.data());
     let refused = it.pay(&it.files(3), |_, run| between.open(&*data, run)).unwrap_err();
     assert!(
@@ -601,7 +607,7 @@ fn a_run_that_parties_pay_for_is_opened_by_who_asks_them_alone() {
     let (job, data) = (spec.check().unwrap(), it.data());
     let refused = job.run(&*data, CheckpointOptions::default(), Run::default()).unwrap_err();
     assert!(refused.to_string().contains("budget of its own"), "{refused}");
-    let keep = CheckpointOptions { checkpoint: Some(&file), resume: false };
+    let keep = CheckpointOptions::new(Some(&file), false);
     let opened = job.open_without(&*data, keep, &BTreeSet::new(), &mut Run::default());
     assert!(opened.unwrap_err().to_string().contains("checkpoint"));
 }

@@ -8,8 +8,10 @@ use reticent::internal::Payable;
 use reticent::simulate::{CheckpointOptions, Simulation};
 use reticent::tables::{Dataset, Schema, Target};
 use reticent::{Budget, Error, Run};
-use reticent_budget::{BudgetError, JobStatus, Promise, Relation, Store};
-use reticent_payment::{AtRest, Bill, Paid, PaymentError, Receipt, pay};
+use reticent_budget::{BudgetError, JobStatus, PaidTable, Promise, Relation, Request, Store};
+use reticent_payment::{
+    AtRest, Bill, Paid, PaymentError, Receipt, close_over, give_back_unbegun, pay, resume,
+};
 
 /// A job that asks what it plans, or ends as it is told.
 struct Ask {
@@ -311,6 +313,82 @@ fn what_ends_on_its_way_is_settled_left_open_or_given_back() {
         assert_eq!(summary.jobs[0].status, status);
         assert_eq!(summary.groups[0].counted > 0.0, status != JobStatus::Released);
     }
+}
+
+/// A budget in a file, and what reserves a job of this label in it: its number and its hash.
+fn reserving(file: &Path) -> impl Fn(&str) -> (u64, String) {
+    Store::create(file, Promise::new("clinic", 2.0, 1e-6).unwrap()).unwrap();
+    let file = file.to_owned();
+    move |label| {
+        let (plan, table) = (plan(Unit::Record), PaidTable::of_anybody());
+        let request = Request { label, asked: (0.1, 1e-6), plan: &plan, table: &table, user: None };
+        let own = Store::open(&file).unwrap().reserve(&request).unwrap();
+        (own.job(), own.hash())
+    }
+}
+
+#[test]
+fn what_goes_on_is_closed_by_the_same_rules() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("clinic.budget");
+    let reserve = reserving(&file);
+    let status = |job: u64| Store::open(&file).unwrap().check().unwrap().jobs[job as usize].status;
+    let missing = || Error::Missing { what: "a model", todo: "give one" };
+    let (epsilon, delta) = (0.1, 1e-6);
+    let spent = Error::Spent { why: Box::new(missing()), epsilon, delta, books: None };
+    let open = Error::Unfinished { why: Box::new(missing()), epsilon, delta };
+    let ends = [
+        (None, JobStatus::Settled),
+        (Some(spent), JobStatus::Settled),
+        (Some(open), JobStatus::Open),
+        (Some(missing()), JobStatus::Released),
+    ];
+    for (place, (end, expected)) in (0..).zip(ends) {
+        let (job, hash) = reserve("a run");
+        let is_done = end.is_none();
+        let done = resume::<Ask>(&file, job, &hash, || end.map_or(Ok(plan(Unit::Record)), Err));
+        match done {
+            Ok(receipt) => assert!(is_done && receipt.open.is_none() && receipt.job == job),
+            Err(error) => assert!(!is_done && matches!(error, PaymentError::Job(_)), "{error}"),
+        }
+        assert_eq!(status(place), expected);
+    }
+    // A job that is over is closed once, and one of another budget never.
+    let (job, hash) = reserve("another run");
+    let mut store = Store::open(&file).unwrap();
+    let foreign = close_over(&mut store, job, &"0".repeat(64), &Ledger::new(), None);
+    assert!(matches!(foreign, Err(BudgetError::ReservedElsewhere(_))), "{foreign:?}");
+    assert_eq!(status(4), JobStatus::Open);
+    for _ in 0..2 {
+        close_over(&mut store, job, &hash, &Ledger::new(), None).unwrap();
+        assert_eq!(status(4), JobStatus::Settled);
+    }
+    // Nothing of it is open any more: who ended on its way without asking gives nothing back.
+    let late = resume::<Ask>(&file, job, &hash, || Err(missing()));
+    assert!(matches!(late, Err(PaymentError::Budget(BudgetError::NotOpen(_)))), "{late:?}");
+    assert_eq!(status(4), JobStatus::Settled);
+}
+
+#[test]
+fn what_was_reserved_and_not_begun_is_given_back_and_what_was_begun_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("clinic.budget");
+    let reserve = reserving(&file);
+    let (other, _) = reserve("run b");
+    let (killed, _) = reserve("run a: of a study");
+    assert_eq!(give_back_unbegun(&file, "run a").unwrap(), None);
+    let statuses = || {
+        let jobs = Store::open(&file).unwrap().check().unwrap().jobs;
+        jobs.iter().map(|job| (job.number, job.status)).collect::<Vec<_>>()
+    };
+    let before = [(other, JobStatus::Open), (killed, JobStatus::Released)];
+    assert_eq!(statuses(), before);
+    let (begun, hash) = reserve("run a: of a study");
+    let mut store = Store::open(&file).unwrap();
+    let own = store.reservation(begun, &hash).unwrap();
+    assert!(store.begin_part(&own, 0).unwrap());
+    assert_eq!(give_back_unbegun(&file, "run a").unwrap(), Some(begun));
+    assert_eq!(statuses(), [&before[..], &[(begun, JobStatus::Open)]].concat());
 }
 
 #[test]

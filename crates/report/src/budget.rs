@@ -158,6 +158,7 @@ fn state(job: &JobSummary) -> &'static str {
         JobStatus::Released => "refused, not counted",
         JobStatus::Forfeited => "given up, counted in full",
         JobStatus::Imported => "made elsewhere",
+        other => other.name(),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::spec::{Spec, beside, keys, table};
 
 /// A job with its files: `J` is a [`Spec`] or a [`SimulationSpec`].
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct JobFile<J> {
     /// The job.
     pub job: J,
@@ -21,6 +22,13 @@ pub struct JobFile<J> {
     pub data: Files,
     /// The folder to write the model and the certificate to.
     pub out: Option<PathBuf>,
+}
+
+impl<J> JobFile<J> {
+    /// A job, the files of its table, and the folder to write to.
+    pub fn new(job: J, data: Files, out: Option<PathBuf>) -> Self {
+        JobFile { job, data, out }
+    }
 }
 
 /// The keys of a job file that are about files.

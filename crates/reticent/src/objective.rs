@@ -16,10 +16,10 @@ use crate::certificate::{origin, told_apart};
 use crate::error::Error;
 use crate::problem_options::{CheckedOptions, ProblemOptions};
 
-/// The constant behind the intercept, as a part of the declared row norm, which curves do not change: tables in other units then give
-/// the same model in those units. Gradients are longer by √(1 + 0.3²), four in a hundred, and the
-/// intercept moves a tenth as fast as a feature that fills a whole row would. The published
-/// intercept is multiplied with it.
+/// The constant behind the intercept, as a part of the declared row norm, which curves do not change: tables in
+/// other units then give the same model in those units. Gradients are longer by √(1 + 0.3²), four in a hundred,
+/// and the intercept moves a tenth as fast as a feature that fills a whole row would. The published intercept
+/// is multiplied with it.
 const INTERCEPT: f64 = 0.3;
 
 /// The function to minimise, `(1/n) Σ loss(x; record) + penalty(A x)`, on tables of one schema.

@@ -14,6 +14,7 @@ use crate::ranking::RocCurves;
 
 /// The table to predict for, and options.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct PredictionInput<'a> {
     /// The table; `-` is standard input.
     pub data: &'a Path,
@@ -30,6 +31,12 @@ impl<'a> PredictionInput<'a> {
     /// A table, and nothing special.
     pub fn table(data: &'a Path, reading: impl Into<ReadOptions>) -> Self {
         PredictionInput { data, reading: reading.into(), keep: &[], threshold: None }
+    }
+
+    /// This with options set.
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
     }
 }
 
@@ -50,6 +57,7 @@ pub struct Predicted {
 /// The prediction for one record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Prediction {
     /// A class and the probability of each class.
     Class {

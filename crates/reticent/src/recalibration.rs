@@ -37,6 +37,7 @@ const SHIFT: f64 = 2.0;
 /// The correction of the log-odds of a model that a share of the budget was spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Recalibration {
     /// The share of the budget.
     pub share: f64,
@@ -46,12 +47,9 @@ pub struct Recalibration {
     pub shift: f64,
 }
 
-/// Refuses what no recalibration is offered for.
-pub(crate) fn check(
-    share: f64,
-    objective: &Objective,
-    (tuned, graph, standard_errors): (bool, bool, bool),
-) -> Result<(), Error> {
+/// Refuses what no recalibration is offered for; `has_others` of a model that was chosen among several, has a
+/// learned graph or standard errors.
+pub(crate) fn check(share: f64, objective: &Objective, has_others: bool) -> Result<(), Error> {
     let refuse = |why: &str| Err(Error::value("calibrate", share, why));
     if !(share > 0.0 && share < 1.0) {
         return refuse("a share of the budget, above 0 and below 1");
@@ -68,7 +66,7 @@ pub(crate) fn check(
             "it would take class weights out of the probabilities again; leave one of the two out",
         );
     }
-    if tuned || graph || standard_errors {
+    if has_others {
         return refuse(
             "there is none for a model that was chosen among several, has a learned graph or standard errors; leave one of the two out",
         );

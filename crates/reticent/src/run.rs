@@ -10,8 +10,8 @@
 //!
 //! One number `s` scales all noise. With `z₁` the noise with which one answer alone spends the
 //! budget, and `z` the same for the algorithm alone, the parts get `s·z₁/√g`, `s·z/√(1−g−c−e−k)`,
-//! `s·z₁/√c`, `s·z₁/√e` and `s·z₁/√k`. For full batches costs add up as squares, so `s = 1` is then the budget; elsewhere
-//! the calibration finds `s`.
+//! `s·z₁/√c`, `s·z₁/√e` and `s·z₁/√k`. For full batches costs add up as squares, so `s = 1` is then the budget;
+//! elsewhere the calibration finds `s`.
 
 use std::sync::Arc;
 

@@ -25,6 +25,7 @@ use crate::task::Task;
 
 /// The place of the workers that hold the shards: who is trusted beside the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ShardWorkers {
     /// Processes of this machine.
     Machine,

@@ -93,7 +93,7 @@ pub struct Spec {
         help_heading = flags::BUDGET))]
     pub noise: Option<f64>,
 
-    /// The algorithm [default: auto; between parties federated]
+    /// The algorithm [default: auto, or federated between parties where auto cannot run]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAME", help_heading = flags::PROBLEM))]
     pub algorithm: Option<String>,

@@ -81,11 +81,7 @@ pub(crate) struct Found {
 }
 
 /// Refuses what no standard errors are offered for.
-pub(crate) fn check(
-    share: f64,
-    objective: &Objective,
-    (tuned, graph): (bool, bool),
-) -> Result<(), Error> {
+pub(crate) fn check(share: f64, objective: &Objective, has_others: bool) -> Result<(), Error> {
     let refuse = |why: &str| Err(Error::value("standard_errors", share, why));
     if !(share > 0.0 && share < 1.0) {
         return refuse("a share of the budget, above 0 and below 1");
@@ -100,7 +96,7 @@ pub(crate) fn check(
     if !objective.loss.weights().is_empty() {
         return refuse("there are none for a model with class weights; leave one of the two out");
     }
-    if tuned || graph {
+    if has_others {
         return refuse(
             "there are none for a model that was chosen among several or has a learned graph; leave one of the two out",
         );

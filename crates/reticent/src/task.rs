@@ -97,12 +97,13 @@ impl Task {
         if self.shares_budget() && self.protection.budget.is_none() {
             return Err(self.not_private());
         }
+        let has_others = tuned || self.graph.is_some();
         if let Some(share) = self.calibrate {
-            let others = (tuned, self.graph.is_some(), self.standard_errors.is_some());
-            recalibration::check(share, &self.objective, others)?;
+            let has_errors = self.standard_errors.is_some();
+            recalibration::check(share, &self.objective, has_others || has_errors)?;
         }
         if let Some(share) = self.standard_errors {
-            standard_errors::check(share, &self.objective, (tuned, self.graph.is_some()))?;
+            standard_errors::check(share, &self.objective, has_others)?;
         }
         let PrivacyModel { adjacency, public_n, .. } = self.protection.opening;
         if let Some(count) = public_n.filter(|_| adjacency == Adjacency::AddRemove) {

@@ -34,7 +34,10 @@ fn guarantee(unit: Unit, adjacency: Adjacency) -> Guarantee {
 }
 
 fn trusting(split: Option<u32>) -> Parties {
-    Parties { split, trust: Some(View::Central), ..Parties::default() }
+    Parties::default().with(|it| {
+        it.split = split;
+        it.trust = Some(View::Central);
+    })
 }
 
 fn model() -> Model {
@@ -166,20 +169,20 @@ fn what_is_not_proven_between_parties_is_refused_before_a_table_is_read() {
         job.between(parties).map(drop).unwrap_err().to_string()
     };
     let dealt = || trusting(Some(3));
-    let why = refused(&mean, &Parties { trust: Some(View::Network), ..dealt() });
+    let why = refused(&mean, &dealt().with(|it| it.trust = Some(View::Network)));
     assert!(why.contains("trust") && why.contains("central"), "{why}");
-    assert!(refused(&mean, &Parties { trust: None, ..dealt() }).contains("yours to say"));
-    let ring = Parties { topology: Some("ring".to_owned()), ..dealt() };
+    assert!(refused(&mean, &dealt().with(|it| it.trust = None)).contains("yours to say"));
+    let ring = dealt().with(|it| it.topology = Some("ring".to_owned()));
     assert!(refused(&mean, &ring).contains("no graph"));
-    let smaller = Parties { budgets: BTreeMap::from([("1".to_owned(), 0.5)]), ..dealt() };
+    let smaller = dealt().with(|it| it.budgets = BTreeMap::from([("1".to_owned(), 0.5)]));
     assert!(refused(&mean, &smaller).contains("one epsilon for all"));
-    let column = Parties { users_from: Some("who".to_owned()), ..dealt() };
+    let column = dealt().with(|it| it.users_from = Some("who".to_owned()));
     assert!(refused(&mean, &column).contains("users_from"));
     let files = BudgetFiles::typed(vec!["h-{}.budget".to_owned()]);
-    let paid = Parties { budget: files, ..dealt() };
+    let paid = dealt().with(|it| it.budget = files);
     assert!(refused(&mean, &paid).contains("nobody is asked for it"));
     assert!(refused(&mean, &trusting(Some(0))).contains("at least one party"));
-    let skewed = Parties { skew: Some("size:1".to_owned()), ..trusting(None) };
+    let skewed = trusting(None).with(|it| it.skew = Some("size:1".to_owned()));
     assert!(refused(&mean, &skewed).contains("skew"));
     // A person's rows would lie with several parties; who takes part would say who is there.
     let persons = job(Unit::User, Adjacency::ReplaceOne);
@@ -219,7 +222,7 @@ fn what_nobody_paid_for_taints_the_books_between_parties_too() {
         job.between(parties).unwrap().run(&table, Run::default()).unwrap().certificate
     };
     assert!(run(&trusting(Some(3))).certified);
-    let by_labels = Parties { skew: Some("label:0.5".to_owned()), ..trusting(Some(3)) };
+    let by_labels = trusting(Some(3)).with(|it| it.skew = Some("label:0.5".to_owned()));
     assert!(!run(&by_labels).certified);
 }
 

@@ -40,7 +40,10 @@ fn count(guarantee: Guarantee, by_class: bool) -> CountJob {
 }
 
 fn seen_by(trust: View, split: Option<u32>) -> Parties {
-    Parties { split, trust: Some(trust), ..Parties::default() }
+    Parties::default().with(|it| {
+        it.split = split;
+        it.trust = Some(trust);
+    })
 }
 
 fn asked<Q: Question>(job: &Job<Q>, parties: &Parties, data: &Data) -> Q::Output {
@@ -341,7 +344,7 @@ fn what_is_not_proven_with_noise_of_their_own_is_refused_by_name() {
         assert!(refused(&whole, &seen_by(view, Some(3))).contains("no party of its own"));
         let hidden = statistics(adding(guarantee(1.0), Some(100))).mean(["a"]).unwrap();
         assert!(refused(&hidden, &seen_by(view, None)).contains("who takes part is public"));
-        let ring = Parties { topology: Some("ring".to_owned()), ..seen_by(view, Some(3)) };
+        let ring = seen_by(view, Some(3)).with(|it| it.topology = Some("ring".to_owned()));
         assert!(refused(&mean, &ring).contains("no graph"));
         // A record that is replaced may be another holder's, and one budget counts one party.
         let named = mean.between(&seen_by(view, None)).unwrap();

@@ -126,15 +126,15 @@ fn where_nothing_can_be_learnt_a_federation_learns_nothing() {
     let data = folder.path().join(TABLE);
     for trust in [View::Local, View::SecureAggregation, View::Central] {
         let once = |seed| {
-            let job = SimulationSpec {
-                job: job.clone().with(|it| {
-                    it.guarantee.epsilon = Some(0.02);
-                    it.guarantee.seed = Some(seed);
-                }),
-                parties: Parties { split: Some(20), trust: Some(trust), ..Parties::default() },
-                ..SimulationSpec::default()
-            };
-            let job = job.check().unwrap();
+            let job = job.clone().with(|it| {
+                it.guarantee.epsilon = Some(0.02);
+                it.guarantee.seed = Some(seed);
+            });
+            let parties = Parties::default().with(|it| {
+                it.split = Some(20);
+                it.trust = Some(trust);
+            });
+            let job = SimulationSpec::new(job, parties).check().unwrap();
             let run = job.run(&*data, CheckpointOptions::default(), Run::default()).unwrap();
             match run.model.evaluate(&data, None).unwrap() {
                 Quality::Classes { log_loss, .. } => log_loss,

@@ -408,7 +408,7 @@ fn a_run_on_entrusted_sums_goes_on_with_the_same_noise() {
     let job =
         |parties| between(&problem(), &Solver::auto(), unseeded).parties(parties).check().unwrap();
     let run = |parties, data: &Data, resume| {
-        let keep = CheckpointOptions { checkpoint: Some(&file), resume };
+        let keep = CheckpointOptions::new(Some(&file), resume);
         job(parties).run(&data.table(), keep, Run::default())
     };
     let first = run(4, &Data::of(3), false).unwrap().model;
@@ -429,7 +429,7 @@ fn a_run_on_entrusted_sums_goes_on_with_the_same_noise() {
 fn a_run_that_has_not_begun_leaves_no_checkpoint() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run");
-    let keep = CheckpointOptions { checkpoint: Some(&file), resume: false };
+    let keep = CheckpointOptions::new(Some(&file), false);
     for trust in [View::Central, View::Local] {
         let job = between(&problem(), &Solver::auto(), guarantee(Unit::Record, 1));
         let job = job.trust(trust).parties(4).check().unwrap();
@@ -452,8 +452,11 @@ fn a_job_in_words_takes_what_a_fit_takes() {
             it.guarantee = Budget::new(1.0, 1e-5).unwrap().into();
             change(it);
         });
-        let parties = Parties { split: Some(3), trust: Some(View::Central), ..Parties::default() };
-        SimulationSpec { job, parties, ..SimulationSpec::default() }.check().map(drop)
+        let parties = Parties::default().with(|it| {
+            it.split = Some(3);
+            it.trust = Some(View::Central);
+        });
+        SimulationSpec::new(job, parties).check().map(drop)
     };
     spec(|_| ()).unwrap();
     spec(|job| job.class_weight = Some("-1:1,+1:2".to_owned())).unwrap();

@@ -196,11 +196,10 @@ fn simulations(folder: &Path) -> Vec<(MapCell, SimulationSpec)> {
                                 it.penalty = penalty.clone();
                                 it.settings = Settings { sampling, ..settings.clone() };
                             });
-                            let parties = Parties {
-                                split: (unit == Unit::Record).then_some(20),
-                                trust: Some(view),
-                                ..Parties::default()
-                            };
+                            let parties = Parties::default().with(|it| {
+                                it.split = (unit == Unit::Record).then_some(20);
+                                it.trust = Some(view);
+                            });
                             let procedure = MapProcedure::Alone;
                             let cell = MapCell {
                                 algorithm: name,
@@ -211,10 +210,7 @@ fn simulations(folder: &Path) -> Vec<(MapCell, SimulationSpec)> {
                                 adjacency,
                                 drawn: params,
                             };
-                            all.push((
-                                cell,
-                                SimulationSpec { job, parties, ..SimulationSpec::default() },
-                            ));
+                            all.push((cell, SimulationSpec::new(job, parties)));
                         }
                     }
                 }
@@ -354,7 +350,12 @@ fn asked<Q: Question>(
     let split = (unit == Unit::Record).then_some(20);
     match view {
         View::Central => Ok(()),
-        view => job.between(&Parties { split, trust: Some(view), ..Parties::default() }).map(drop),
+        view => job
+            .between(&Parties::default().with(|it| {
+                it.split = split;
+                it.trust = Some(view);
+            }))
+            .map(drop),
     }
 }
 

@@ -339,7 +339,7 @@ fn a_run_on_noisy_sums_goes_on_over_what_was_released() {
             simulation.guarantee(guarantee(200.0)).check().unwrap()
         };
         let file = folder.path().join(view.name());
-        let keep = |resume| CheckpointOptions { checkpoint: Some(&file), resume };
+        let keep = |resume| CheckpointOptions::new(Some(&file), resume);
         let whole = run(
             between(&solver, view).parties(40).failures(failures).guarantee(guarantee(200.0)),
             &Data::of(1),

@@ -279,7 +279,7 @@ fn seats_follow_from_the_key_of_the_run() {
         let job = between(entry, View::Local, &settings, seed).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("run");
-        let keep = CheckpointOptions { checkpoint: Some(&file), resume: false };
+        let keep = CheckpointOptions::new(Some(&file), false);
         let mut rounds = 0;
         let mut watch = |stage| {
             rounds += u32::from(matches!(stage, Stage::Iteration(_)));
@@ -289,7 +289,7 @@ fn seats_follow_from_the_key_of_the_run() {
         let run = match stop {
             true => {
                 assert!(run.unwrap_err().is_stop());
-                let keep = CheckpointOptions { resume: true, ..keep };
+                let keep = CheckpointOptions::new(Some(&file), true);
                 tabled(&interleaved(&rows)[0], |table| job.run(table, keep, Run::default()))
             }
             false => run,

@@ -13,27 +13,27 @@ fn folder() -> &'static Path {
 }
 
 fn job() -> SimulationJob {
-    let simulation = SimulationSpec {
-        job: Spec::default().with(|it| {
-            it.guarantee = Guarantee::default().with(|it| {
-                it.epsilon = Some(8.0);
-                it.delta = Some(1e-5);
-            });
-            it.schema = Some(folder().join("patients.toml"));
-            it.algorithm = Some("federated".to_owned());
-            it.settings = Settings { iterations: Some(3), ..Settings::default() };
-        }),
-        parties: Parties { split: Some(4), trust: Some(View::Local), ..Parties::default() },
-        ..SimulationSpec::default()
-    };
-    simulation.check().unwrap()
+    let job = Spec::default().with(|it| {
+        it.guarantee = Guarantee::default().with(|it| {
+            it.epsilon = Some(8.0);
+            it.delta = Some(1e-5);
+        });
+        it.schema = Some(folder().join("patients.toml"));
+        it.algorithm = Some("federated".to_owned());
+        it.settings = Settings { iterations: Some(3), ..Settings::default() };
+    });
+    let parties = Parties::default().with(|it| {
+        it.split = Some(4);
+        it.trust = Some(View::Local);
+    });
+    SimulationSpec::new(job, parties).check().unwrap()
 }
 
 /// Parties have released by then, whatever the disk says.
 #[test]
 fn a_checkpoint_that_cannot_be_saved_after_a_round_has_spent_the_budget() {
     let nowhere = tempfile::tempdir().unwrap().path().join("gone/run");
-    let keep = CheckpointOptions { checkpoint: Some(&nowhere), resume: false };
+    let keep = CheckpointOptions::new(Some(&nowhere), false);
     let error = job().run(&*folder().join("patients.csv"), keep, Run::default()).unwrap_err();
     assert!(
         matches!(&error, Error::Spent { why, .. } if matches!(**why, Error::Run(_))),

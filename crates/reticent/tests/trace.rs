@@ -179,8 +179,11 @@ fn simulation(algorithm: &str, trust: View, sampling: Option<&str>) -> Simulatio
         it.user_column = user_column;
     });
     let split = (!persons).then_some(4);
-    let parties = Parties { split, trust: Some(trust), ..Parties::default() };
-    SimulationSpec { job, parties, ..SimulationSpec::default() }.check().unwrap()
+    let parties = Parties::default().with(|it| {
+        it.split = split;
+        it.trust = Some(trust);
+    });
+    SimulationSpec::new(job, parties).check().unwrap()
 }
 
 /// The attacks: a secret sample shows in the traffic, and against one peer the models of all rounds
@@ -227,8 +230,8 @@ fn a_row_of_peers_is_that_of_its_own_iteration() {
                 it.settings = settings;
                 it.noise = Some(0.0);
             });
-            let parties = Parties { split: Some(4), ..Parties::default() };
-            let job = SimulationSpec { job, parties, ..SimulationSpec::default() }.check().unwrap();
+            let parties = Parties::default().with(|it| it.split = Some(4));
+            let job = SimulationSpec::new(job, parties).check().unwrap();
             let mut public = PublicData::of_simulation(&job, &*table()).unwrap();
             let ready =
                 job.open(&*table(), CheckpointOptions::default(), &mut Run::default()).unwrap();
@@ -270,8 +273,8 @@ fn the_objective_of_a_trace_has_the_weight_of_the_loss() {
             it.noise = Some(0.0);
         });
         let job = job.with(|it| it.penalty = Some("none".to_owned()));
-        let parties = Parties { split: Some(4), ..Parties::default() };
-        let job = SimulationSpec { job, parties, ..SimulationSpec::default() }.check().unwrap();
+        let parties = Parties::default().with(|it| it.split = Some(4));
+        let job = SimulationSpec::new(job, parties).check().unwrap();
         let mut public = PublicData::of_simulation(&job, &*table()).unwrap();
         let ready = job.open(&*table(), CheckpointOptions::default(), &mut Run::default()).unwrap();
         let mut length = 0;
@@ -302,9 +305,12 @@ fn between_parties_epsilon_is_no_less_than_what_somebody_may_have_spent() {
             it.settings = settings;
         });
         let budgets = small.iter().enumerate().map(|(i, own)| (i.to_string(), *own)).collect();
-        let parties =
-            Parties { split: Some(4), trust: Some(View::Local), budgets, ..Parties::default() };
-        let spec = SimulationSpec { job, parties, ..SimulationSpec::default() };
+        let parties = Parties::default().with(|it| {
+            it.split = Some(4);
+            it.trust = Some(View::Local);
+            it.budgets = budgets;
+        });
+        let spec = SimulationSpec::new(job, parties);
         let job = spec.check().unwrap();
         let ready = job.open(&*table(), CheckpointOptions::default(), &mut Run::default()).unwrap();
         let mut done = ready.run(Run::traced(Tracing::default())).unwrap();

@@ -123,8 +123,8 @@ impl Inbox {
         replies
     }
 
-    /// What is said to a request of the server: `answer` once, and the same bytes to the same request again. Where there
-    /// is no answer nothing is remembered.
+    /// What is said to a request of the server: `answer` once, and the same bytes to the same request again.
+    /// Where there is no answer nothing is remembered.
     pub(crate) fn answer_once(
         &mut self,
         request: &Envelope,

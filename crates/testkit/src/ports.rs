@@ -3,8 +3,8 @@
 use std::net::{TcpListener, UdpSocket};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A port of loopback that was free a moment ago, for TCP and UDP. It is below those that systems hand out by themselves, so
-/// that no connection that a test beside this one makes takes it before the program listens.
+/// A port of loopback that was free a moment ago, for TCP and UDP. It is below those that systems hand out by
+/// themselves, so that no connection that a test beside this one makes takes it before the program listens.
 pub fn free_port() -> u16 {
     static TRIED: AtomicU32 = AtomicU32::new(0);
     let start = std::process::id().wrapping_mul(61);

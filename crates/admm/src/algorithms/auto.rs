@@ -71,9 +71,9 @@ const SHARE: f64 = 0.1;
 /// The least signal for each parameter with which a second moment is worth its price.
 const WORTH: f64 = 0.8;
 
-/// The most columns, the constant behind the intercept among them, that steps are taken in coordinates of their own for: with
-/// more nothing was measured (docs/auto.md), and time grows with their square. How large the table is does not count: where
-/// its images are kept changes no bit of them.
+/// The most columns, the constant behind the intercept among them, that steps are taken in coordinates of their
+/// own for: with more nothing was measured (docs/auto.md), and time grows with their square. How large the
+/// table is does not count: where its images are kept changes no bit of them.
 pub const MOST_COLUMNS: usize = 2000;
 
 /// Iterations in coordinates of its own, and their momentum for classes, from gradients of all

@@ -20,8 +20,9 @@
 //! these is looked at; towards a vertex all of x would shrink, and with it every score. The noise of
 //! a choice grows with ln d where that of a gradient grows with √d.
 //!
-//! The intercept is a coordinate like the others, as if it were a column of entries of C/L. A partial derivative is clipped by itself: `C` is
-//! about the largest entry of a row, where a gradient is clipped at the length of all of it.
+//! The intercept is a coordinate like the others, as if it were a column of entries of C/L. A partial
+//! derivative is clipped by itself: `C` is about the largest entry of a row, where a gradient is clipped at the
+//! length of all of it.
 //!
 //! Released: (j, σ), once an iteration, as an event of the exponential mechanism. Requires: a loss
 //! of one score; the penalty `none` or `l2`; the identity constraint; unit record. Reference:

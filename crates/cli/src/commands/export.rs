@@ -57,7 +57,7 @@ impl ExportArgs {
         }
         let model = read_model(&model)?;
         let without_key = is_sql && keep.is_empty();
-        let bytes = model.export(to, &SqlNames { table, keep })?;
+        let bytes = model.export(to, &SqlNames::new(table, keep))?;
         let mut remarks: Vec<String> = not_private(model.certificate()).into_iter().collect();
         if without_key {
             remarks.push(

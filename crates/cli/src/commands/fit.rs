@@ -215,7 +215,7 @@ impl JobFlags {
         let data = Files::all(paths).with(|it| {
             (it.reading, it.cache, it.keep_cache) = (reading, cache, keep_cache);
         });
-        Ok(JobFile { job, data, out })
+        Ok(JobFile::new(job, data, out))
     }
 
     /// The key to sign with, read before any work is done.

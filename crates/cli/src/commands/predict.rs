@@ -63,12 +63,11 @@ impl Predict {
     pub fn run(self, json: bool) -> Result<Answer, CommandFailure> {
         let ModelAndData { model, data, format, max_line } = self.what;
         let model = read_model(&model)?;
-        let asked = PredictionInput {
-            data: &data,
-            reading: ReadOptions::from(format).with(|it| it.max_line = max_line),
-            keep: &self.keep,
-            threshold: self.threshold.map(|given| given.of(&model)).transpose()?,
-        };
+        let reading = ReadOptions::from(format).with(|it| it.max_line = max_line);
+        let threshold = self.threshold.map(|given| given.of(&model)).transpose()?;
+        let asked = PredictionInput::table(&data, reading).with(|it| {
+            (it.keep, it.threshold) = (&self.keep, threshold);
+        });
         let columns = PredictionColumns::new(&model, &self.keep)?;
         let Some(out) = self.out else {
             if json {

@@ -39,7 +39,8 @@ use crate::tracing::TraceFlags;
 #[derive(Debug, Args)]
 #[command(
     after_help = "`reticent list protocols|topologies` shows the choices.\n\
-                        The algorithms of `reticent fit` that ask for sums run too, under any trust but network. auto is the default.\n\
+                        The algorithms of `reticent fit` that ask for sums run too, under any trust but network. auto is the default,\n\
+                        and federated for what auto does not have (docs/federated.md).\n\
                         `reticent list protocols` shows the settings of each algorithm.\n\
                         A job file has the keys of `reticent fit`, and the tables [parties] and [failures].",
     mut_args(of_parties)
@@ -168,8 +169,7 @@ impl Simulate {
             check_node_models(&file, nodes)?;
         }
         keep.check(force)?;
-        let keep =
-            CheckpointOptions { checkpoint: keep.checkpoint.as_deref(), resume: keep.resume };
+        let keep = CheckpointOptions::new(keep.checkpoint.as_deref(), keep.resume);
         let asked = json!({
             "simulate": file.job.job, "parties": file.job.parties, "trace": trace.asked(),
             "failures": format!("{:?}", file.job.failures), "party": party,
@@ -340,25 +340,22 @@ fn described(
     flags: JobFile<Spec>,
     (parties, budgets): (PartyFlags, PartyBudgetFlags),
 ) -> Result<JobFile<SimulationSpec>, CommandFailure> {
-    let JobFile { job: mut spec, data, out } = flags;
+    let JobFile { job: mut spec, data, out, .. } = flags;
     let by_column = parties.users_from.is_some();
     if by_column {
         spec.user_column = parties.users_from;
     }
-    let simulation = SimulationSpec {
-        job: spec,
-        failures: parties.fail.unwrap_or_default(),
-        parties: Parties {
-            split: parties.split,
-            parties_from: parties.parties_from,
-            skew: parties.skew,
-            trust: parties.trust,
-            topology: parties.topology,
-            budget: budgets.files(),
-            ..Parties::default()
-        },
-    };
-    let mut file = JobFile { job: simulation, data, out };
+    let among = Parties::default().with(|it| {
+        it.split = parties.split;
+        it.parties_from = parties.parties_from;
+        it.skew = parties.skew;
+        it.trust = parties.trust;
+        it.topology = parties.topology;
+        it.budget = budgets.files();
+    });
+    let mut simulation = SimulationSpec::new(spec, among);
+    simulation.failures = parties.fail.unwrap_or_default();
+    let mut file = JobFile::new(simulation, data, out);
     if let Some(path) = job {
         file = JobFile::<SimulationSpec>::read(&path)?.overlaid(file)?;
     }

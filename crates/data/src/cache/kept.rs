@@ -7,7 +7,8 @@
 //! It has a name only once it is whole: the file without a name is linked into its folder at the end. Only
 //! its user may open it, and nobody else may write to the folder. What another user put there in its
 //! place is refused by its owner; a file of the same user whose list is damaged, or that is of something else, is
-//! as none, and is replaced; a damaged block is found when it is read, and ends the run. A file is never written into: whoever has the old one open keeps that.
+//! as none, and is replaced; a damaged block is found when it is read, and ends the run. A file is never
+//! written into: whoever has the old one open keeps that.
 
 use super::bytes::{Bytes, put_number, put_whole};
 use super::cached_rows::{CachedPeople, CachedRows};

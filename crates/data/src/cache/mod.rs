@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The file has no name from the moment it exists, so that nothing of it is left whatever ends the
-//! program, and only its user may open it; one that is kept gets its name when it is whole. Where its blocks lie, and their checksums, are in
-//! memory: what was changed or cut off is noticed when it is read.
+//! program, and only its user may open it; one that is kept gets its name when it is whole. Where its blocks
+//! lie, and their checksums, are in memory: what was changed or cut off is noticed when it is read.
 
 mod block;
 mod bytes;

@@ -95,8 +95,9 @@ impl SumParty {
         self.gate.spoil(bug)
     }
 
-    /// The integers of a round with this party's own noise, where answers are seen one by one. The same request again has the same answer, to the bit, and no
-    /// second entry; another one in the same round, or in one before, is refused.
+    /// The integers of a round with this party's own noise, where answers are seen one by one. The same request
+    /// again has the same answer, to the bit, and no second entry; another one in the same round, or in one
+    /// before, is refused.
     ///
     /// # Errors
     /// If it is refused; nothing has then been said, and nothing entered.
@@ -108,7 +109,8 @@ impl SumParty {
         Ok(said.into_inner())
     }
 
-    /// The member of the masked sum of a round. A member is made once: a second one with the same keys would take the first one's mask off.
+    /// The member of the masked sum of a round. A member is made once: a second one with the same keys would
+    /// take the first one's mask off.
     ///
     /// # Errors
     /// If it is refused; nothing has then been said.

@@ -164,8 +164,8 @@ impl RowAccess for Dense {
         add_slice(self.row(i), t, sums, map);
     }
 
-    /// Four rows at a time: the additions of one wait for each other, those of four do not. Where fewer are left the last is
-    /// taken again.
+    /// Four rows at a time: the additions of one wait for each other, those of four do not. Where fewer are
+    /// left the last is taken again.
     fn square_norms(&self, first: usize, out: &mut [f64]) {
         for (i, norms) in (first..).step_by(4).zip(out.chunks_mut(4)) {
             let [a, b, c, d] = std::array::from_fn(|k| self.row(i + k.min(norms.len() - 1)));

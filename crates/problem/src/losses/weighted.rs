@@ -57,7 +57,7 @@ impl Weighted {
             return refuse(number, count, &format!("{classes}, one for each class"));
         }
         if let Some(weight) = weights.iter().find(|weight| !Self::WEIGHTS.contains(weight)) {
-            return refuse("class_weight", *weight, "between 1e-6 and 1e6");
+            return refuse("the weight of a class", *weight, "between 1e-6 and 1e6");
         }
         let most = weights.iter().fold(0.0, |most: f64, weight| most.max(*weight));
         Ok(Weighted { loss, weights, most })

@@ -30,11 +30,19 @@ reticent_oracle::words! {
 
 /// Names for an export to SQL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SqlNames {
     /// The table to score.
     pub table: String,
     /// Columns to put before the prediction.
     pub keep: Vec<String>,
+}
+
+impl SqlNames {
+    /// The table to score, and the columns of it to put before the prediction.
+    pub fn new(table: impl Into<String>, keep: Vec<String>) -> Self {
+        SqlNames { table: table.into(), keep }
+    }
 }
 
 impl Model {

@@ -38,7 +38,8 @@ pub enum MapProcedure {
     Weighted,
 }
 
-/// One combination.
+/// One combination. Its fields are all there are: whoever attacks or lists combinations has to know of
+/// another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MapCell {
     /// The algorithm, by the name users type.

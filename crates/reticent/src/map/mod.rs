@@ -20,6 +20,7 @@ use crate::error::Error;
 
 /// Combinations that are proven together: every choice of one from each list.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct MapRow {
     /// The algorithms.
     pub algorithms: &'static [&'static str],

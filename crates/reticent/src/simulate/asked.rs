@@ -73,7 +73,10 @@ impl<Q: Question> Job<Q> {
     /// let table = Dataset::dense(&ages, 4_000, 1)?;
     ///
     /// let job = Statistics::new(schema).budget(Budget::new(0.5, 1e-6)?).mean(["age"])?;
-    /// let parties = Parties { split: Some(10), trust: Some(View::Central), ..Parties::default() };
+    /// let parties = Parties::default().with(|it| {
+    ///     it.split = Some(10);
+    ///     it.trust = Some(View::Central);
+    /// });
     /// let means = job.between(&parties)?.run(&table, Run::default())?;
     /// assert_eq!(means.certificate.parties.map(|spread| spread.count), Some(10));
     /// # Ok(())

@@ -20,7 +20,7 @@ use reticent_runtime::{self as runtime, NoisyParties, PartyReport};
 
 use super::PartyBooks;
 use super::dealing::Dealing;
-use super::noisy::{HONEST, SOME_PARTIES, assumed_of_sums, law, population};
+use super::noisy::{HONEST, SOME_PARTIES, Staying, SumConduct, assumed_of_sums, law, population};
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::job::{Job, SOME};
@@ -73,7 +73,7 @@ impl OwnNoise {
 
     /// The noise of each party, for this number of parties.
     pub fn law(&self, parties: u32) -> Result<SumLaw, Error> {
-        law(self.view, (parties, parties), self.honest)
+        law(self.view, Staying { parties, whole: parties }, self.honest)
     }
 
     /// Refuses what is not proven, or asks for more than sums, before there is a table.
@@ -236,7 +236,8 @@ impl<'j, Q: Question> NoisyQuestion<'j, Q> {
         let parties = calibrated.seat(question, tables, key)?;
         let (law, opening) = (calibrated.plan.law(), &calibrated.opening);
         let mut assumed = Question::assumptions(question);
-        assumed.extend(assumed_of_sums(law, (false, false), opening, dealing.persons));
+        let conduct = SumConduct { persons: dealing.persons, ..SumConduct::default() };
+        assumed.extend(assumed_of_sums(law, opening, conduct));
         let taints = Question::taints(question);
         Ok(NoisyQuestion { job, calibrated, parties, taints, assumed })
     }

@@ -10,11 +10,19 @@ use crate::error::Error;
 
 /// Where a run is kept, so that it can go on after a crash.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct CheckpointOptions<'a> {
     /// The file that is written at the end of every round.
     pub checkpoint: Option<&'a Path>,
     /// Whether to go on from it.
     pub resume: bool,
+}
+
+impl<'a> CheckpointOptions<'a> {
+    /// The file that is written at the end of every round, and whether to go on from it.
+    pub fn new(checkpoint: Option<&'a Path>, resume: bool) -> Self {
+        CheckpointOptions { checkpoint, resume }
+    }
 }
 
 impl SimulationJob {

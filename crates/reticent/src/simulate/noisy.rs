@@ -23,6 +23,7 @@ use reticent_runtime::{
     self as runtime, Checkpoint, Failures, NoisyParties, PartyId, PartyReport, ProtocolEntry,
 };
 
+use super::NodeModels;
 use super::check::{SimulationJob, no_needless_graph};
 use super::dealing::{dealt, placed_persons, stayed_away};
 use super::held::{asks_for_more, check_public_sizes, not_sums};
@@ -30,12 +31,10 @@ use super::kept::CheckpointOptions;
 use super::run::BETWEEN_PARTIES;
 use super::simulated::Simulated;
 use super::simulation::Simulation;
-use super::{NodeModels, PartyBooks};
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::job::SOME;
 use crate::map;
-use crate::model::{Extras, Model};
 use crate::procedure::{Hearers, Seen};
 use crate::run::{Calibrated, Noise};
 use crate::stage::{Run, Stage};
@@ -189,11 +188,19 @@ fn check_failures(failures: &Failures, view: View) -> Result<(), Error> {
     Err(Error::value("fail", "given", why))
 }
 
-/// Who adds which noise between so many parties, who are left of `whole`.
-pub(super) fn law(view: View, (whole, parties): (u32, u32), honest: f64) -> Result<SumLaw, Error> {
+/// How many parties stay.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Staying {
+    pub parties: u32,
+    /// Of how many.
+    pub whole: u32,
+}
+
+/// Who adds which noise between so many parties.
+pub(super) fn law(view: View, staying: Staying, honest: f64) -> Result<SumLaw, Error> {
     let law = match view {
-        View::SecureAggregation => SumLaw::masked_of(whole, parties, honest),
-        _ => SumLaw::local(parties),
+        View::SecureAggregation => SumLaw::masked_of(staying.whole, staying.parties, honest),
+        _ => SumLaw::local(staying.parties),
     };
     law.map_err(|why| Error::value("trust", view, why.to_string()))
 }
@@ -224,7 +231,7 @@ impl NoisyJob {
     /// Who adds which noise between so many parties.
     pub(super) fn law_of(&self, parties: u32) -> Result<SumLaw, Error> {
         let whole = self.whole.unwrap_or(parties).max(parties);
-        law(self.task.protection.opening.view, (whole, parties), self.honest)
+        law(self.task.protection.opening.view, Staying { parties, whole }, self.honest)
     }
 
     /// The same for so many who are left of `whole`. Who stays away is not who is corrupt: all who may be
@@ -233,7 +240,7 @@ impl NoisyJob {
         let mut left = self.clone();
         left.whole = Some(left.whole.unwrap_or(whole).max(whole));
         let opening = &mut left.task.protection.opening;
-        opening.public_n = opening.public_n.map(|all| share_of(all, (parties, whole)));
+        opening.public_n = opening.public_n.map(|all| share_of(all, Staying { parties, whole }));
         left
     }
 
@@ -270,9 +277,9 @@ impl NoisyJob {
     }
 }
 
-/// What so many of `whole` parties have of the public number of units of all: where their own numbers
-/// are private each counts for the same share.
-pub(super) fn share_of(all: u64, (parties, whole): (u32, u32)) -> u64 {
+/// What those who stay have of the public number of units of all: where their own numbers are private
+/// each counts for the same share.
+pub(super) fn share_of(all: u64, Staying { parties, whole }: Staying) -> u64 {
     let own = u128::from(all) * u128::from(parties) / u128::from(whole.max(1));
     u64::try_from(own).unwrap_or(all).max(1)
 }
@@ -333,19 +340,29 @@ impl SimulationJob {
     /// by signatures and sum those that all have agreed on or nobody, so that nothing rests on the server.
     pub(super) fn assumed(&self, law: &SumLaw, sampled: bool, signed: bool) -> Vec<String> {
         let persons = self.dealing().persons;
-        let mut assumed = assumed_of_sums(law, (sampled, signed), &self.opening, persons);
+        let conduct = SumConduct { sampled, signed, persons };
+        let mut assumed = assumed_of_sums(law, &self.opening, conduct);
         assumed.extend(self.objective.assumptions(self.opening.unit));
         assumed
     }
 }
 
-/// What a guarantee of noisy sums takes as given, whatever is asked; `persons` where parties may have
-/// several each, who are protected.
+/// How noisy sums are asked for, as far as a guarantee says it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SumConduct {
+    /// Of a secret sample of each party's records.
+    pub sampled: bool,
+    /// Members know each other's keys by signatures.
+    pub signed: bool,
+    /// Parties may have several persons each, who are protected.
+    pub persons: bool,
+}
+
+/// What a guarantee of noisy sums takes as given, whatever is asked.
 pub(super) fn assumed_of_sums(
     law: &SumLaw,
-    (sampled, signed): (bool, bool),
     opening: &PrivacyModel,
-    persons: bool,
+    conduct: SumConduct,
 ) -> Vec<String> {
     let mut assumed = match law {
         SumLaw::Local { .. } => vec![
@@ -353,16 +370,16 @@ pub(super) fn assumed_of_sums(
              noise, and no other's is counted"
                 .to_owned(),
         ],
-        SumLaw::Masked(_) => masked_assumptions(law, signed),
+        SumLaw::Masked(_) => masked_assumptions(law, conduct.signed),
     };
-    if sampled {
+    if conduct.sampled {
         assumed.push(
             "who is in a party's sample is drawn by its own key and told to nobody; it hides nothing from the party itself"
                 .to_owned(),
         );
     }
     assumed.extend(BETWEEN_PARTIES.map(str::to_owned));
-    match persons {
+    match conduct.persons {
         true => assumed.extend(placed_persons(opening.view)),
         false => assumed.push(dealt(opening)),
     }
@@ -533,11 +550,8 @@ impl NoisyRun {
         let sampled = plan_is_sampled(plan.ledger());
         let (mut assumed, reports) = (job.assumed(plan.law(), sampled, false), self.reports());
         assumed.extend(stayed_away(&self.absent));
-        let (name, delta) = (job.entry.name, job.certificate_delta());
-        let parties = PartyBooks::new(name, delta, &assumed, &reports)?;
-        let certificate = Certificate { choice: outcome.choice, ..parties.run()? };
-        let model =
-            Model::new(name, &job.objective, outcome.parameter, Extras::default(), certificate)?;
+        let (model, parties) =
+            job.conclude(&assumed, &reports, outcome.parameter, outcome.choice)?;
         let nodes = NodeModels::new(model.clone(), job.objective.constant, Vec::new());
         let simulated = Simulated {
             model,

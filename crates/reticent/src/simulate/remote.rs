@@ -17,7 +17,7 @@ use reticent_runtime::{Agreement, Failures, Traffic};
 use super::check::{SimulationJob, find};
 use super::dealing::dealt;
 use super::held::{held_by, is_held};
-use super::noisy::{CalibratedSums, plan_is_sampled, share_of};
+use super::noisy::{CalibratedSums, Staying, plan_is_sampled, share_of};
 use super::remaining::RemainingParties;
 use super::remote_peers::{LEAD_TRUSTED, RemoteKind, kind_of};
 use super::simulated::Simulated;
@@ -203,7 +203,7 @@ impl RemoteJob {
         }
         let mut spec = self.spec.clone();
         // The number is of all parties.
-        let share = |all: u64| share_of(all, (parties, self.parties));
+        let share = |all: u64| share_of(all, Staying { parties, whole: self.parties });
         spec.job.guarantee.public_n = match self.tells_units() {
             true => spec.job.guarantee.public_n,
             false => self.job.opening.public_n.map(share),

@@ -14,7 +14,6 @@ use reticent_runtime::{
     prepare_as_apart, wire,
 };
 
-use super::PartyBooks;
 use super::check::SimulationJob;
 use super::dealing::dealt;
 use super::remote::RemoteJob;
@@ -356,11 +355,9 @@ impl RemoteJob {
             };
             (0..self.parties()).map(report).collect::<Result<Vec<PartyReport>, Error>>()
         })?;
-        let (name, delta) = (self.job.entry.name, self.job.certificate_delta());
         let assumed = self.assumed_between(units, false)?;
-        let parties = PartyBooks::new(name, delta, &assumed, &reports)?;
-        let (objective, books) = (&self.job.objective, parties.run()?);
-        Model::new(name, objective, estimate.parameter, Extras::default(), books)
+        let (model, _) = self.job.conclude(&assumed, &reports, estimate.parameter, None)?;
+        Ok(model)
     }
 
     /// The same run in one process, with keys from a seed.

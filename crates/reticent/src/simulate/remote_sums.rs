@@ -15,12 +15,12 @@ use reticent_oracle::{
 };
 use reticent_runtime::{PartyId, PartyReport, Traffic};
 
+use super::NodeModels;
 use super::kept::CheckpointOptions;
 use super::noisy::{CalibratedSums, NoisyJob, plan_is_sampled};
 use super::remote::RemoteJob;
 use super::remote_peers::RemoteKind;
 use super::simulated::Simulated;
-use super::{NodeModels, PartyBooks};
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::model::{Extras, Model};
@@ -208,11 +208,8 @@ impl RemoteSums<'_> {
         };
         let reports: Vec<PartyReport> = (0..self.job.parties()).map(report).collect();
         let (job, assumed) = (&self.job.job, self.job.assumed(plan));
-        let (name, delta) = (job.entry.name, job.certificate_delta());
-        let parties = PartyBooks::new(name, delta, &assumed, &reports)?;
-        let certificate = Certificate { choice: outcome.choice, ..parties.run()? };
-        let parameter = outcome.parameter;
-        let model = Model::new(name, &job.objective, parameter, Extras::default(), certificate)?;
+        let (model, parties) =
+            job.conclude(&assumed, &reports, outcome.parameter, outcome.choice)?;
         let nodes = NodeModels::new(model.clone(), job.objective.constant, Vec::new());
         let fewest = self.server.attendance().iter().min().copied();
         let (rounds, traffic) = moved();

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use reticent_accountant::{Ledger, Taint, Unit};
-use reticent_admm::Progress;
+use reticent_admm::{AutoChoice, Progress};
 use reticent_oracle::{NoiseKey, PrivacyModel, PrivateTable, Refusal};
-use reticent_runtime::{self as runtime, Checkpoint, NoisePrice, RunError, Setup};
+use reticent_runtime::{self as runtime, Checkpoint, NoisePrice, PartyReport, RunError, Setup};
 
 use super::check::SimulationJob;
 use super::dealing::{dealt, stayed_away};
@@ -16,6 +16,7 @@ use super::ready::{NEEDS_ALL, Prepared, ReadySimulation};
 use super::simulated::Simulated;
 use super::{NodeModels, PartyBooks};
 use crate::budget::Budget;
+use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::model::{Extras, Model};
 use crate::objective::{Objective, known_column};
@@ -166,8 +167,8 @@ impl SimulationJob {
     /// record that is dealt by its place stays with its party whatever is in it; where one may be
     /// missing, records are dealt by what they say, and the others stay; and a person has a
     /// seat that does not follow from the table, which who replaces it takes over
-    /// (proofs/seating.md); a party keeps its name. A record that is with the party whom it names may be with another when
-    /// it is replaced.
+    /// (proofs/seating.md); a party keeps its name. A record that is with the party whom it names may be with
+    /// another when it is replaced.
     pub(super) fn neighbours_are_one_party(&self) -> bool {
         self.split.is_some() || self.seats_persons() || self.opening.unit == Unit::Party
     }
@@ -308,6 +309,22 @@ impl SimulationJob {
         }
     }
 
+    /// The one way from the books of all parties to the model of a run and its certificate, which is
+    /// that of who spent most: with what the run relies on and what `auto` chose.
+    pub(super) fn conclude(
+        &self,
+        assumptions: &[String],
+        reports: &[PartyReport],
+        parameter: Vec<f64>,
+        choice: Option<AutoChoice>,
+    ) -> Result<(Model, PartyBooks), Error> {
+        let (name, delta) = (self.entry.name, self.certificate_delta());
+        let parties = PartyBooks::new(name, delta, assumptions, reports)?;
+        let certificate = Certificate { choice, ..parties.run()? };
+        let model = Model::new(name, &self.objective, parameter, Extras::default(), certificate)?;
+        Ok((model, parties))
+    }
+
     /// The model and the books of a run that is at its end.
     pub(super) fn close(
         &self,
@@ -325,16 +342,8 @@ impl SimulationJob {
         if *unpaid {
             outcome.parties.iter_mut().for_each(|party| party.ledger.taint(Taint::UnpaidRead));
         }
-        let delta = self.certificate_delta();
-        let name = self.entry.name;
-        let parties = PartyBooks::new(name, delta, &assumptions, &outcome.parties)?;
-        let model = Model::new(
-            name,
-            &self.objective,
-            outcome.parameter,
-            Extras::default(),
-            parties.run()?,
-        )?;
+        let parameter = outcome.parameter;
+        let (model, parties) = self.conclude(&assumptions, &outcome.parties, parameter, None)?;
         let nodes = NodeModels::new(model.clone(), self.objective.constant, outcome.nodes);
         let (traffic, rejections) = (outcome.traffic, outcome.rejections);
         let fewest = None;

@@ -38,6 +38,7 @@ const LOOKED_AT: [&str; 3] = ["adjacency", "public_n", "user_column"];
 /// after = 0.1
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct SimulationSpec {
     /// The job.
     pub job: Spec,
@@ -50,6 +51,7 @@ pub struct SimulationSpec {
 /// The parties, and whom they trust.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct Parties {
     /// Number of parties, to which the records of the table are dealt; by default one for each user
     /// of the table.
@@ -82,7 +84,20 @@ pub struct Parties {
     pub budget: Option<BudgetFiles>,
 }
 
+impl Parties {
+    /// Sets some of its keys.
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
+}
+
 impl SimulationSpec {
+    /// A job between parties, where nothing fails.
+    pub fn new(job: Spec, parties: Parties) -> Self {
+        SimulationSpec { job, parties, failures: Failures::default() }
+    }
+
     /// The job that the keys of a file make; paths in it are relative to the file.
     ///
     /// # Errors

@@ -69,6 +69,7 @@ pub struct Sweep {
 
 /// A sweep with its files.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct SweepFile {
     /// The sweep.
     pub sweep: Sweep,

@@ -9,7 +9,8 @@
 //! On private data a sweep is a release of all its models: [`ReadySweep::plan`] is what they cost
 //! together, to be reserved before the first of them runs. A run that was begun is never begun again,
 //! which is kept where no copy of a journal is ([`Register`], proofs/sweep.md), so that a sweep that
-//! was killed and goes on releases no more than it was billed for. On a table that is public all of it is an experiment, and what was lost is repeated.
+//! was killed and goes on releases no more than it was billed for. On a table that is public all of it is an
+//! experiment, and what was lost is repeated.
 
 mod grid;
 mod journal;

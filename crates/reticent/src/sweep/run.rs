@@ -27,6 +27,7 @@ use crate::training::Fitted;
 
 /// How a sweep is run.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct SweepTerms<'a> {
     /// Number of runs at a time; by default as many as suits the machine. A kill loses no
     /// more than these.
@@ -40,6 +41,19 @@ pub struct SweepTerms<'a> {
     /// Stands for a private table, under a key that stays with its budget: a digest without one would
     /// tell whoever guesses the table. A sweep goes on with the table that was paid for, and no other.
     pub mark: Digest,
+}
+
+impl<'a> SweepTerms<'a> {
+    /// Runs on a public table, or runs that are paid for, and what a private table is known by.
+    pub fn new(kind: SweepKind, mark: Digest) -> Self {
+        SweepTerms { jobs: None, kind, test: None, models: None, mark }
+    }
+
+    /// These with some of them set.
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
 }
 
 /// A sweep with its table read. Nothing was asked about it yet.

@@ -45,7 +45,7 @@ pub fn run(
         names.iter().try_for_each(|name| check_new(&folder.join(name), pictures.force))?;
     }
     let reading = ReadOptions::from(*format).with(|it| it.max_line = *max_line);
-    let asked = PredictionInput { data, reading, keep: &[], threshold };
+    let asked = PredictionInput::table(data, reading).with(|it| it.threshold = threshold);
     let measured = waiting("reading and evaluating", || model.measure(&asked))?;
     let (mut text, mut object) = figures(model, &measured.quality, threshold);
     if let Some(folder) = pictures.folder {

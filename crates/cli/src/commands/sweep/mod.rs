@@ -84,13 +84,11 @@ impl SweepArgs {
         let test = test.map(|path| Files::one(path).with(|it| it.reading = data.reading));
         let kind = if self.public_data { SweepKind::Experiment } else { SweepKind::Paid };
         let models = out.join("models");
-        let terms = SweepTerms {
-            jobs: self.jobs.map(|jobs| jobs as usize),
-            kind,
-            test: test.as_ref(),
-            models: (self.models || kind == SweepKind::Paid).then_some(&models),
-            mark: [0; 32],
-        };
+        let terms = SweepTerms::new(kind, [0; 32]).with(|it| {
+            it.jobs = self.jobs.map(|jobs| jobs as usize);
+            it.test = test.as_ref();
+            it.models = (self.models || kind == SweepKind::Paid).then_some(&models);
+        });
         std::fs::create_dir_all(&models).map_err(|error| Error::written(&models, &error))?;
         let mut bar = match kind {
             // How long a run takes depends on the records, and of public ones it may be told.
@@ -165,7 +163,7 @@ impl SweepArgs {
         else {
             return self.allowed(sweep).and(Err(nothing_done()));
         };
-        let terms = SweepTerms { mark, ..terms };
+        let terms = terms.with(|it| it.mark = mark);
         let open = |table: &Files, _: &mut Run<'_>| {
             Ok(PaidSweep::new(sweep.open(table, terms)?, path, budget))
         };
@@ -194,7 +192,7 @@ impl SweepArgs {
             });
         };
         let _ = watch(Stage::Reading);
-        let ready = sweep.open(data, SweepTerms { mark, ..terms }).map_err(of_sweep)?;
+        let ready = sweep.open(data, terms.with(|it| it.mark = mark)).map_err(of_sweep)?;
         // What was read is what the mark is of.
         rest.check().map_err(CommandFailure::of_payment)?;
         let mut journal = ready.resume(path).map_err(of_sweep)?;
