@@ -288,3 +288,4 @@ bench-utility: build ## Measure how good private models are on public data sets 
 	"$${CARGO_TARGET_DIR:-target}/bench-utility/bin/python" benches/benchmark.py --write docs/benchmark.md \
 		--results "$${CARGO_TARGET_DIR:-target}/benchmark.jsonl" \
 		--reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
+	python3 benches/constant.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
