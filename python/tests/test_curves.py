@@ -72,7 +72,7 @@ def test_auto_goes_by_public_numbers_alone():
     assert not hasattr(model(curves="off").fit(X, y), "curves_")
 
 
-def test_auto_does_not_go_by_rows_where_persons_are_protected():
+def test_auto_does_not_go_by_rows_where_persons_are_protected(tmp_path):
     """The number of knots told how many rows there were, and one person may have more than another."""
     pandas = pytest.importorskip("pandas")
     schema = """
@@ -90,7 +90,8 @@ name = "ill"
 kind = "target"
 classes = ["no", "yes"]
 """
-    own = {"epsilon": 1.0, "delta": 1e-5, "schema": schema, "curves": "auto"}
+    (tmp_path / "s.toml").write_text(schema, encoding="utf-8")
+    own = {"epsilon": 1.0, "delta": 1e-5, "schema": tmp_path / "s.toml", "curves": "auto"}
     table = pandas.DataFrame({"age": np.linspace(20, 90, 4000), "who": np.arange(4000) % 2000})
     ill = pandas.Series(np.where(table["age"] > 55, "yes", "no"), name="ill")
     for unit in (None, "user"):
