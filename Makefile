@@ -14,7 +14,7 @@ BUILT := $(WHOLE) --lib --bin reticent --test cli
 .DEFAULT_GOAL := help
 .PHONY: help demo check test full tools format lint features package supply-chain docs unit seeded-bugs exports pages \
 	python python-oldest semver mutants wheel book reproduce reproduce-quick fuzz msrv nightly bench bench-utility \
-	bench-coverage bench-python bench-peers bench-network notebooks build dist flower ray soak rough kills hostile \
+	bench-coverage bench-python bench-peers bench-network bench-sparse notebooks build dist flower ray soak rough kills hostile \
 	services
 
 help: ## Show what can be made
@@ -271,6 +271,9 @@ bench-network: build ## Measure runs on a network: time over each link, first an
 	$(CARGO) bench --locked -p reticent-host --bench many
 	python3 benches/parties.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 
+bench-sparse: build ## Check that a million sparse columns are fitted in 2 minutes and 2 GB (makes tables; minutes)
+	python3 benches/wide_sparse.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
+
 bench-coverage: build ## Measure how often intervals of coefficients hold what made the tables
 	python3 benches/coverage.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
 
@@ -285,3 +288,4 @@ bench-utility: build ## Measure how good private models are on public data sets 
 	"$${CARGO_TARGET_DIR:-target}/bench-utility/bin/python" benches/benchmark.py --write docs/benchmark.md \
 		--results "$${CARGO_TARGET_DIR:-target}/benchmark.jsonl" \
 		--reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"
+	python3 benches/constant.py --reticent "$${CARGO_TARGET_DIR:-target}/release/reticent"

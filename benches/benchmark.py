@@ -7,7 +7,8 @@
 It needs an environment with interpret-core 0.7.8, diffprivlib 0.6.6, scikit-learn < 1.7 and pyarrow, which `make
 bench-utility` makes. Every run adds a line to the results file, and one that is there is not done again, unless it is ours and
 of another version: a benchmark that was stopped goes on, with `--budget` it stops by itself, and without data the page is made
-of what is there. Tables are read once and kept in the folder of `--prepared`, which is enough on a machine that has neither the files nor pyarrow. A table whose file
+of what is there. Beside the files that it knows, DIR may have folders of your own, each with a `table.csv` and its
+`schema.toml` (numbers with bounds, categories, and a number or two classes as the target). Tables are read once and kept in the folder of `--prepared`, which is enough on a machine that has neither the files nor pyarrow. A table whose file
 is not in DIR is skipped with a message. Each method runs at the adjacency that it is proven for, with the same bounds and row
 norm.
 """
@@ -29,7 +30,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "
 
 from compared import page  # noqa: E402
 from compared.methods import CURVES, EBM, LINEAR, METHODS, SETTINGS, Runs  # noqa: E402
-from compared.tables import TABLES, Table  # noqa: E402
+from compared.tables import TABLES, Table, declared, folders  # noqa: E402
 
 EPSILONS = [0.1, 0.4, 1.0, 4.0]
 
@@ -82,10 +83,15 @@ def prepare(task):
     """The table in its folder, with the files that `reticent` reads; None where its own files are not there."""
     name, data, folder = task
     if not (folder / "table.json").exists():
-        files, read = TABLES[name]
-        if not data or any(not (data / file).exists() for file in files):
+        if name in TABLES:
+            files, read = TABLES[name]
+            if not data or any(not (data / file).exists() for file in files):
+                return None
+            read(data).save(folder)
+        elif name in folders(data):
+            declared(folders(data)[name]).save(folder)
+        else:
             return None
-        read(data).save(folder)
     table = Table.load(folder)
     if not (folder / "schema.toml").exists():
         table.write(folder)
@@ -99,7 +105,8 @@ def measure(args, prepared, results):
         facts = {name: fact for name, fact in zip(args.tables, made) if fact}
         for name in args.tables:
             if name not in facts:
-                print(f"skipped: {name}, as {', '.join(TABLES[name][0])} is not there")
+                files = ", ".join(TABLES[name][0]) if name in TABLES else f"a folder {name} with table.csv and schema.toml"
+                print(f"skipped: {name}, as {files} is not there")
         known, done = page.read(results)
         with open(results, "a", encoding="utf-8") as file:
             for name, fact in facts.items():
@@ -136,7 +143,7 @@ def main():
     parser.add_argument("--prepared", type=pathlib.Path, help="a folder for tables that were read [default: one that is deleted]")
     parser.add_argument("--results", type=pathlib.Path, default="target/benchmark.jsonl", help="a line for each run; what it has is not run again")
     parser.add_argument("--reticent", default="target/release/reticent")
-    parser.add_argument("--tables", type=lambda text: text.split(","), default=list(TABLES))
+    parser.add_argument("--tables", type=lambda text: text.split(","), help="of all tables, these")
     parser.add_argument("--methods", type=lambda text: text.split(";"), help="of all methods, these, with ; between them")
     parser.add_argument("--epsilons", type=lambda text: [float(word) for word in text.split(",")], default=EPSILONS)
     parser.add_argument("--seeds", type=int, default=10)
@@ -145,6 +152,8 @@ def main():
     parser.add_argument("--write", type=pathlib.Path, help="the page to write")
     args = parser.parse_args()
     args.data = args.data and pathlib.Path(args.data)
+    every = [*TABLES, *(name for name in folders(args.data) if name not in TABLES)]
+    args.tables = args.tables or every
     if args.data or args.prepared:
         args.results.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory() as folder:
@@ -153,7 +162,7 @@ def main():
         print("skipped: no data; give --data-dir DIR or set RETICENT_DATA")
         return
     if args.write:
-        args.write.write_text(page.text(args.results, list(TABLES), args.epsilons), encoding="utf-8")
+        args.write.write_text(page.text(args.results, every, args.epsilons), encoding="utf-8")
 
 
 if __name__ == "__main__":

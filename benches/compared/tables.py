@@ -162,6 +162,84 @@ def cancer(data):
     return table("breast cancer", columns, 4.0, split(rows), "1")
 
 
+def newsgroups(data):
+    """A hundred words, there or not, and four groups of newsgroups: the second, rec.*, against the others."""
+    from scipy.io import loadmat
+
+    found = loadmat(data / "20news_w100.mat")
+    X, group = found["documents"].T.toarray().astype(float), found["newsgroups"].ravel()
+    y, columns = (group == 2).astype(float), {f"c{at}": (0, 1) for at in range(X.shape[1])}
+    held = np.arange(len(y)) % 5 == 0
+    return Table("20 newsgroups, group 2", columns, 3.5, None, {}, [(X[~held], y[~held]), (X[held], y[held])])
+
+
+def declared(folder):
+    """Any table with its schema: `table.csv` and `schema.toml` of a folder; every fifth row is to test on.
+
+    Columns are numbers with bounds and categories; the target is a number or has two classes, of which the second is the
+    positive one. Whatever else a schema can say is refused by name: the other methods have no such thing."""
+    import tomllib
+
+    schema = tomllib.loads((folder / "schema.toml").read_text(encoding="utf-8"))
+    refuse = lambda what: ValueError(f"{folder / 'schema.toml'}: {what} has no place in a comparison; leave it out")
+    known = {"row_norm", "header", "column"}
+    if more := set(schema) - known:
+        raise refuse(f"`{sorted(more)[0]}`")
+    if "row_norm" not in schema:
+        raise ValueError(f"{folder / 'schema.toml'}: all methods take the same row norm; give `row_norm`")
+    columns, values, target, order = {}, {}, None, []
+    for column in schema["column"]:
+        name, kind = column["name"], column["kind"]
+        allowed = {"numeric": {"lower", "upper", "scale"}, "categorical": {"categories"}, "target": {"classes", "lower", "upper"}}
+        if kind not in allowed:
+            raise refuse(f"the kind `{kind}` of `{name}`")
+        if more := set(column) - {"name", "kind"} - allowed[kind]:
+            raise refuse(f"`{sorted(more)[0]}` of `{name}`")
+        if column.get("scale", "minus_one_to_one") not in ("minus_one_to_one", "zero_to_one"):
+            raise refuse(f"the scale of `{name}`")
+        order.append(name)
+        if kind == "target":
+            target = column
+        elif kind == "numeric":
+            columns[name] = (column["lower"], column["upper"])
+        else:
+            values[len(columns)] = [str(value) for value in column["categories"]]
+            columns[name] = None
+    if target is None or len(target.get("classes", [0, 0])) != 2:
+        raise ValueError(f"{folder / 'schema.toml'}: a target is needed that is a number or has two classes")
+    return read_declared(folder, schema, (columns, values, target, order))
+
+
+def read_declared(folder, schema, described):
+    """The rows of such a table."""
+    columns, values, target, order = described
+    with open(folder / "table.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    head = rows.pop(0) if schema.get("header", True) else order
+    at = {name: head.index(name) for name in order}
+    classes = [str(name) for name in target.get("classes", [])]
+
+    def number(row, name, names):
+        cell = row[at[name]].strip()
+        try:
+            return float(names.index(cell)) if names is not None else float(cell)
+        except ValueError:
+            raise ValueError(f"{folder / 'table.csv'}: {cell!r} in `{name}` is not in its schema") from None
+
+    def numbers(rows):
+        X = [[number(row, name, values.get(k)) for k, name in enumerate(columns)] for row in rows]
+        return np.array(X), np.array([number(row, target["name"], classes or None) for row in rows])
+
+    bounds = None if classes else (target["lower"], target["upper"])
+    return Table(folder.name, columns, schema["row_norm"], bounds, values, [numbers(part) for part in split(rows)])
+
+
+def folders(data):
+    """The folders of a folder that have a table with its schema, by name."""
+    paths = sorted(data.iterdir()) if data and data.is_dir() else []
+    return {path.name: path for path in paths if (path / "table.csv").exists() and (path / "schema.toml").exists()}
+
+
 def flagged(name, files, width, norm, target):
     """A LIBSVM table of flags."""
 
@@ -191,5 +269,6 @@ TABLES = {
     "cancer": (("breast_cancer.csv",), cancer),
     "mushrooms": (("mushrooms.xz",), flagged("mushrooms", ["mushrooms.xz"], 112, 4.7, "2")),
     "a9a": (("a9a.xz", "a9a.t.xz"), flagged("a9a", ["a9a.xz", "a9a.t.xz"], 123, 3.75, "+1")),
+    "20news": (("20news_w100.mat",), newsgroups),
     "w8a": (("w8a.xz",), flagged("w8a", ["w8a.xz"], 300, 4.0, "+1")),
 }

@@ -264,6 +264,7 @@ def simulate(
     dict[str, int],
     list[tuple[str, list[float | None]]] | None,
     str | None,
+    str | None,
 ]: ...
 
 class Shard:

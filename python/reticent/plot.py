@@ -13,6 +13,7 @@ Examples
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -295,6 +296,7 @@ def column_curves(model: Any, most: int = 9) -> Any:
         raise ValueError("no column of the model is curved: fit it with curves='auto'")
     names, x, value = (column(table, name) for name in ("column", "x", "value"))
     outputs = column(table, "of")
+    scales = {curve["column"]: curve for curve in json.loads(model.model_.curves())}
     shown = list(dict.fromkeys(names.tolist()))[:most]
     wide = min(3, len(shown))
     high = -(-len(shown) // wide)
@@ -306,10 +308,11 @@ def column_curves(model: Any, most: int = 9) -> Any:
         ax = _axes(figure.add_subplot(high, wide, place + 1), "", name, "")
         for k, of in enumerate(dict.fromkeys(outputs.tolist())):
             at = (names == name) & (outputs == of)
-            ax.plot(x[at], value[at], color=_colour(k), label=str(of))
+            across = _across(ax, x[at].astype(float), scales[name])
+            ax.plot(across, value[at], color=_colour(k), label=str(of))
             if "estimate" in table:
                 ends = (column(table, end)[at] for end in ("lower", "upper"))
-                ax.fill_between(x[at], *ends, color=_colour(k), alpha=0.15, linewidth=0)
+                ax.fill_between(across, *ends, color=_colour(k), alpha=0.15, linewidth=0)
         if "category" in table:
             at = (names == name) & (outputs == outputs[0])
             words = column(table, "category")[at]
@@ -319,6 +322,17 @@ def column_curves(model: Any, most: int = 9) -> Any:
         if place == 0:
             _legend(ax)
     return figure
+
+
+def _across(ax: Any, x: Any, curve: dict[str, Any]) -> Any:
+    """The values of a column on an axis of their kind: dates, or a logarithm where they have one."""
+    if curve["days"]:
+        ax.tick_params(axis="x", labelrotation=45)
+        return np.datetime64(0, "s") + np.round(x * 86_400).astype("timedelta64[s]")
+    # A lower bound of 0 has none, and is left out.
+    if curve["log"] and x[0] >= 0:
+        ax.set_xscale("log", nonpositive="mask")
+    return x
 
 
 def pair_surfaces(model: Any, most: int = 9) -> Any:

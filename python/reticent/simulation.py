@@ -218,7 +218,7 @@ def simulate(
     # A budget keeps the name of who is protected: the holders where these are, whose groups are not.
     named = parties if groups is None or request["unit"] == "party" else groups
     payers = None if dealt else named
-    native, certificates, rounds, traffic, rejections, trace, remark = _reticent.simulate(
+    native, certificates, rounds, traffic, rejections, trace, outlook, remark = _reticent.simulate(
         request,
         {
             "split": split,
@@ -243,6 +243,8 @@ def simulate(
     found = Simulation(model, list(names), own, int(rounds), traffic, dict(rejections))
     if remark is not None:
         warn_beside(found, remark, RuntimeWarning, stacklevel=2)
+    if outlook is not None:
+        warn_beside(found, outlook, NoiseDominatesWarning, stacklevel=2)
     if (persons or request["unit"] == "party") and len(names) < _FEW:
         warn_beside(found, _WHOLE_HOLDERS.format(len(names)), NoiseDominatesWarning, stacklevel=2)
     warn_of_weakness(found, native.certificate, stacklevel=2)

@@ -17,7 +17,7 @@ use crate::watch::Signals;
 pub type Columns = Vec<(String, Vec<Option<f64>>)>;
 
 /// Why little is to be expected of a run, if that is so.
-type Outlook = Option<String>;
+pub type Outlook = Option<String>;
 
 /// The model, the number of iterations, whether an exact solver converged, the trace where one is
 /// wanted, the outlook, and the receipt.

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use pyo3::prelude::*;
-use reticent::Error;
 use reticent::simulate::{CheckpointOptions, Failures, PartyBooks, Simulated, Simulation};
+use reticent::{Error, UtilityForecast};
 
 use crate::certificate::PyCertificate;
 use crate::error::Failure;
-use crate::fit::Columns;
+use crate::fit::{Columns, Outlook};
 use crate::job::{FitRequest, Tie};
 use crate::model::PyModel;
 use crate::payment::{JobBill, PayingBudget, Receipt, perform};
@@ -96,7 +96,7 @@ pub fn holders<'py>(
 }
 
 /// The model, every party's certificate, rounds, messages and bytes where they may be told,
-/// rejected messages by their reason, the trace where one is wanted, and the receipt.
+/// rejected messages by their reason, the trace where one is wanted, the outlook, and the receipt.
 type Ran = (
     PyModel,
     Vec<Py<PyCertificate>>,
@@ -104,6 +104,7 @@ type Ran = (
     Option<(u64, u64)>,
     BTreeMap<String, u64>,
     Option<Columns>,
+    Outlook,
     Receipt,
 );
 
@@ -130,14 +131,21 @@ pub fn simulate<'py>(
         let job = parties.simulation(&request, beside).and_then(Simulation::check);
         let job = job.map_err(as_parties)?;
         let bill = JobBill { asked: request.guarantee.asked(), column: job.user_column(), grouped };
-        perform(budget, bill, &dataset, request.of.trace, |run| {
-            job.open(&dataset, CheckpointOptions::default(), run).map_err(as_parties)
-        })
+        let mut outlook = None;
+        let done = perform(budget, bill, &dataset, request.of.trace, |run| {
+            let ready = job.open(&dataset, CheckpointOptions::default(), run);
+            let ready = ready.map_err(as_parties)?;
+            outlook = ready.outlook().as_ref().and_then(UtilityForecast::warning);
+            Ok(ready)
+        })?;
+        Ok((done, outlook))
     })?;
-    let (Simulated { model, parties, rounds, traffic, rejections, trace, .. }, receipt) = done?;
+    let ((simulated, receipt), outlook) = done?;
+    let Simulated { model, parties, rounds, traffic, rejections, trace, .. } = simulated;
     let traffic = traffic.map(|traffic| (traffic.messages, traffic.bytes));
     let trace = trace.map(|trace| trace.columns());
-    Ok((PyModel(model), certificates(py, &parties)?, rounds, traffic, rejections, trace, receipt))
+    let own = certificates(py, &parties)?;
+    Ok((PyModel(model), own, rounds, traffic, rejections, trace, outlook, receipt))
 }
 
 /// What the library calls `split` is called `parties` here, and a view is whom one trusts.

@@ -72,7 +72,7 @@ def test_auto_goes_by_public_numbers_alone():
     assert not hasattr(model(curves="off").fit(X, y), "curves_")
 
 
-def test_auto_does_not_go_by_rows_where_persons_are_protected():
+def test_auto_does_not_go_by_rows_where_persons_are_protected(tmp_path):
     """The number of knots told how many rows there were, and one person may have more than another."""
     pandas = pytest.importorskip("pandas")
     schema = """
@@ -90,7 +90,8 @@ name = "ill"
 kind = "target"
 classes = ["no", "yes"]
 """
-    own = {"epsilon": 1.0, "delta": 1e-5, "schema": schema, "curves": "auto"}
+    (tmp_path / "s.toml").write_text(schema, encoding="utf-8")
+    own = {"epsilon": 1.0, "delta": 1e-5, "schema": tmp_path / "s.toml", "curves": "auto"}
     table = pandas.DataFrame({"age": np.linspace(20, 90, 4000), "who": np.arange(4000) % 2000})
     ill = pandas.Series(np.where(table["age"] > 55, "yes", "no"), name="ill")
     for unit in (None, "user"):
@@ -167,3 +168,49 @@ def test_a_pair_has_intervals_where_they_are_paid_for(tmp_path):
     table = ridge.fit(X, y).pairs_
     assert len(table["lower"]) == 12
     assert (table["lower"] < table["estimate"]).all() and (table["estimate"] < table["upper"]).all()
+
+
+def test_pictures_have_the_axes_of_their_columns(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("matplotlib").use("agg")
+    (tmp_path / "s.toml").write_text(
+        """
+row_norm = 2
+[[column]]
+name = "amount"
+kind = "numeric"
+lower = 0
+upper = 999
+scale = "log"
+curve = 2
+[[column]]
+name = "day"
+kind = "date"
+lower = "2020-01-01"
+upper = "2020-12-31"
+curve = 1
+[[column]]
+name = "age"
+kind = "numeric"
+lower = 0
+upper = 90
+curve = 1
+[[column]]
+name = "ill"
+kind = "target"
+classes = ["no", "yes"]
+""",
+        encoding="utf-8",
+    )
+    i = np.arange(600)
+    days = [f"2020-{k % 12 + 1:02}-10" for k in i]
+    X = pandas.DataFrame({"amount": i * 3 % 1000, "day": days, "age": i * 7 % 90})
+    fitted = PrivateLogisticRegression(epsilon=4.0, delta=1e-6, schema=tmp_path / "s.toml")
+    figure = fitted.fit(X, np.where(i % 3 == 0, "yes", "no")).plot_curves()
+    axes = {ax.get_xlabel(): ax for ax in figure.axes}
+    assert axes["amount"].get_xscale() == "log" and axes["age"].get_xscale() == "linear"
+    ends = np.asarray(axes["day"].get_lines()[0].get_xdata())[[0, -1]].astype("datetime64[D]")
+    assert [str(end) for end in ends] == ["2020-01-01", "2020-12-31"]
+    figure.canvas.draw()
+    assert axes["day"].get_xticklabels()[0].get_text().startswith("2020")
+    assert axes["age"].get_lines()[0].get_xdata()[-1] == 90.0

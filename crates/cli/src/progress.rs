@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::answer::aside;
 use indicatif::{ProgressBar, ProgressStyle};
-use reticent::{Progress, Stage};
+use reticent::{Progress, Stage, UtilityForecast};
 
 /// What is over sooner shows nothing.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -46,6 +46,13 @@ fn is_quiet() -> bool {
 pub fn said(remark: &str) {
     if !is_quiet() {
         aside(remark);
+    }
+}
+
+/// Says, before anything is asked, where little is to be expected of a run.
+pub fn foretold(outlook: &UtilityForecast) {
+    if let Some(warning) = outlook.warning() {
+        said(&warning);
     }
 }
 

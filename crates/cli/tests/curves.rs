@@ -148,6 +148,29 @@ fn an_order_and_a_pair_are_found_shown_and_predicted() {
     assert!(target.err.contains("the pair [`age`, `grade`] has `grade`"), "{}", target.err);
 }
 
+/// An order has bars for each of several classes, and what is straight its line.
+#[test]
+fn a_page_has_an_order_for_each_class_and_lines() {
+    let folder = crossed();
+    let table = folder.read("t.csv");
+    let row = |(i, line): (usize, &str)| match i % 3 {
+        1 => format!("{}\n", line.replace("yes", "c")),
+        _ => format!("{line}\n"),
+    };
+    folder.write("t.csv", table.lines().enumerate().map(row).collect::<String>());
+    let schema = folder.read("s.toml").replace("'yes']", "'yes', 'c']");
+    assert!(schema.contains("'c'"), "{schema}");
+    folder.write("s.toml", schema);
+    folder.reticent(&format!("{FIT} --loss multinomial --out m")).ok();
+    folder.reticent("report m --out page.html").ok();
+    let page = folder.read("page.html");
+    for class in ["no", "yes", "c"] {
+        let words = format!("grade: added to the score of ill = {class}");
+        assert!(page.contains(&words), "{words}");
+    }
+    assert!(page.contains("age: moves it by up to"), "no line");
+}
+
 /// A share for standard errors gives every point of a pair an interval, in the report and in JSON; the
 /// terminal says where they are.
 #[test]

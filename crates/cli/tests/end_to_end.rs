@@ -626,6 +626,36 @@ fn a_fit_says_when_noise_will_dominate_and_what_would_help() {
     assert_eq!(strong.json()["outlook"]["noise_dominates"], false);
 }
 
+/// What a fit says, a run between parties and a sweep that is paid for say too, before it is spent: a budget
+/// that has no room for them changes no word of it.
+#[test]
+fn runs_between_parties_and_sweeps_say_when_noise_will_dominate() {
+    let folder = Folder::new();
+    folder.write("s.toml", SCHEMA);
+    folder.write("t.csv", csv(40));
+    for trust in ["central", "local", "secure-aggregation"] {
+        let simulate = |epsilon: f64| {
+            let line = format!(
+                "simulate --data t.csv --schema s.toml --epsilon {epsilon} --delta 1e-5 --algorithm auto --iterations 3 \
+                 --trust {trust} --split 4 --out m --force"
+            );
+            folder.reticent(&line).ok().err
+        };
+        let weak = simulate(0.02);
+        assert_eq!(weak.matches("Noise will dominate: with 40 records").count(), 1, "{weak}");
+        let strong = simulate(50.0);
+        assert!(!strong.contains("Noise"), "{trust}: {strong}");
+    }
+    folder.write(
+        "job.toml",
+        "data = 't.csv'\nschema = 's.toml'\ndelta = 1e-6\niterations = 2\n[sweep]\nepsilon = [0.02, 0.03, 9.0]\nrepeats = 2\n",
+    );
+    folder.reticent("budget new small --dataset t --epsilon 0.01 --delta 1e-4").ok();
+    let refused = folder.reticent("sweep job.toml --out s --budget small");
+    assert_ne!(refused.code, 0);
+    assert_eq!(refused.err.matches("Noise will dominate").count(), 2, "{}", refused.err);
+}
+
 #[test]
 fn a_hint_names_the_command_that_was_typed() {
     let folder = Folder::new();

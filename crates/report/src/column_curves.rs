@@ -1,4 +1,4 @@
-//! The curves of a model's columns, in the units of its table.
+//! The curves of a model's columns, bent and straight, in the units of its table.
 
 use maud::{Markup, html};
 use reticent::{ColumnCurve, ColumnCurvePoint, Model};
@@ -10,20 +10,26 @@ use crate::words::{number, plain, said};
 /// So many are drawn.
 const DRAWN: usize = 40;
 
+/// A column of ordered categories has a picture for so many classes.
+const CLASSES: usize = 8;
+
 /// Days on an axis of seconds.
 const DAY: f64 = 86_400.0;
 
-/// A picture of every column that is bent, the widest range first; nothing without one.
+/// A picture of every column of numbers, dates or ordered categories, the widest range first; nothing
+/// without one.
 pub(crate) fn column_curves(model: &Model, id: &str) -> Markup {
-    let curves = model.curves();
+    let mut curves = [model.curves(), model.lines()].concat();
+    curves.sort_by(|a, b| b.range.total_cmp(&a.range));
     let has_bands = curves.iter().any(|curve| curve.points.iter().any(|at| at.band.is_some()));
     html! {
         @if !curves.is_empty() {
             h3 { "What each column does" }
             p {
-                "Columns that are bent, the one that moves a prediction most first. A curve says what is added \
-                 for a value of the column, whatever the others are, less its mean over the knots; they are \
-                 public, and nothing here is ranked by records."
+                "Columns of numbers, dates and ordered categories, the one that moves a prediction most first. A \
+                 curve says what is added for a value of the column, whatever the others are, less its mean over \
+                 knots and bounds; they are public, and nothing here is ranked by records. A column without knots \
+                 is a line on its scale."
                 @if has_bands {
                     " The band is where the curve of the population is with a confidence of 95\u{202f}% at each \
                      point: it covers sampling and the noise of privacy. The line is that of the model."
@@ -72,23 +78,39 @@ fn picture(curve: &ColumnCurve, id: &str) -> Markup {
     }
 }
 
-/// Categories with an order: a bar each, in their order; of several classes the table alone.
+/// Categories with an order: a bar each, in their order; of several classes a picture each.
 fn categories(curve: &ColumnCurve, id: &str, name: &str, caption: &str) -> Markup {
-    let bar = |at: &ColumnCurvePoint| Bar {
-        name: plain(at.category.as_deref().unwrap_or_default()),
-        value: at.values[0],
-        words: number(at.values[0]),
-    };
-    let bars = Bars {
-        title: name.to_owned(),
-        description: format!("What each category of {name} adds, in their order."),
-        bars: curve.points.iter().map(bar).collect(),
-    };
     let one = curve.of.len() == 1;
+    let bars = |k: usize| {
+        let bar = |at: &ColumnCurvePoint| Bar {
+            name: plain(at.category.as_deref().unwrap_or_default()),
+            value: at.values[k],
+            words: number(at.values[k]),
+        };
+        let to =
+            if one { String::new() } else { format!(" to the score of {}", plain(&curve.of[k])) };
+        Bars {
+            title: name.to_owned(),
+            description: format!("What each category of {name} adds{to}, in their order."),
+            bars: curve.points.iter().map(bar).collect(),
+        }
+    };
+    let part = |k: usize| {
+        let (id, of) = (format!("{id}-{}", k + 1), plain(&curve.of[k]));
+        figure(
+            &|size, id| bars(k).to_page(size, id),
+            &id,
+            &format!("{name}: added to the score of {of}"),
+        )
+    };
     html! {
-        @if one { (figure(&|size, id| bars.to_page(size, id), id, caption)) }
-        @else { p { (caption) } }
-        details open[!one] {
+        @if one { (figure(&|size, id| bars(0).to_page(size, id), id, caption)) }
+        @else {
+            p { (caption) ". Each picture has a scale of its own." }
+            @for k in 0..curve.of.len().min(CLASSES) { (part(k)) }
+            @if curve.of.len() > CLASSES { p.note { "The table has the others." } }
+        }
+        details {
             summary { "The same as a table" }
             (table(curve))
         }

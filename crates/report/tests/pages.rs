@@ -146,8 +146,23 @@ fn every_curve_has_its_picture_and_its_table() {
         assert!(page.contains(words), "{words}");
     }
     assert!(!page.contains("95\u{202f}% at each"), "nobody paid for a band");
+    // A column without knots is a line, and has both, too.
     let lines = report(&[subject("line", model(2.0))], None).into_html();
-    assert!(!lines.contains("What each column does"));
+    assert_eq!(lines.matches("moves it by up to").count(), 2, "{lines}");
+}
+
+/// A hundred lines: forty pictures, and how many have none.
+#[test]
+fn many_columns_have_as_many_pictures_as_can_be_looked_at() {
+    let target = Target::classes(["well", "ill"]).unwrap();
+    let schema = Schema::bounded(&vec![(0.0, 1.0); 100], target).unwrap();
+    let fit = Fit::new(schema).budget(Budget::new(1.0, 1e-6).unwrap()).check().unwrap();
+    let x: Vec<f64> = (0..6_000).map(|i| f64::from(i * 37 % 90) / 90.0).collect();
+    let y: Vec<u32> = (0..60).map(|i| i % 2).collect();
+    let data = Dataset::dense(&x, 60, 100).unwrap().with_targets(&y).unwrap();
+    let page = report(&[subject("many", fit.fit(&data).unwrap().model)], None).into_html();
+    assert_eq!(page.matches("moves it by up to").count(), 40);
+    assert!(page.contains("And 60 that move less"), "no word of the others");
 }
 
 #[test]

@@ -109,6 +109,10 @@ impl Curved<'_> {
     /// pair.
     pub fn bends(&self) -> Vec<f64> {
         let mut places = self.numeric.hats().places().to_vec();
+        // A line is 0 in its middle, where its error is, too.
+        if places.is_empty() {
+            places = vec![0.0, 0.5, 1.0];
+        }
         places.extend(self.means.iter().any(PairedMean::bends).then_some(0.5));
         places.sort_by(f64::total_cmp);
         places.dedup();
@@ -191,6 +195,12 @@ fn between(knots: &[f64], values: &[f64], place: f64) -> f64 {
     values[at - 1] * (1.0 - along) + values[at] * along
 }
 
+/// The band of a line at a place, with this slope and its error: 0 is in its middle.
+fn along(line: &Curved<'_>, place: f64, slope: f64, error: f64) -> CurveBand {
+    let from_middle = line.numeric.on_line(place) - line.numeric.on_line(0.5);
+    CurveBand::around(slope * from_middle, error * from_middle.abs())
+}
+
 impl Model {
     /// The curves of its columns, the widest range first; empty where every column is a line.
     pub fn curves(&self) -> Vec<ColumnCurve> {
@@ -198,6 +208,14 @@ impl Model {
             self.curved().iter().map(|curved| self.curve(curved)).collect();
         curves.sort_by(|a, b| b.range.total_cmp(&a.range));
         curves
+    }
+
+    /// The same of its columns of numbers and dates without knots, which are lines after their scale.
+    pub fn lines(&self) -> Vec<ColumnCurve> {
+        let mut lines: Vec<ColumnCurve> =
+            self.straight().iter().map(|line| self.curve(line)).collect();
+        lines.sort_by(|a, b| b.range.total_cmp(&a.range));
+        lines
     }
 
     /// How many columns are bent, and by how many knots.
@@ -218,11 +236,22 @@ impl Model {
 
     /// Its columns with hats.
     pub(crate) fn curved(&self) -> Vec<Curved<'_>> {
+        self.with_hats(|_, count| count > 0)
+    }
+
+    /// Its columns of numbers and dates without hats; categories in an order without knots have none.
+    fn straight(&self) -> Vec<Curved<'_>> {
+        self.with_hats(|role, count| count == 0 && !matches!(role, Role::Categorical(_)))
+    }
+
+    /// Its columns along a line, of this role and with so many hats.
+    fn with_hats(&self, wanted: impl Fn(&Role, usize) -> bool) -> Vec<Curved<'_>> {
         let mut first = 0;
         let mut found = Vec::new();
         let pairs = self.preprocessing().paired();
         for column in self.preprocessing().columns() {
-            if let Some(numeric) = column.numeric().filter(|numeric| numeric.hat_count() > 0) {
+            let wanted = |numeric: &&Numeric| wanted(column.role(), numeric.hat_count());
+            if let Some(numeric) = column.numeric().filter(wanted) {
                 let days = matches!(column.role(), Role::Date(_));
                 let categories = match column.role() {
                     Role::Categorical(categorical) => Some(categorical.categories()),
@@ -234,6 +263,21 @@ impl Model {
             first += column.width();
         }
         found
+    }
+
+    /// The slope of a line in the population with its standard error, on its scale and with the factor of
+    /// the output; `None` where nobody paid for it, and of a column of a pair, which has more than a line.
+    fn line_estimate(&self, line: &Curved<'_>) -> Option<(f64, f64)> {
+        if line.numeric.hat_count() > 0 || !line.means.is_empty() {
+            return None;
+        }
+        let found = self.standard_errors()?.estimates.iter().find(|one| one.name == line.name)?;
+        let ends = [line.numeric.at_place(0.0), line.numeric.at_place(1.0)];
+        let unit = match found.encoded {
+            true => 1.0,
+            false => (ends[1] - ends[0]) / (line.numeric.on_line(1.0) - line.numeric.on_line(0.0)),
+        };
+        Some((found.estimate * unit, found.standard_error * unit))
     }
 
     fn curve(&self, curved: &Curved<'_>) -> ColumnCurve {
@@ -264,11 +308,14 @@ impl Model {
             found.estimates.len() == knots.len() && found.standard_errors.len() == knots.len()
         };
         let estimated = estimated.filter(fits);
+        let line = self.line_estimate(curved);
         let point = |place: f64| ColumnCurvePoint {
             x: curved.at(place),
             category: curved.category(place),
             values: at_knots.iter().map(|values| between(knots, values, place)).collect(),
-            band: estimated.map(|found| band(place, found)),
+            band: estimated
+                .map(|found| band(place, found))
+                .or_else(|| line.map(|(slope, error)| along(curved, place, slope, error))),
         };
         ColumnCurve {
             column: curved.name.to_owned(),

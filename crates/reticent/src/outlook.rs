@@ -15,9 +15,20 @@
 //! median                 none      1 %      7 %      15 %      39 %
 //! no gain in             77 %      40 %     19 %     3 %       none
 //! ```
+//!
+//! Where there are few records or much noise for each column, a model of two classes follows chance:
+//! columns that say nothing cost it about
+//!
+//! ```text
+//! E = p/(2n̂) + min( p/(4s), 0.1 )        of log loss: chance among the records, and noise
+//! ```
+//!
+//! where steps are taken in coordinates of their own, and nearly there (s ≥ 0.3p). Whether the columns
+//! say more than that no public number tells. The form and its numbers were chosen on half of the
+//! tables of `benches/constant.py`; docs/auto.md has both halves.
 
 use reticent_accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View, epsilon};
-use reticent_admm::ProblemFacts;
+use reticent_admm::{MOST_COLUMNS, ProblemFacts};
 use serde::Serialize;
 
 use crate::budget::Budget;
@@ -30,6 +41,17 @@ const CLEAR: f64 = 8.0;
 
 /// What a quarter of the measured models gained or more, below [`DIM`].
 const GAIN: f64 = 0.06;
+
+/// The least signal for each parameter from which on over-fitting is as said above, its part for noise, the
+/// most of that part, and the least columns that it was measured with; the most are those of coordinates of
+/// their own.
+const FOLLOWS: f64 = 0.3;
+const NOISE: f64 = 0.25;
+const MOST_NOISE: f64 = 0.1;
+const LEAST_COLUMNS: usize = 20;
+
+/// Over-fitting that is warned of, in log loss.
+const OVER_FITTING: f64 = 0.05;
 
 /// No budget that is advised is larger.
 const MOST: f64 = 10.0;
@@ -55,41 +77,93 @@ pub struct UtilityForecast {
     /// parts of that loss: three in four of the measured models with as little signal did. It is no
     /// bound.
     pub expected_gain: Option<f64>,
-    /// An ε that would be enough; `None` where none that is usual is, and where noise does not
-    /// dominate.
+    /// Where it is much and noise does not dominate: what columns that say nothing are expected to cost a
+    /// model of two classes by `auto`, in log loss. With columns that say less than that it is worse than a
+    /// constant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_fitting: Option<f64>,
+    /// An ε that would be enough; `None` where none that is usual is, and where there is no warning.
     pub enough_epsilon: Option<f64>,
-    /// A number of columns that would be small enough; `None` where not even one is, and where noise
-    /// does not dominate.
+    /// A number of columns that would be small enough; `None` where not even one is, and where there is
+    /// no warning.
     pub enough_columns: Option<usize>,
-    /// A number of units that would be enough; at most those that there are where noise does not
-    /// dominate.
+    /// A number of units that would be enough; at most those that there are where there is no warning.
     pub enough_population: f64,
 }
 
+/// What a forecast is of, beside its numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Forecasted {
+    pub adjacency: Adjacency,
+    pub unit: Unit,
+    /// How much more noise a sum has than who adds to it is counted for: 1 on one table.
+    pub excess: f64,
+    /// Whether it is `auto`, of which over-fitting was measured.
+    pub auto: bool,
+}
+
+/// What would be enough: a noise of one answer, a number of parameters for each output, a number of units.
+struct Enough {
+    noise: f64,
+    columns: f64,
+    population: f64,
+}
+
+impl Enough {
+    /// For a clear signal.
+    fn signal(public: &ProblemFacts) -> Self {
+        let clear = CLEAR * (public.shape.len() as f64).sqrt();
+        Enough {
+            noise: public.population as f64 / clear,
+            columns: (public.signal() / CLEAR).powi(2) / public.shape.outputs as f64,
+            population: clear * public.whole_budget,
+        }
+    }
+
+    /// For little over-fitting: p(2 + z₁)/(4n̂) is what is warned of.
+    fn records(public: &ProblemFacts) -> Self {
+        let (n, p) = (public.population as f64, public.shape.len() as f64);
+        let noise = |z: f64| 2.0 + 4.0 * NOISE * z;
+        Enough {
+            noise: (4.0 * OVER_FITTING * n / p - 2.0) / (4.0 * NOISE),
+            columns: 4.0 * OVER_FITTING * n / noise(public.whole_budget),
+            population: p * noise(public.whole_budget) / (4.0 * OVER_FITTING),
+        }
+    }
+}
+
+/// What columns that say nothing cost a model of two classes, where that is much.
+fn over_fitting(public: &ProblemFacts) -> Option<f64> {
+    let (n, s, p) = (public.population as f64, public.signal(), public.shape.len() as f64);
+    let columns = (LEAST_COLUMNS..=MOST_COLUMNS).contains(&public.shape.features);
+    let measured = public.logistic && public.shape.outputs == 1 && columns;
+    let cost = p / (2.0 * n) + (NOISE * p / s).min(MOST_NOISE);
+    (measured && s >= FOLLOWS * p && cost > OVER_FITTING).then_some(cost)
+}
+
 impl UtilityForecast {
-    pub(crate) fn new(
-        public: &ProblemFacts,
-        budget: Budget,
-        (adjacency, unit): (Adjacency, Unit),
-    ) -> Self {
+    pub(crate) fn new(public: &ProblemFacts, budget: Budget, of: Forecasted) -> Self {
+        let Forecasted { adjacency, unit, excess, auto } = of;
         let (signal, parameters) = (public.signal(), public.shape.len() as f64);
-        let clear = CLEAR * parameters.sqrt();
         let more = |z: f64| {
-            let event = Event::new(Gaussian::new(z).ok()?, adjacency, unit, View::Central);
+            let gaussian = Gaussian::new(z / excess).ok()?;
+            let event = Event::new(gaussian, adjacency, unit, View::Central);
             let mut ledger = Ledger::new();
             ledger.append(event.ok()?);
             let found = epsilon(&ledger, budget.delta()).ok()?.upper;
             (found <= MOST && found > budget.epsilon()).then(|| up(found))
         };
-        let columns = ((signal / CLEAR).powi(2) / public.shape.outputs as f64) as usize;
-        let columns = columns.saturating_sub(usize::from(public.shape.intercept));
         let noise_dominates = signal < DIM * parameters.sqrt();
-        let gain = if signal < DARK * parameters.sqrt() { 0.0 } else { GAIN };
-        // Where noise does not dominate, what there is is enough.
-        let lacks = |enough: f64| match noise_dominates {
-            true => enough,
-            false => enough.min(public.population as f64),
+        let over_fitting = over_fitting(public).filter(|_| auto && !noise_dominates);
+        let lacks = noise_dominates || over_fitting.is_some();
+        let enough = match over_fitting {
+            Some(_) => Enough::records(public),
+            None => Enough::signal(public),
         };
+        let columns = (enough.columns as usize).saturating_sub(usize::from(public.shape.intercept));
+        let gain = if signal < DARK * parameters.sqrt() { 0.0 } else { GAIN };
+        // Where nothing is warned of, what there is is enough.
+        let needed = up(enough.population);
         UtilityForecast {
             epsilon: budget.epsilon(),
             unit,
@@ -98,27 +172,32 @@ impl UtilityForecast {
             signal,
             noise_dominates,
             expected_gain: noise_dominates.then_some(gain),
-            enough_epsilon: more(public.population as f64 / clear).filter(|_| noise_dominates),
-            enough_columns: (noise_dominates && columns > 0 && columns < public.shape.features)
+            over_fitting,
+            enough_epsilon: more(enough.noise).filter(|_| lacks),
+            enough_columns: (lacks && columns > 0 && columns < public.shape.features)
                 .then_some(columns),
-            enough_population: lacks(up(clear * public.whole_budget)),
+            enough_population: if lacks { needed } else { needed.min(public.population as f64) },
         }
     }
 
     /// A warning where little is to be expected: why, and what would help.
     pub fn warning(&self) -> Option<String> {
+        let UtilityForecast { epsilon, unit, population, columns, .. } = self;
+        let at = format!(
+            "with {population} {} and {columns} columns at epsilon = {epsilon}",
+            unit.plural()
+        );
+        let help = self.help();
+        if let Some(cost) = self.over_fitting {
+            return Some(format!(
+                "Few {} for so many columns: {at} those that say nothing cost a model about {cost:.2} of log loss, and where \
+                 the others do not gain more than that it is worse than a constant. What would help: {help}.",
+                unit.plural()
+            ));
+        }
         if !self.noise_dominates {
             return None;
         }
-        let UtilityForecast { epsilon, unit, population, columns, enough_population, .. } = self;
-        let units = unit.plural();
-        let mut help: Vec<String> = Vec::new();
-        help.extend(self.enough_epsilon.map(|e| format!("an epsilon of at least {e}")));
-        help.extend(self.enough_columns.map(|count| match count {
-            1 => "a single column".to_owned(),
-            many => format!("at most {many} columns"),
-        }));
-        help.push(format!("at least {enough_population} {units}"));
         let expect = match self.expected_gain {
             Some(gain) if gain > 0.0 => {
                 format!(
@@ -128,11 +207,19 @@ impl UtilityForecast {
             }
             _ => "nothing better than a constant is to be expected".to_owned(),
         };
-        Some(format!(
-            "Noise will dominate: with {population} {units} and {columns} columns at epsilon = {epsilon} {expect}. \
-             What would help: {}.",
-            help.join(", or ")
-        ))
+        Some(format!("Noise will dominate: {at} {expect}. What would help: {help}."))
+    }
+
+    /// What would be enough, in words.
+    fn help(&self) -> String {
+        let mut help: Vec<String> = Vec::new();
+        help.extend(self.enough_epsilon.map(|e| format!("an epsilon of at least {e}")));
+        help.extend(self.enough_columns.map(|count| match count {
+            1 => "a single column".to_owned(),
+            many => format!("at most {many} columns"),
+        }));
+        help.push(format!("at least {} {}", self.enough_population, self.unit.plural()));
+        help.join(", or ")
     }
 }
 
@@ -152,6 +239,15 @@ mod tests {
     use reticent_problem::Shape;
 
     fn outlook(population: u64, features: usize, whole_budget: f64) -> UtilityForecast {
+        forecast(population, features, whole_budget, true)
+    }
+
+    fn forecast(
+        population: u64,
+        features: usize,
+        whole_budget: f64,
+        auto: bool,
+    ) -> UtilityForecast {
         let shape = Shape { features, outputs: 1, intercept: true };
         let bounds = (1.0, 1.0, 0.25);
         let (row_norm, lipschitz, smoothness) = bounds;
@@ -167,7 +263,9 @@ mod tests {
             whole_budget,
         };
         let budget = Budget::new(0.1, 1e-5).unwrap();
-        UtilityForecast::new(&public, budget, (Adjacency::AddRemove, Unit::Record))
+        let (adjacency, unit) = (Adjacency::AddRemove, Unit::Record);
+        let of = Forecasted { adjacency, unit, excess: 1.0, auto };
+        UtilityForecast::new(&public, budget, of)
     }
 
     /// z₁ at (0.1, 1e-5) is about 31.
@@ -192,9 +290,33 @@ mod tests {
         for population in (100..4_000).step_by(100) {
             let found = outlook(population, 20, 31.0);
             let needs_more = found.enough_population > population as f64;
-            assert_eq!(needs_more, found.noise_dominates, "{population}: {found:?}");
-            assert!(found.noise_dominates || found.enough_epsilon.is_none());
+            assert_eq!(needs_more, found.warning().is_some(), "{population}: {found:?}");
+            assert!(needs_more || found.enough_epsilon.is_none());
         }
+    }
+
+    /// Of cells that were measured, where noise does not dominate: at (1, 1e-5) z₁ is about 3.7.
+    #[test]
+    fn few_records_for_each_column_follow_chance() {
+        let found = outlook(600, 61, 3.7);
+        assert!(!found.noise_dominates);
+        let cost = found.over_fitting.unwrap();
+        assert!((cost - (62.0 / 1200.0 + 62.0 * 3.7 / 2400.0)).abs() < 1e-9, "{cost}");
+        let warning = found.warning().unwrap();
+        for word in ["600 records and 61 columns", "about 0.15 of log loss", "at most 20 columns"] {
+            assert!(warning.contains(word), "{warning}");
+        }
+        // What is advised is enough, and little less is not.
+        let enough = found.enough_population as u64;
+        assert_eq!(outlook(enough, 61, 3.7).over_fitting, None);
+        assert!(outlook(enough * 9 / 10, 61, 3.7).over_fitting.is_some());
+        // With hardly any signal the part of noise grows no more.
+        let most = outlook(1_000, 40, 30.0).over_fitting.unwrap();
+        assert!((most - (41.0 / 2000.0 + 0.1)).abs() < 1e-9, "{most}");
+        // Not where it was not measured: few columns, steps in the table's coordinates, another algorithm.
+        assert_eq!(outlook(60, 19, 2.0).over_fitting, None);
+        assert_eq!(outlook(20_000, 8_000, 10.0).over_fitting, None);
+        assert_eq!(forecast(600, 61, 3.7, false).over_fitting, None);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! A category is compared with the first of its column: with an intercept the weights of all of them
 //! are not determined, and their differences are.
 
-use reticent_admm::{Estimated, Inference, ProblemFacts};
+use reticent_admm::{Estimated, Inference, MOST_COLUMNS, ProblemFacts};
 use reticent_oracle::Oracle;
 use reticent_oracle::tables::{Role, Schema};
 use reticent_problem::Shape;
@@ -18,9 +18,6 @@ use crate::surface::{PairFeatures, SurfaceEstimate};
 
 /// So many standard errors either way hold the truth in 95 of 100 cases.
 pub(crate) const QUANTILE: f64 = 1.959_963_984_540_054;
-
-/// What is asked is a matrix of them: with more it was not tried.
-const MOST_COLUMNS: usize = 1000;
 
 /// Estimates of the coefficients of the population with their standard errors, or why there are
 /// none.

@@ -16,6 +16,7 @@ use crate::guarantee::Protection;
 use crate::job::SOME;
 use crate::map::{self, MapCell, MapProcedure};
 use crate::objective::Objective;
+use crate::outlook::Forecasted;
 use crate::recalibration;
 use crate::solver::Solver;
 use crate::standard_errors;
@@ -174,6 +175,13 @@ impl Task {
         // Of sums between parties it is the noise of the sum that an algorithm has to do with.
         let excess = self.between.map_or(1.0, |law| law.excess());
         Ok(self.objective.public(population, whole * excess))
+    }
+
+    /// What may be expected of it, beside its numbers.
+    pub fn forecasted(&self) -> Forecasted {
+        let PrivacyModel { adjacency, unit, .. } = self.protection.opening;
+        let excess = self.between.map_or(1.0, |law| law.excess());
+        Forecasted { adjacency, unit, excess, auto: self.entry.name == "auto" }
     }
 
     /// Refuses a sample that is larger than what it is drawn from.

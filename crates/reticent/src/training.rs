@@ -104,10 +104,9 @@ impl Job {
 impl Ready<'_> {
     /// The expected utility of the run; `None` for an algorithm without noise.
     pub fn outlook(&self) -> Option<UtilityForecast> {
-        let protection = &self.procedure().first().protection;
+        let task = self.procedure().first();
         let (public, _) = self.noise().points.first()?;
-        let neighbours = (protection.opening.adjacency, protection.opening.unit);
-        Some(UtilityForecast::new(public, protection.budget?, neighbours))
+        Some(UtilityForecast::new(public, task.protection.budget?, task.forecasted()))
     }
 }
 

@@ -154,3 +154,17 @@ fn what_has_none_is_refused_before_a_table_is_read() {
     let exact = said(fit().solver(reticent::Solver::exact()).standard_errors(0.2));
     assert!(exact.contains("no privacy"), "{exact}");
 }
+
+/// They reach as far as `auto` and curves do, by the same number.
+#[test]
+fn they_are_there_for_as_many_columns_as_auto_takes() {
+    let check = |columns: usize| {
+        let schema =
+            Schema::bounded(&vec![(0.0, 1.0); columns], Target::classes(["no", "yes"]).unwrap());
+        let fit = Fit::new(schema.unwrap()).budget(Budget::new(4.0, 1e-6).unwrap());
+        fit.standard_errors(0.3).check().map(|_| ())
+    };
+    assert!(check(reticent_admm::MOST_COLUMNS).is_ok());
+    let refused = check(reticent_admm::MOST_COLUMNS + 1).unwrap_err().to_string();
+    assert!(refused.contains("2001 encoded columns; at most 2000"), "{refused}");
+}

@@ -10,7 +10,7 @@ use reticent::tables::{Format, ReadOptions};
 use reticent::trace::PublicData;
 use reticent::{
     Certificate, Curves, Files, Fitted, Identity, JobFile, Model, PrivateTable, Ready,
-    Recalibration, Run, Source, Spec, Stage, Tuned, UtilityForecast,
+    Recalibration, Run, Source, Spec, Stage, Tuned,
 };
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ use crate::delivery::{Content, Delivery, OutputPlaces, Piece};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number;
-use crate::progress::{JobBar, said};
+use crate::progress::{JobBar, foretold};
 use crate::purse::{JobName, PurseFlags, done};
 use crate::repeated::given_twice;
 use crate::settings::{SettingFlags, is_setting};
@@ -130,9 +130,7 @@ impl FitArgs {
         // What is to be expected is said before anything is asked, while it can still be stopped.
         let hear = |ready: &Ready<'_>| {
             let expected = ready.outlook();
-            if let Some(warning) = expected.as_ref().and_then(UtilityForecast::warning) {
-                said(&warning);
-            }
+            expected.iter().for_each(foretold);
             *outlook.borrow_mut() = expected;
         };
         let looks_on = |table: PrivateTable| PublicData::of_job(&job, table);

@@ -8,7 +8,8 @@ use reticent::accountant::View;
 use reticent::internal::runtime::CATALOGUE;
 use reticent::internal::{check_folder, check_new, check_results};
 use reticent::simulate::{
-    BETWEEN_PARTIES, CheckpointOptions, OF_ONE_TABLE, Parties, Simulated, SimulationSpec,
+    BETWEEN_PARTIES, CheckpointOptions, OF_ONE_TABLE, Parties, ReadySimulation, Simulated,
+    SimulationSpec,
 };
 use reticent::simulate::{Failures, Traffic};
 use reticent::trace::PublicData;
@@ -30,8 +31,8 @@ use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number;
 use crate::parties::{PartyBudgetFlags, paid_by_each};
-use crate::progress::JobBar;
-use crate::purse::{JobName, PurseFlags, asked_of_budgets, done};
+use crate::progress::{JobBar, foretold};
+use crate::purse::{JobName, Purse, PurseFlags, asked_of_budgets, done};
 use crate::repeated::given_twice;
 use crate::settings::is_setting;
 use crate::tracing::TraceFlags;
@@ -282,25 +283,9 @@ fn train(
     deliver: impl FnOnce(&mut Simulated) -> Result<Delivery, CommandFailure>,
 ) -> Result<(Delivery, Charged), CommandFailure> {
     let job = file.job.check().map_err(|error| CommandFailure::of("simulate", error))?;
-    let label = format!("simulate to {}", folder(file).display());
     let own = &file.job.parties.budget;
-    if let (true, Some(_)) = (purse.is_given(), own) {
-        return Err(CommandFailure::Usage {
-            message: "the parties of the job file pay each from a budget of its own".to_owned(),
-            hint: "leave out --budget, or `budget` of [parties]".to_owned(),
-        });
-    }
-    let name = JobName::kept(&label, &asked, &file.data, &file.job.described_in());
-    let purse = purse.open(&file.job.job.guarantee, &file.data, name, || None)?;
-    if purse.is_some() && keep.resume {
-        return Err(CommandFailure::Usage {
-            message: "a run that goes on has reserved when it began, and is counted in full"
-                .to_owned(),
-            hint:
-                "leave out --budget; when it is done, close its job with `reticent budget forfeit`"
-                    .to_owned(),
-        });
-    }
+    let label = format!("simulate to {}", folder(file).display());
+    let purse = opened(file, &label, (keep, asked), purse)?;
     let mut bar = JobBar::new("round");
     let mut watch = |stage| bar.watch(stage);
     let looks_on = |table: PrivateTable| PublicData::of_simulation(&job, table);
@@ -313,25 +298,65 @@ fn train(
         public.map_err(|error| CommandFailure::of("simulate", error))?.unzip();
     let run = Run::watched(&mut watch).with_trace(trace.tracing(public.as_mut()));
     let user = job.user_column();
+    // Opened again without a party it is said once.
+    let mut heard = None;
+    let mut hear = |ready: &ReadySimulation<'_>| {
+        let expected = ready.outlook();
+        if heard.is_none() {
+            expected.iter().for_each(foretold);
+        }
+        heard = expected.or(heard.take());
+    };
     let done = match own {
         Some(files) => {
             let asked = asked_of_budgets(&file.job.job.guarantee)?;
             let (user, relation) = (user.as_deref(), Relation::Same);
             let bill = Bill { label: &label, asked, user, relation };
             let open = |absent: &BTreeSet<u32>, run: &mut Run<'_>| {
-                job.open_without(&file.data, keep, absent, run)
+                let ready = job.open_without(&file.data, keep, absent, run)?;
+                hear(&ready);
+                Ok(ready)
             };
             paid_by_each(files, &bill, &file.data, open, run, deliver)
         }
         None => {
             let open = |data: &Files, run: &mut Run<'_>| {
-                job.open(table.map_or(Source::from(data), Source::from), keep, run)
+                let ready = job.open(table.map_or(Source::from(data), Source::from), keep, run)?;
+                hear(&ready);
+                Ok(ready)
             };
             done(purse, &file.data, user, open, run, deliver)
         }
     };
     bar.finish();
     done.map_err(|failure| failure.by("simulate"))
+}
+
+/// The budget that pays for a run, where one is named.
+fn opened(
+    file: &JobFile<SimulationSpec>,
+    label: &str,
+    (keep, asked): (CheckpointOptions<'_>, Value),
+    purse: &PurseFlags,
+) -> Result<Option<Purse>, CommandFailure> {
+    if purse.is_given() && file.job.parties.budget.is_some() {
+        return Err(CommandFailure::Usage {
+            message: "the parties of the job file pay each from a budget of its own".to_owned(),
+            hint: "leave out --budget, or `budget` of [parties]".to_owned(),
+        });
+    }
+    let name = JobName::kept(label, &asked, &file.data, &file.job.described_in());
+    let purse = purse.open(&file.job.job.guarantee, &file.data, name, || None)?;
+    if purse.is_some() && keep.resume {
+        return Err(CommandFailure::Usage {
+            message: "a run that goes on has reserved when it began, and is counted in full"
+                .to_owned(),
+            hint:
+                "leave out --budget; when it is done, close its job with `reticent budget forfeit`"
+                    .to_owned(),
+        });
+    }
+    Ok(purse)
 }
 
 /// The job file, if there is one, with the flags over it.

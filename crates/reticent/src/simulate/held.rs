@@ -31,6 +31,7 @@ use crate::error::Error;
 use crate::guarantee::Guarantee;
 use crate::job::{HeldBy, Job, Ready, SOME};
 use crate::model::Model;
+use crate::outlook::UtilityForecast;
 use crate::procedure::{Ground, Procedure};
 use crate::run::Noise;
 use crate::stage::Run;
@@ -317,6 +318,10 @@ impl<P: Procedure> HeldRun<'_, P> {
 }
 
 impl HeldRun<'_> {
+    pub fn outlook(&self) -> Option<UtilityForecast> {
+        self.ready.outlook()
+    }
+
     pub fn run(self, job: &SimulationJob, run: Run<'_>) -> Result<Simulated, Error> {
         let HeldRun { ready, post, parties, begun } = self;
         // Not before it is paid for: what goes on from a checkpoint does not pay again.

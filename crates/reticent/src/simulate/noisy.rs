@@ -35,6 +35,7 @@ use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::job::SOME;
 use crate::map;
+use crate::outlook::UtilityForecast;
 use crate::procedure::{Hearers, Seen};
 use crate::run::{Calibrated, Noise};
 use crate::stage::{Run, Stage};
@@ -424,6 +425,14 @@ fn masked_assumptions(law: &SumLaw, signed: bool) -> Vec<String> {
         );
     }
     masked
+}
+
+impl NoisyRun {
+    /// The expected utility, by the noise of the sums.
+    pub fn outlook(&self) -> Option<UtilityForecast> {
+        let CalibratedSums { task, public, .. } = &self.calibrated;
+        Some(UtilityForecast::new(public, task.protection.budget?, task.forecasted()))
+    }
 }
 
 impl CalibratedSums {

@@ -13,6 +13,7 @@ use super::noisy::NoisyRun;
 use super::run::KnownParties;
 use super::simulated::Simulated;
 use crate::error::Error;
+use crate::outlook::UtilityForecast;
 use crate::stage::Run;
 use crate::trace::Rounds;
 
@@ -146,6 +147,16 @@ impl ReadySimulation<'_> {
             Prepared::Held(held) => held.read_freely(),
             Prepared::Noisy(noisy) => noisy.read_freely(),
             Prepared::Nodes(..) => {}
+        }
+    }
+
+    /// The expected utility of the run, before anything is asked; `None` without noise, and for an
+    /// algorithm that asks for more than sums, of which nothing was measured.
+    pub fn outlook(&self) -> Option<UtilityForecast> {
+        match &self.run {
+            Prepared::Held(held) => held.outlook(),
+            Prepared::Noisy(noisy) => noisy.outlook(),
+            Prepared::Nodes(..) => None,
         }
     }
 

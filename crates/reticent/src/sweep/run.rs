@@ -15,6 +15,7 @@ use crate::cached::in_memory_alone;
 use crate::error::Error;
 use crate::job::Ready;
 use crate::model::Model;
+use crate::outlook::UtilityForecast;
 use crate::payable::Payable;
 use crate::predict::PredictionInput;
 use crate::procedure::Procedure;
@@ -65,6 +66,8 @@ pub struct ReadySweep<'s> {
     test: Option<PrivateTable>,
     /// What each run will do, where it is paid for.
     plans: Vec<Ledger>,
+    /// What is to be expected of these, each once.
+    outlooks: Vec<UtilityForecast>,
     fingerprint: Digest,
     passes: SharedPasses,
 }
@@ -96,14 +99,14 @@ impl Sweep {
             return Err(Error::value("seed", "seeds", why));
         }
         let table = self.load(first, data, terms.kind)?;
-        let plans = match terms.kind {
-            SweepKind::Experiment => Vec::new(),
-            SweepKind::Paid => {
-                let plans: Result<_, Error> =
-                    self.runs.iter().map(|run| run.job.plan(table.share())).collect();
-                plans?
+        let (mut plans, mut outlooks) = (Vec::new(), Vec::new());
+        if terms.kind == SweepKind::Paid {
+            for run in &self.runs {
+                let (plan, outlook) = run.job.plan(table.share())?;
+                plans.push(plan);
+                outlooks.extend(outlook.filter(|outlook| !outlooks.contains(outlook)));
             }
-        };
+        }
         let fingerprint = match terms.kind {
             SweepKind::Paid => billed(&terms.mark, &plans)?,
             SweepKind::Experiment => contents(data)?,
@@ -113,7 +116,7 @@ impl Sweep {
         let test = terms.test.map(|files| first.job.load(Source::from(files))).transpose()?;
         let test = test.filter(|_| terms.kind == SweepKind::Experiment);
         let passes = SharedPasses::default();
-        Ok(ReadySweep { sweep: self, terms, table, test, plans, fingerprint, passes })
+        Ok(ReadySweep { sweep: self, terms, table, test, plans, outlooks, fingerprint, passes })
     }
 
     /// The table; in a cache file, if every run is a fit that can be done on one and nobody looks at
@@ -153,6 +156,12 @@ impl ReadySweep<'_> {
     /// If they do not make one sum: under different neighbours or units.
     pub fn bill(&self, delta: f64) -> Result<f64, Error> {
         Ok(epsilon(&self.plan(), delta)?.upper)
+    }
+
+    /// The expected utility of its runs, each different one once. Empty for an experiment, which spends
+    /// nothing and shows it.
+    pub fn outlooks(&self) -> &[UtilityForecast] {
+        &self.outlooks
     }
 
     /// Begins the journal of this sweep; `reserved` is the job that pays for it, if any does.
@@ -323,12 +332,18 @@ impl Checked {
         }
     }
 
-    /// What the run will do to one person.
-    fn plan(&self, table: Source<'_>) -> Result<Ledger, Error> {
+    /// What the run will do to one person, and what is to be expected of it.
+    fn plan(&self, table: Source<'_>) -> Result<(Ledger, Option<UtilityForecast>), Error> {
         let (run, keep) = (&mut Run::default(), CheckpointOptions::default());
         match self {
-            Checked::Fit(job) => one_plan(&job.open(table, run)?),
-            Checked::Between(job) => one_plan(&job.open(table, keep, run)?),
+            Checked::Fit(job) => {
+                let ready = job.open(table, run)?;
+                Ok((one_plan(&ready)?, ready.outlook()))
+            }
+            Checked::Between(job) => {
+                let ready = job.open(table, keep, run)?;
+                Ok((one_plan(&ready)?, ready.outlook()))
+            }
         }
     }
 

@@ -19,7 +19,7 @@ use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number;
-use crate::progress::JobBar;
+use crate::progress::{JobBar, foretold};
 use crate::purse::{BudgetReceipt, JobName, PurseFlags};
 use crate::repeated::given_twice;
 
@@ -165,7 +165,9 @@ impl SweepArgs {
         };
         let terms = terms.with(|it| it.mark = mark);
         let open = |table: &Files, _: &mut Run<'_>| {
-            Ok(PaidSweep::new(sweep.open(table, terms)?, path, budget))
+            let ready = sweep.open(table, terms)?;
+            ready.outlooks().iter().for_each(foretold);
+            Ok(PaidSweep::new(ready, path, budget))
         };
         let (done, receipt) =
             purse.pay(sweep.user_column().as_deref(), open, Run::watched(watch))?;
