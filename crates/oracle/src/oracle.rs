@@ -30,6 +30,11 @@ pub trait Oracle: Asked {
         false
     }
 
+    /// Whom the last answer was taken over.
+    fn answered_by(&self) -> crate::AnsweredBy {
+        crate::AnsweredBy::ALL
+    }
+
     /// Has the next answer recorded as what a paper claims of it, in place of what it is. The books
     /// say so, and the run is not certified.
     fn claim(&mut self, claim: PaperClaim);
