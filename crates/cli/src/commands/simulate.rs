@@ -19,7 +19,7 @@ use reticent_budget::Relation;
 use reticent_payment::Bill;
 use serde_json::{Value, json};
 
-use super::fit::{JobFlags, RESULT, folder, replaced};
+use super::fit::{JobFlags, RESULT, extra_rows, folder, replaced};
 use super::shared::{
     certificate_before, certificate_fields, certificate_rows, not_private, one_of, problem_fields,
     problem_rows, row,
@@ -452,6 +452,7 @@ fn rows(simulated: &Simulated) -> Vec<Vec<String>> {
     let certificate = model.certificate();
     let mut rows = problem_rows(model.algorithm(), model);
     rows.extend(certificate_rows(certificate));
+    rows.extend(extra_rows(model));
     if let Some(spread) = &certificate.parties {
         let spread =
             [spread.least, spread.median, spread.ninth_decile, spread.most].map(number::show_up);

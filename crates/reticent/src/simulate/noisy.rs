@@ -230,7 +230,7 @@ impl NoisyJob {
         if task.settings.iterations.is_some() {
             return Ok(task);
         }
-        let public = task.public(population)?;
+        let public = task.public(population)?.with_share(task.share(false));
         if let Some(choice) = task.entry.choice(&task.recipe(&public, 1.0))?
             && choice.settings.precondition.is_some_and(|share| share != 0.0)
         {
@@ -401,9 +401,19 @@ impl CalibratedSums {
         let run = runtime::run_id(&job.digest, key)?;
         let terms = (&self.task.protection.opening, self.public.shape, self.terms);
         let loss = &job.objective.loss;
-        let parties = runtime::noisy_parties(tables, loss, terms, &self.plan, (key, &run))?;
+        let mut parties = runtime::noisy_parties(tables, loss, terms, &self.plan, (key, &run))?;
+        if self.has_guessed_intervals() {
+            parties.server.leave_uncut();
+        }
         parties.post.fail(job.failures)?;
         Ok(parties)
+    }
+
+    /// Whether an interval is laid around sums of a private number of units: these may not be cut by a
+    /// number that is no more than a guess.
+    pub(super) fn has_guessed_intervals(&self) -> bool {
+        let private = self.terms.adjacency() == Adjacency::AddRemove;
+        self.task.standard_errors.is_some() && private
     }
 
     /// The plan of each party.
@@ -518,8 +528,9 @@ impl NoisyRun {
         let (name, delta) = (job.entry.name, job.certificate_delta());
         let parties = PartyBooks::new(name, delta, &assumed, &reports)?;
         let certificate = Certificate { choice: outcome.choice, ..parties.run()? };
-        let model =
-            Model::new(name, &job.objective, outcome.parameter, Extras::default(), certificate)?;
+        let errors = outcome.standard_errors.as_ref();
+        let extras = Extras { errors, ..Extras::default() };
+        let model = Model::new(name, &job.objective, outcome.parameter, extras, certificate)?;
         let nodes = NodeModels::new(model.clone(), job.objective.constant, Vec::new());
         let simulated = Simulated {
             model,

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use reticent_accountant::{Taint, View};
-use reticent_admm::{AutoChoice, unwatched};
+use reticent_admm::unwatched;
 use reticent_oracle::{
     Digest, NoiseKey, NoisySums, PrivateTable, Rehearsal, SumCarrier, SumLaw, SumParty, SumPlan,
 };
@@ -25,7 +25,9 @@ use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::model::{Extras, Model};
 use crate::procedure::Hearers;
+use crate::run::RunOutcome;
 use crate::stage::{Run, Stage};
+use crate::standard_errors::Found;
 
 /// What a party's guarantee takes as given on a network, beside what it does in one process.
 pub(super) const ON_A_NETWORK: &str = "no party's journal is put back from an older copy while its run is on: a party that has forgotten an answer \
@@ -109,6 +111,9 @@ impl RemoteJob {
         if let Some(sizes) = units.iter().copied().collect::<Option<Vec<u64>>>() {
             server.weigh(sizes)?;
         }
+        if calibrated.has_guessed_intervals() {
+            server.leave_uncut();
+        }
         Ok(RemoteSums { job: self, calibrated, server })
     }
 
@@ -158,10 +163,13 @@ impl RemoteJob {
         let (name, delta) = (self.job.entry.name, self.job.certificate_delta());
         let report = PartyReport { terms: calibrated.terms, ..report };
         let own = Certificate::of_party(name, delta, &self.assumed(&calibrated.plan), &report)?;
-        let own = Certificate { choice: calibrated.choice()?, ..own };
+        let RunOutcome { choice, standard_errors, .. } = calibrated.rehearsed()?;
+        let own = Certificate { choice, ..own };
         // What a model of this job says beside its numbers.
         let like = vec![0.0; calibrated.public.shape.len()];
-        let like = Model::new(name, &self.job.objective, like, Extras::default(), own)?;
+        let errors = standard_errors.map(Found::without_numbers);
+        let extras = Extras { errors: errors.as_ref(), ..Extras::default() };
+        let like = Model::new(name, &self.job.objective, like, extras, own)?;
         like.with_numbers_of(&model)
     }
 }
@@ -211,8 +219,9 @@ impl RemoteSums<'_> {
         let (name, delta) = (job.entry.name, job.certificate_delta());
         let parties = PartyBooks::new(name, delta, &assumed, &reports)?;
         let certificate = Certificate { choice: outcome.choice, ..parties.run()? };
-        let parameter = outcome.parameter;
-        let model = Model::new(name, &job.objective, parameter, Extras::default(), certificate)?;
+        let errors = outcome.standard_errors.as_ref();
+        let extras = Extras { errors, ..Extras::default() };
+        let model = Model::new(name, &job.objective, outcome.parameter, extras, certificate)?;
         let nodes = NodeModels::new(model.clone(), job.objective.constant, Vec::new());
         let fewest = self.server.attendance().iter().min().copied();
         let (rounds, traffic) = moved();
@@ -243,10 +252,11 @@ impl NoisyJob {
 }
 
 impl CalibratedSums {
-    /// What `auto` has chosen, by the rehearsal.
-    fn choice(&self) -> Result<Option<AutoChoice>, Error> {
+    /// What a run gives beside numbers, by the rehearsal: what `auto` has chosen, and of which
+    /// coefficients there are estimates.
+    fn rehearsed(&self) -> Result<RunOutcome, Error> {
         let CalibratedSums { task, terms, public, noise, plan } = self;
         let mut rehearsal = Rehearsal::of_noisy_sums(public.shape, *terms, *plan.law());
-        Ok(task.perform(&mut rehearsal, public, noise, &mut unwatched)?.choice)
+        task.perform(&mut rehearsal, public, noise, &mut unwatched)
     }
 }
