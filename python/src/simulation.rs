@@ -39,10 +39,6 @@ impl PartiesRequest {
             let why = "no graph is learned between parties: give a public one";
             return Err(Error::value("graph", "private", why));
         }
-        if let Some(share) = request.of.standard_errors {
-            let why = "there are none between parties; leave them out";
-            return Err(Error::value("standard_errors", share, why));
-        }
         if let Some(share) = request.of.calibrate {
             let why = "there is none between parties; use PrivateCalibrator, or leave it out";
             return Err(Error::value("calibrate", share, why));
@@ -50,8 +46,9 @@ impl PartiesRequest {
         let failures: Failures = serde_json::from_str(&self.failures)
             .map_err(|error| Error::value("failures", "the dict", error.to_string()))?;
         let mut simulation = Simulation::of(request.of.problem()?);
-        // The default of an estimator is that of a simulation, which may be another for persons.
-        if request.of.algorithm != "auto" {
+        // The default of an estimator is that of a simulation, which may be another for persons, and have no
+        // standard errors.
+        if request.of.algorithm != "auto" || request.of.standard_errors.is_some() {
             simulation = simulation.algorithm(&request.of.algorithm)?;
         }
         simulation = simulation
@@ -66,6 +63,9 @@ impl PartiesRequest {
             None if placed => simulation.parties_beside(),
             None => simulation.party_per_owner(),
         };
+        if let Some(share) = request.of.standard_errors {
+            simulation = simulation.standard_errors(share);
+        }
         if let Some(skew) = &self.skew {
             simulation = simulation.skew(skew.parse()?);
         }

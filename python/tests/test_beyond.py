@@ -127,8 +127,9 @@ def test_where_there_are_no_standard_errors_it_is_said_before_anything_is_asked(
     for options, word in wrong:
         with pytest.raises(ValueError, match=word):
             PrivateLogisticRegression(**{**arguments, **options}, budget=budget).fit(X, y)
-    with pytest.raises(ValueError, match="between parties"):
-        reticent.simulate(PrivateLogisticRegression(**arguments, budget=budget), X, y, 5)
+    peers = PrivateLogisticRegression(**arguments, budget=budget, algorithm="r-admm")
+    with pytest.raises(ValueError, match="an algorithm of one table"):
+        reticent.simulate(peers, X, y, 5)
     search = reticent.PrivateSearchCV(
         PrivateLogisticRegression(**arguments, budget=budget), {"alpha": [1e-3, 1e-2]}
     )

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from conftest import BUDGET
+from sklearn.base import clone
 
 import reticent
 from reticent import Budget, PrivateLogisticRegression
@@ -25,6 +26,28 @@ def test_records_are_dealt(model, patients):
     table = run.to_frame()
     assert len(table) == 5 and table["certified"].all() and (table["epsilon"] <= 2.0).all()
     assert "parties=5" in repr(run)
+
+
+def test_standard_errors_between_parties(patients, bounds):
+    X, y = patients
+    frame = pytest.importorskip("pandas").DataFrame(X, columns=["age", "pressure"])
+    arguments = {"bounds": bounds, "classes": [0, 1], "delta": 1e-5, "standard_errors": 0.4}
+    explained = PrivateLogisticRegression(epsilon=1000.0, random_state=1, **arguments)
+    pooled = clone(explained).fit(frame, y).standard_errors_
+    for trust in ("local", "secure-aggregation", "central"):
+        run = reticent.simulate(explained, frame, y, 4, trust=trust)
+        own = run.model.standard_errors_
+        assert list(own.index) == list(pooled.index)
+        off = (own["estimate"] - pooled["estimate"]).abs() / pooled["standard_error"]
+        wide = own["standard_error"] / pooled["standard_error"]
+        assert (off < 0.5).all() and wide.between(0.9, 1.2).all(), trust
+        assert run.to_frame()["certified"].sum() == 0 and run.model.certificate_.view == trust
+    # Persons who are parties: what has them is asked for.
+    person = np.arange(2000) % 50
+    warned = pytest.warns(reticent.NoiseDominatesWarning)
+    with warned:
+        run = reticent.simulate(explained, frame, y, person, trust="local")
+    assert run.model.certificate_.unit == "user" and run.model.certificate_.algorithm == "auto"
 
 
 def test_parties_by_their_names(model, patients):

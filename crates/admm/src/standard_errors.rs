@@ -20,6 +20,9 @@
 //! largest eigenvalue is about ν. Where one is a person with several records, sampling moves the
 //! mean of theirs no more than it would move one: the intervals are then wider than they need be.
 //!
+//! Between parties that add the noise the multipliers are those of their sum. Where some of them were away
+//! ([`AnsweredBy`]), σ_H and σ_g are those of the scaled sums of the others, and n̂ is what these have.
+//!
 //! What the intervals rest on is looked at, by released numbers alone:
 //!
 //! ```text
@@ -32,7 +35,7 @@
 //! docs/uncertainty.md.
 
 use reticent_oracle::queries::{ClippedMean, Curvature, Errors, Gradient};
-use reticent_oracle::{Oracle, Refusal, Sampling};
+use reticent_oracle::{AnsweredBy, Oracle, Refusal, Sampling};
 
 use crate::basis::eigen;
 use crate::settings::ProblemFacts;
@@ -92,6 +95,8 @@ struct Looked {
     gradient: Vec<f64>,
     /// σ_H and σ_g.
     noise: (f64, f64),
+    /// The part of all units that answered, where it is known.
+    units: Option<f64>,
 }
 
 impl Inference<'_> {
@@ -126,7 +131,8 @@ impl Inference<'_> {
         if oracle.is_rehearsal() {
             return Ok(Estimated::Hidden("nothing was asked of a table".to_owned()));
         }
-        Ok(self.estimated(&at, &looked, square))
+        let unknown = || Estimated::Hidden(AnsweredBy::UNKNOWN.to_owned());
+        Ok(looked.units.map_or_else(unknown, |part| self.estimated(&at, &looked, square / part)))
     }
 
     fn noise(&self, part: f64) -> f64 {
@@ -149,24 +155,24 @@ impl Inference<'_> {
     ) -> Result<Looked, Refusal> {
         let ProblemFacts { row_norm, smoothness, population, .. } = *self.public;
         let whole = self.whole(at);
-        let asked = Curvature {
-            at: &whole,
-            row_norm,
-            most: smoothness,
-            noise_multiplier: self.noise(curvature),
-        };
+        let noise_multiplier = self.noise(curvature);
+        let asked = Curvature { at: &whole, row_norm, most: smoothness, noise_multiplier };
         let deviation = asked.deviation(oracle.terms());
         let matrix = oracle.ask(&asked)?.into_inner();
         let noise_multiplier = self.noise(gradient);
-        let mean =
-            ClippedMean { clip: slope * row_norm, noise_multiplier, sampling: Sampling::Full };
+        let clip = slope * row_norm;
+        let mean = ClippedMean { clip, noise_multiplier, sampling: Sampling::Full };
+        let bent = oracle.answered_by();
         let slopes = oracle.ask(&Gradient { at: &whole, mean })?.into_inner();
+        let AnsweredBy { units, noise } = oracle.answered_by();
+        let of_slopes = noise * noise_multiplier * clip / population as f64;
         let len = whole.len();
         let entry = |&j: &usize| self.kept.iter().map(move |&k| j * len + k);
         Ok(Looked {
             curvature: self.kept.iter().flat_map(entry).map(|at| matrix[at]).collect(),
             gradient: self.kept.iter().map(|&k| slopes[k]).collect(),
-            noise: (deviation, noise_multiplier * mean.clip / population as f64),
+            noise: (deviation * bent.noise, of_slopes),
+            units: bent.units.and(units),
         })
     }
 
@@ -179,7 +185,7 @@ impl Inference<'_> {
         // The last but one is that of d² − ½ with d half a residual; the count is in front of the
         // four where it is private.
         let at = sums.len() - 2;
-        let (square, deviation) = (sums[at], deviations[at]);
+        let (square, deviation) = (sums[at], deviations[at] * oracle.answered_by().noise);
         let count = if sums.len() > 4 { sums[0].max(1.0) } else { self.public.population as f64 };
         let mean = 4.0 * (square / count + 0.5);
         // In this order: a budget so small that the noise is above all that can be is no error.
@@ -313,6 +319,7 @@ mod tests {
             curvature: vec![2.0, 0.0, 0.0, 0.5],
             gradient: vec![-1.0, 0.25],
             noise: (0.0, 0.0),
+            units: Some(1.0),
         };
         let public = public(100);
         let found = inference(&public, true).estimated(&[0.0, 1.0], &looked, 0.04);
@@ -329,6 +336,7 @@ mod tests {
             curvature: vec![1.0, 0.0, 0.0, 1.0],
             gradient: vec![-0.1, 0.0],
             noise: (0.01, 0.02),
+            units: Some(1.0),
         };
         let public = public(1_000_000);
         let found = inference(&public, true).estimated(&[0.0, 0.0], &looked, 0.0);
@@ -346,6 +354,7 @@ mod tests {
             curvature: vec![0.2, 0.0, 0.0, 0.2],
             gradient: vec![gradient, 0.0],
             noise: (noise, 0.001),
+            units: Some(1.0),
         };
         let inference = inference(&public, false);
         let of = |looked: &Looked| inference.estimated(&[0.0, 0.0], looked, 1.0);

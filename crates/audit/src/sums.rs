@@ -57,6 +57,10 @@ impl SumsSubject {
             .settings(spec.settings_between())
             .guarantee(guarantee)
             .trust(view);
+        let simulation = match spec.job.standard_errors {
+            Some(share) => simulation.standard_errors(share),
+            None => simulation,
+        };
         let job = match spec.unit() {
             Unit::User if spec.several => simulation.parties_beside(),
             Unit::User | Unit::Party => simulation.party_per_owner(),

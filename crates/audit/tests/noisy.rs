@@ -3,9 +3,9 @@
 //!
 //! Bounds are at 95% each and the seeds are fixed: a test that passes, passes.
 
-use reticent::Settings;
 use reticent::accountant::{Adjacency, Unit, View};
-use reticent::map::{Drawn, MapCell, cells};
+use reticent::map::{Drawn, MapCell, MapProcedure, cells};
+use reticent::{Settings, Spec};
 use reticent_audit::{AuditSpec, CanaryChange, Neighbours, Others, run};
 
 /// The cell of this algorithm between parties that add the noise, of records that are all drawn.
@@ -55,6 +55,53 @@ fn the_counts_of_a_scale_leak_no_more_than_they_certify() {
         assert!(!report.exceeded && found >= least, "{form} {view}: {report:?}");
         let centred = [CanaryChange::Centred, CanaryChange::CentreRemoved];
         assert!(centred.contains(&report.pair.change), "{report:?}");
+    }
+}
+
+/// Where nearly all of the budget is spent on standard errors, their curvature is what is attacked: a unit whose
+/// row turns by a right angle moves it by all that two units may, and one that is there or not by all that one may. Locally these
+/// are the victim's own answers, behind masks the sums.
+#[test]
+fn the_curvature_between_parties_leaks_no_more_than_it_certifies() {
+    let (local, masked) = (View::Local, View::SecureAggregation);
+    let (either, more) = (Adjacency::ReplaceOne, Adjacency::AddRemove);
+    for (view, unit, adjacency, runs, least) in [
+        (local, Unit::Record, either, 6_000, 0.2),
+        (local, Unit::Record, more, 6_000, 0.2),
+        (local, Unit::User, either, 6_000, 0.2),
+        (masked, Unit::Record, either, 3_000, 0.04),
+        (masked, Unit::Record, more, 3_000, 0.04),
+    ] {
+        let turned = adjacency == either;
+        let pair = Neighbours {
+            change: if turned { CanaryChange::Turned } else { CanaryChange::Removed },
+            others: Others::Silent,
+            elsewhere: Others::Silent,
+            beside: 0,
+            rows: 1,
+            instead: 1,
+            moved: false,
+        };
+        let is_it = |(cell, _): &(MapCell, _)| {
+            (cell.algorithm, cell.form, cell.view) == ("dp-sgd", "", view)
+                && (cell.unit, cell.adjacency) == (unit, adjacency)
+                && cell.procedure == MapProcedure::StandardErrors
+        };
+        let cell = cells().into_iter().find(is_it).expect("a cell of the map").0;
+        let usual = AuditSpec::of(&cell, runs, Some(13));
+        let spec = AuditSpec {
+            job: Spec::default().with(|it| it.standard_errors = Some(0.95)),
+            features: if turned { 2 } else { 1 },
+            iterations: 1,
+            pair: Some(pair),
+            records: Some(1),
+            runs,
+            ..usual
+        };
+        let report = run(&spec).unwrap();
+        let found = report.epsilon_lower / report.epsilon_certified;
+        println!("{view} {unit} {adjacency}: {found:.2} by {:?}", report.statistic);
+        assert!(!report.exceeded && found >= least, "{view} {unit} {adjacency}: {report:?}");
     }
 }
 

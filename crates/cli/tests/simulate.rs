@@ -261,6 +261,31 @@ fn auto_says_where_it_takes_more_rounds_than_in_learned_coordinates() {
     }
 }
 
+/// Whoever adds the noise: told with the run, shown by `inspect`, in the model and in what is verified; and from a job
+/// file as from flags.
+#[test]
+fn standard_errors_are_told_of_a_run_between_parties() {
+    let folder = folder();
+    folder.reticent("demo --out clinic").ok();
+    let job = "simulate --data clinic/patients.csv --schema clinic/schema.toml --target stroke --epsilon 100 --delta 1e-6 \
+               --split 4 --iterations 8 --standard-errors 0.5 --seed 1";
+    for trust in ["central", "local", "secure-aggregation"] {
+        let said = folder.reticent(&format!("{job} --trust {trust} --out {trust}")).ok().out;
+        assert!(said.contains("standard errors") && said.contains("inspect"), "{said}");
+        let shown = folder.reticent(&format!("inspect {trust}")).ok().out;
+        assert!(shown.contains("What moves the log-odds of stroke = yes"), "{shown}");
+        assert!(shown.contains("smoker=yes, not smoker=no"), "{shown}");
+        folder.reticent(&format!("verify {trust}")).ok();
+    }
+    let file = "data = 'clinic/patients.csv'\nschema = 'clinic/schema.toml'\ntarget = 'stroke'\nepsilon = 100.0\n\
+        delta = 1e-6\niterations = 8\nstandard_errors = 0.5\nseed = 1\nout = 'again'\n\
+        [parties]\nsplit = 4\ntrust = 'local'\n";
+    folder.write("errors.toml", file);
+    folder.reticent("simulate errors.toml").ok();
+    let model = |of: &str| folder.read(&format!("{of}/model.json"));
+    assert_eq!(model("again"), model("local"));
+}
+
 /// The way out was one for drafted schemas alone.
 #[test]
 fn records_dealt_by_their_labels_are_told_the_way_out() {

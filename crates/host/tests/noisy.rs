@@ -45,6 +45,48 @@ fn noise_of_the_parties_has_the_bits_of_one_process() {
     }
 }
 
+/// Estimates with standard errors: the numbers of the lead in every party's own model, and where they are hidden
+/// a party says so in its own words.
+#[test]
+fn standard_errors_are_in_the_model_of_every_party() {
+    for (trust, epsilon, told) in
+        [("local", 1e4, true), ("secure-aggregation", 1e4, true), ("local", 1.0, false)]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let job = format!(
+            "algorithm = \"auto\"\nepsilon = {epsilon:.1}\ndelta = 1e-5\niterations = 4\nstandard_errors = 0.5\n"
+        );
+        let world = World::trusting(folder.path(), 3, &job, trust);
+        // Two classes that a line divides have no coefficients to estimate.
+        for party in 0..3 {
+            let text = std::fs::read_to_string(world.table(party)).unwrap();
+            let mixed = |(at, line): (usize, &str)| match at % 4 {
+                3 => line.replace("yes", "?").replace("no", "yes").replace('?', "no") + "\n",
+                _ => line.to_owned() + "\n",
+            };
+            let mixed: String = text.lines().enumerate().map(mixed).collect();
+            std::fs::write(world.table(party), mixed).unwrap();
+        }
+        let (led, joined) = led(&world, &options());
+        let simulated = world.in_one_process().model;
+        let model = Model::from_json(&led.model).unwrap();
+        assert_alike(&model, &simulated);
+        let found = model.standard_errors().unwrap();
+        assert_eq!(Some(found), simulated.standard_errors());
+        let expected = (told, 3 * usize::from(told));
+        assert_eq!((found.hidden.is_none(), found.estimates.len()), expected, "{found:?}");
+        for own in joined {
+            let own = own.joined.model;
+            assert_alike(&own, &simulated);
+            let said = own.standard_errors().unwrap();
+            match told {
+                true => assert_eq!(said, found),
+                false => assert!(said.hidden.as_ref().unwrap().contains("the lead says")),
+            }
+        }
+    }
+}
+
 /// With keys of the operating system: each party writes a certificate of its own, signed by itself,
 /// with all that it takes as given, and pays for its plan once.
 #[test]

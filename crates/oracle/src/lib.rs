@@ -54,8 +54,8 @@ pub use gate::{
 pub use lattice::{Lattice, WalkTerms};
 pub use law::Law;
 pub use noisy::{
-    NoisySums, PartialSum, RoundRequest, SumCarrier, SumLaw, SumParty, SumPartyReport, SumPlan,
-    SumProgress, SumReach,
+    AnsweredBy, NoisySums, PartialSum, RoundRequest, SumCarrier, SumLaw, SumParty, SumPartyReport,
+    SumPlan, SumProgress, SumReach,
 };
 pub use oracle::Oracle;
 pub use parties::{

@@ -30,10 +30,9 @@ pub trait Oracle: Asked {
         false
     }
 
-    /// How many times the noise that was asked for the last answer has: a public number, above 1 where
-    /// a sum over those who stayed stands for one over all.
-    fn noise_factor(&self) -> f64 {
-        1.0
+    /// Whom the last answer was taken over.
+    fn answered_by(&self) -> crate::AnsweredBy {
+        crate::AnsweredBy::ALL
     }
 
     /// Has the next answer recorded as what a paper claims of it, in place of what it is. The books

@@ -159,6 +159,14 @@ impl Model {
         }
         self.coefficients.clone_from(&other.coefficients);
         self.intercept.clone_from(&other.intercept);
+        self.standard_errors = match (self.standard_errors.take(), &other.standard_errors) {
+            (Some(own), Some(lead)) => Some(own.with_numbers_of(lead)?),
+            (None, None) => None,
+            _ => {
+                let why = "it has estimates that the job does not ask for, or lacks those that it asks for";
+                return Err(Error::value("model", "another", why));
+            }
+        };
         self.sealed()
     }
 

@@ -73,8 +73,8 @@ impl CoefficientEstimate {
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     share: f64,
-    kept: Vec<usize>,
-    estimated: Estimated,
+    pub kept: Vec<usize>,
+    pub estimated: Estimated,
 }
 
 /// Refuses what no standard errors are offered for.

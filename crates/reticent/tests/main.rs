@@ -10,6 +10,7 @@ mod class_weights;
 mod count;
 mod curves;
 mod defaults;
+mod errors_between;
 mod evaluation;
 mod examples;
 mod fit;

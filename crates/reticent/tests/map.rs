@@ -178,7 +178,10 @@ fn simulations(folder: &Path) -> Vec<(MapCell, SimulationSpec)> {
     });
     for (name, takes, views, penalty) in protocols.chain(of_one_table) {
         for (form, settings) in versions(takes) {
-            for &view in views {
+            let courses = [MapProcedure::Alone, MapProcedure::StandardErrors];
+            for (&view, procedure) in
+                views.iter().flat_map(|view| courses.map(|procedure| (view, procedure)))
+            {
                 for unit in [Unit::Record, Unit::User] {
                     for adjacency in [Adjacency::ReplaceOne, Adjacency::AddRemove] {
                         for params in Drawn::ALL {
@@ -194,13 +197,13 @@ fn simulations(folder: &Path) -> Vec<(MapCell, SimulationSpec)> {
                                 it.schema = Some(schema(unit, form));
                                 it.algorithm = Some(name.to_owned());
                                 it.penalty = penalty.clone();
+                                it.standard_errors = procedure.has_standard_errors().then_some(0.2);
                                 it.settings = Settings { sampling, ..settings.clone() };
                             });
                             let parties = Parties::default().with(|it| {
                                 it.split = (unit == Unit::Record).then_some(20);
                                 it.trust = Some(view);
                             });
-                            let procedure = MapProcedure::Alone;
                             let cell = MapCell {
                                 algorithm: name,
                                 form,

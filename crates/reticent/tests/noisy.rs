@@ -238,7 +238,6 @@ fn what_noisy_sums_do_not_have_is_refused_by_name() {
         assert!(refused(ready(&auto, view).topology("ring")).contains("no graph"));
         assert!(refused(ready(&auto, view).parties(0)).contains("at least one party"));
         assert!(refused(ready(&auto, view).noise(0.0)).contains("nothing between"));
-        assert!(refused(ready(&auto, view).standard_errors(0.2)).contains("not offered"));
         // No other trust is named, because none would help.
         let why = refused(ready(&Solver::named("consensus").unwrap(), view));
         assert!(why.contains("more than sums") && !why.contains("central"), "{why}");

@@ -97,7 +97,7 @@ impl GradientSteps for DpSgd {
         let eta = run.eta(k);
         let g = oracle.ask(&Gradient { at: u, mean: run.params })?.into_inner();
         if let Some(shrinkage) = shrinkage {
-            shrinkage.add(u, &g, oracle.noise_factor());
+            shrinkage.add(u, &g, oracle.answered_by().noise);
         }
         u.iter_mut().zip(&g).for_each(|(u, g)| *u -= eta * g);
         prox.apply(u, eta);

@@ -314,7 +314,7 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path) -> Answer {
 }
 
 /// What a share of the budget was spent on beside the model.
-fn extra_rows(model: &Model) -> Vec<Vec<String>> {
+pub(super) fn extra_rows(model: &Model) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     if let Some(errors) = model.standard_errors() {
         let said = match &errors.hidden {

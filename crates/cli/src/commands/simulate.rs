@@ -20,7 +20,7 @@ use reticent_budget::Relation;
 use reticent_payment::Bill;
 use serde_json::{Value, json};
 
-use super::fit::{JobFlags, RESULT, folder, replaced};
+use super::fit::{JobFlags, RESULT, extra_rows, folder, replaced};
 use super::shared::{
     algorithm, certificate_before, certificate_fields, certificate_rows, many_rounds, not_private,
     one_of, problem_fields, problem_rows, row,
@@ -475,6 +475,7 @@ fn rows(simulated: &Simulated) -> Vec<Vec<String>> {
     let mut rows = problem_rows(&algorithm(certificate), model);
     rows.extend(certificate_rows(certificate));
     rows.extend(many_rounds(certificate, simulated.rounds).map(|said| row("rounds", said)));
+    rows.extend(extra_rows(model));
     if let Some(spread) = &certificate.parties {
         let spread =
             [spread.least, spread.median, spread.ninth_decile, spread.most].map(number::show_up);

@@ -13,6 +13,7 @@
 //! [`NoisySums`], has neither noise nor books: it cannot release what has no noise, because it has
 //! nothing else. Proof: proofs/noisy-sums.md.
 
+mod answered_by;
 mod law;
 mod party;
 mod plan;
@@ -20,6 +21,7 @@ mod reach;
 mod request;
 mod server;
 
+pub use answered_by::AnsweredBy;
 pub use law::SumLaw;
 pub(crate) use law::masked_event;
 pub use party::{SumParty, SumPartyReport, SumProgress};

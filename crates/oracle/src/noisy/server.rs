@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use reticent_accountant::Adjacency;
 use reticent_noise::Digest;
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
+use super::answered_by::AnsweredBy;
 use super::law::HALF;
 use super::plan::{PlannedStep, SumPlan, unplanned};
 use super::reach::SumReach;
@@ -85,8 +87,8 @@ pub struct NoisySums {
     sizes: Option<Vec<u64>>,
     /// How many parties the sum of each round was taken over.
     attendance: Vec<u32>,
-    /// The noise of the last sum over that of everybody's, with what it was scaled by.
-    noise_factor: f64,
+    /// Whom the last sum was taken over.
+    answered_by: AnsweredBy,
     /// Whether what is said is cut to what honest parties reach.
     cuts: bool,
     /// Whether somebody did not answer: some may have changed the coordinates, and others not.
@@ -132,7 +134,7 @@ impl NoisySums {
             told: None,
             sizes: None,
             attendance: Vec::new(),
-            noise_factor: 1.0,
+            answered_by: AnsweredBy::ALL,
             cuts: true,
             ended: false,
             claimed: false,
@@ -250,9 +252,9 @@ impl NoisySums {
     fn scaled(&mut self, sum: PartialSum) -> Result<Vec<i64>, Refusal> {
         let PartialSum { values, absent } = sum;
         let parties = self.plan.law().parties();
-        let stayed = parties - (absent.len() as u32).min(parties);
-        self.attendance.push(stayed);
-        self.noise_factor = 1.0;
+        let there = parties - (absent.len() as u32).min(parties);
+        self.attendance.push(there);
+        self.answered_by = AnsweredBy::ALL;
         if absent.is_empty() {
             return Ok(values);
         }
@@ -266,7 +268,13 @@ impl NoisySums {
             return Err(wrong("nobody who has records has stayed in a sum"));
         }
         let factor = all as f64 / (all - gone) as f64;
-        self.noise_factor = factor * (f64::from(stayed) / f64::from(parties)).sqrt();
+        // Each party has the same part of the noise.
+        let stayed = f64::from(there) / f64::from(parties);
+        // Without sizes a party is one unit, or nobody knows how many it has.
+        let known = self.sizes.is_some() || self.terms.population() == u64::from(parties);
+        let units =
+            (known && self.terms.adjacency() == Adjacency::ReplaceOne).then_some(1.0 / factor);
+        self.answered_by = AnsweredBy { units, noise: factor * stayed.sqrt() };
         let scaled = |value: i64| match (value as f64 * factor).round() {
             scaled if scaled.abs() < HALF => Ok(scaled as i64),
             _ => Err(wrong("a sum of those who stayed, scaled to all, has no room in 64 bits")),
@@ -300,8 +308,8 @@ impl Oracle for NoisySums {
         &self.terms
     }
 
-    fn noise_factor(&self) -> f64 {
-        self.noise_factor
+    fn answered_by(&self) -> AnsweredBy {
+        self.answered_by
     }
 
     fn claim(&mut self, _: PaperClaim) {

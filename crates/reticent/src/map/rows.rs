@@ -241,6 +241,9 @@ macro_rules! masked_sums {
 const OF_SUMS: &[&str] = &["auto", "dp-sgd", "sadmm", "vradmm", "ssadmm", "mpadmm", "dp-cd"];
 /// Those of them that go over to coordinates of their own.
 const OF_MOMENTS: &[&str] = &["auto", "dp-sgd", "sadmm", "ssadmm", "mpadmm"];
+/// Those that are asked about their model afterwards, and what they are asked for.
+const AFTERWARDS: &[&str] = &["auto", "dp-sgd"];
+const ERRORS: &[MapProcedure] = &[StandardErrors];
 const OWN_FORMS: &[&str] = &["preconditioned", "preconditioned, scaled"];
 
 /// Every combination that is offered.
@@ -536,6 +539,35 @@ pub const MAP: &[MapRow] = &[
     MapRow { algorithms: OF_SUMS, forms: &["", "scaled"], ..MASKED_PERSONS },
     MapRow { algorithms: OF_MOMENTS, forms: OWN_FORMS, ..MASKED_RECORDS },
     MapRow { algorithms: OF_MOMENTS, forms: OWN_FORMS, ..MASKED_PERSONS },
+    // The same with standard errors after it: sums like any other.
+    MapRow { algorithms: AFTERWARDS, procedures: ERRORS, ..SUMS },
+    MapRow { algorithms: AFTERWARDS, procedures: ERRORS, ..PERSONS },
+    MapRow {
+        algorithms: AFTERWARDS,
+        forms: &["preconditioned"],
+        procedures: ERRORS,
+        slack: GRAPH,
+        ..SUMS
+    },
+    MapRow {
+        algorithms: AFTERWARDS,
+        forms: &["preconditioned"],
+        procedures: ERRORS,
+        slack: GRAPH,
+        ..PERSONS
+    },
+    MapRow {
+        algorithms: AFTERWARDS,
+        forms: &["", "preconditioned"],
+        procedures: ERRORS,
+        ..MASKED_RECORDS
+    },
+    MapRow {
+        algorithms: AFTERWARDS,
+        forms: &["", "preconditioned"],
+        procedures: ERRORS,
+        ..MASKED_PERSONS
+    },
     // Questions of such a server.
     MapRow {
         algorithms: &["count"],

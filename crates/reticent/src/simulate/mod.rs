@@ -8,6 +8,7 @@ mod check;
 mod dealing;
 mod held;
 mod kept;
+mod lead_errors;
 mod nodes;
 mod noisy;
 mod ready;

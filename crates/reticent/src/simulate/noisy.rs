@@ -28,13 +28,14 @@ use super::check::{SimulationJob, no_needless_graph};
 use super::dealing::{dealt, placed_persons, stayed_away};
 use super::held::{asks_for_more, check_public_sizes, not_sums};
 use super::kept::CheckpointOptions;
-use super::run::BETWEEN_PARTIES;
+use super::run::{BETWEEN_PARTIES, SolvedRun};
 use super::simulated::Simulated;
 use super::simulation::Simulation;
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::job::SOME;
 use crate::map;
+use crate::model::Extras;
 use crate::outlook::UtilityForecast;
 use crate::procedure::{Hearers, Seen};
 use crate::run::{Calibrated, Noise};
@@ -256,7 +257,7 @@ impl NoisyJob {
         if task.settings.iterations.is_some() {
             return Ok(task);
         }
-        let public = task.public(population)?;
+        let public = task.public(population)?.with_share(task.share(false));
         if let Some(choice) = task.entry.choice(&task.recipe(&public, 1.0))?
             && choice.learns_coordinates()
         {
@@ -445,9 +446,19 @@ impl CalibratedSums {
         let run = runtime::run_id(&job.digest, key)?;
         let terms = (&self.task.protection.opening, self.public.shape, self.terms);
         let loss = &job.objective.loss;
-        let parties = runtime::noisy_parties(tables, loss, terms, &self.plan, (key, &run))?;
+        let mut parties = runtime::noisy_parties(tables, loss, terms, &self.plan, (key, &run))?;
+        if self.has_guessed_intervals() {
+            parties.server.leave_uncut();
+        }
         parties.post.fail(job.failures)?;
         Ok(parties)
+    }
+
+    /// Whether an interval is laid around sums of a private number of units: these may not be cut by a
+    /// number that is no more than a guess.
+    pub(super) fn has_guessed_intervals(&self) -> bool {
+        let private = self.terms.adjacency() == Adjacency::AddRemove;
+        self.task.standard_errors.is_some() && private
     }
 
     /// The plan of each party.
@@ -559,8 +570,10 @@ impl NoisyRun {
         let sampled = plan_is_sampled(plan.ledger());
         let (mut assumed, reports) = (job.assumed(plan.law(), sampled, false), self.reports());
         assumed.extend(stayed_away(&self.absent));
-        let (model, parties) =
-            job.conclude(&assumed, &reports, outcome.parameter, outcome.choice)?;
+        let errors = outcome.standard_errors.as_ref();
+        let extras = Extras { errors, ..Extras::default() };
+        let end = SolvedRun { parameter: outcome.parameter, choice: outcome.choice, extras };
+        let (model, parties) = job.conclude(&assumed, &reports, end)?;
         let nodes = NodeModels::new(model.clone(), job.objective.constant, Vec::new());
         let simulated = Simulated {
             model,

@@ -356,7 +356,7 @@ impl RemoteJob {
             (0..self.parties()).map(report).collect::<Result<Vec<PartyReport>, Error>>()
         })?;
         let assumed = self.assumed_between(units, false)?;
-        let (model, _) = self.job.conclude(&assumed, &reports, estimate.parameter, None)?;
+        let (model, _) = self.job.conclude(&assumed, &reports, estimate.parameter.into())?;
         Ok(model)
     }
 

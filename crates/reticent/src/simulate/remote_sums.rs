@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use reticent_accountant::{Taint, View};
-use reticent_admm::{AutoChoice, unwatched};
+use reticent_admm::unwatched;
 use reticent_oracle::{
     Digest, NoiseKey, NoisySums, PrivateTable, Rehearsal, SumCarrier, SumLaw, SumParty, SumPlan,
 };
@@ -20,12 +20,15 @@ use super::kept::CheckpointOptions;
 use super::noisy::{CalibratedSums, NoisyJob, plan_is_sampled};
 use super::remote::RemoteJob;
 use super::remote_peers::RemoteKind;
+use super::run::SolvedRun;
 use super::simulated::Simulated;
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::model::{Extras, Model};
 use crate::procedure::Hearers;
+use crate::run::RunOutcome;
 use crate::stage::{Run, Stage};
+use crate::standard_errors::Found;
 
 /// What a party's guarantee takes as given on a network, beside what it does in one process.
 pub(super) const ON_A_NETWORK: &str = "no party's journal is put back from an older copy while its run is on: a party that has forgotten an answer \
@@ -109,6 +112,9 @@ impl RemoteJob {
         if let Some(sizes) = units.iter().copied().collect::<Option<Vec<u64>>>() {
             server.weigh(sizes)?;
         }
+        if calibrated.has_guessed_intervals() {
+            server.leave_uncut();
+        }
         Ok(RemoteSums { job: self, calibrated, server })
     }
 
@@ -158,10 +164,13 @@ impl RemoteJob {
         let (name, delta) = (self.job.entry.name, self.job.certificate_delta());
         let report = PartyReport { terms: calibrated.terms, ..report };
         let own = Certificate::of_party(name, delta, &self.assumed(&calibrated.plan), &report)?;
-        let own = Certificate { choice: calibrated.choice()?, ..own };
+        let RunOutcome { choice, standard_errors, .. } = calibrated.rehearsed()?;
+        let own = Certificate { choice, ..own };
         // What a model of this job says beside its numbers.
         let like = vec![0.0; calibrated.public.shape.len()];
-        let like = Model::new(name, &self.job.objective, like, Extras::default(), own)?;
+        let errors = standard_errors.map(Found::without_numbers);
+        let extras = Extras { errors: errors.as_ref(), ..Extras::default() };
+        let like = Model::new(name, &self.job.objective, like, extras, own)?;
         like.with_numbers_of(&model)
     }
 }
@@ -208,8 +217,10 @@ impl RemoteSums<'_> {
         };
         let reports: Vec<PartyReport> = (0..self.job.parties()).map(report).collect();
         let (job, assumed) = (&self.job.job, self.job.assumed(plan));
-        let (model, parties) =
-            job.conclude(&assumed, &reports, outcome.parameter, outcome.choice)?;
+        let errors = outcome.standard_errors.as_ref();
+        let extras = Extras { errors, ..Extras::default() };
+        let end = SolvedRun { parameter: outcome.parameter, choice: outcome.choice, extras };
+        let (model, parties) = job.conclude(&assumed, &reports, end)?;
         let nodes = NodeModels::new(model.clone(), job.objective.constant, Vec::new());
         let fewest = self.server.attendance().iter().min().copied();
         let (rounds, traffic) = moved();
@@ -240,10 +251,11 @@ impl NoisyJob {
 }
 
 impl CalibratedSums {
-    /// What `auto` has chosen, by the rehearsal.
-    fn choice(&self) -> Result<Option<AutoChoice>, Error> {
+    /// What a run gives beside numbers, by the rehearsal: what `auto` has chosen, and of which
+    /// coefficients there are estimates.
+    fn rehearsed(&self) -> Result<RunOutcome, Error> {
         let CalibratedSums { task, terms, public, noise, plan } = self;
         let mut rehearsal = Rehearsal::of_noisy_sums(public.shape, *terms, *plan.law());
-        Ok(task.perform(&mut rehearsal, public, noise, &mut unwatched)?.choice)
+        task.perform(&mut rehearsal, public, noise, &mut unwatched)
     }
 }

@@ -54,6 +54,20 @@ pub(super) struct KnownParties {
     pub absent: BTreeSet<u32>,
 }
 
+/// What an algorithm has found, and what was asked beside it.
+#[derive(Default)]
+pub(super) struct SolvedRun<'a> {
+    pub parameter: Vec<f64>,
+    pub choice: Option<AutoChoice>,
+    pub extras: Extras<'a>,
+}
+
+impl From<Vec<f64>> for SolvedRun<'_> {
+    fn from(parameter: Vec<f64>) -> Self {
+        SolvedRun { parameter, ..SolvedRun::default() }
+    }
+}
+
 impl SimulationJob {
     /// Runs the job, in this process.
     ///
@@ -315,13 +329,12 @@ impl SimulationJob {
         &self,
         assumptions: &[String],
         reports: &[PartyReport],
-        parameter: Vec<f64>,
-        choice: Option<AutoChoice>,
+        SolvedRun { parameter, choice, extras }: SolvedRun<'_>,
     ) -> Result<(Model, PartyBooks), Error> {
         let (name, delta) = (self.entry.name, self.certificate_delta());
         let parties = PartyBooks::new(name, delta, assumptions, reports)?;
         let certificate = Certificate { choice, ..parties.run()? };
-        let model = Model::new(name, &self.objective, parameter, Extras::default(), certificate)?;
+        let model = Model::new(name, &self.objective, parameter, extras, certificate)?;
         Ok((model, parties))
     }
 
@@ -343,7 +356,7 @@ impl SimulationJob {
             outcome.parties.iter_mut().for_each(|party| party.ledger.taint(Taint::UnpaidRead));
         }
         let parameter = outcome.parameter;
-        let (model, parties) = self.conclude(&assumptions, &outcome.parties, parameter, None)?;
+        let (model, parties) = self.conclude(&assumptions, &outcome.parties, parameter.into())?;
         let nodes = NodeModels::new(model.clone(), self.objective.constant, outcome.nodes);
         let (traffic, rejections) = (outcome.traffic, outcome.rejections);
         let fewest = None;
