@@ -1,15 +1,17 @@
 """A fit on a table larger than its memory: peak memory, and the time of a pass beside a plain scan of as many bytes.
 
-    python3 benches/cache.py --reticent target/release/reticent [--megabytes 2000] [--columns 20] [--limit 1000] [--parquet]
+    python3 benches/cache.py --reticent target/release/reticent [--megabytes 2000] [--columns 20] [--limit 1000] [--persons N] [--parquet]
 
 A CSV table of so many megabytes is made and fitted with --cache under a limit of memory: a control group where
 this user may make one, which counts the pages of files too, and otherwise the resident memory is measured without a limit, which
 is said. A pass is the difference of two fits of many and few steps; the scan reads a file as long as the cache file, in blocks
 of 2 MiB, within the same limit, and from the disk where that file is longer than the limit: the pass has to read it from there too. With --parquet the same table is fitted from a Parquet file as well (needs pyarrow). Promised: a pass in 1.3 scans, a peak of 500 MB. Without a cache the table is fitted as well
-where it fits, for the same model.
+where it fits, for the same model. With --persons the rows are those of so many persons, who are protected, and the same is fitted of a thousandth
+of them: what the peak is higher by is what a person takes.
 """
 
 import argparse
+import itertools
 import json
 import os
 import random
@@ -34,16 +36,19 @@ print(time.monotonic() - start, time.process_time() - spent)
 """
 
 
-def table(path, megabytes, columns):
+def table(path, megabytes, columns, persons=0):
     random.seed(1)
+    turn = itertools.count()
+    # Everybody comes as often, in an order that is none of the ids'.
+    person = (lambda line: f"p{next(turn) * 2_654_435_761 % persons:08d},{line}") if persons else str
     kinds = [lambda: str(random.randrange(100)), lambda: f"{random.uniform(0, 100):.6f}"]
     lines = [",".join(kinds[j % 2]() for j in range(columns)) + f",{random.randrange(2)}\n" for _ in range(20_000)]
     block = "".join(lines)
     blocks = max(1, megabytes * 1_000_000 // len(block))
     with open(path, "w") as out:
-        out.write(",".join(f"x{j}" for j in range(columns)) + ",y\n")
+        out.write(("who," if persons else "") + ",".join(f"x{j}" for j in range(columns)) + ",y\n")
         for _ in range(blocks):
-            out.write(block)
+            out.write("".join(map(person, lines)) if persons else block)
     return blocks * len(lines)
 
 
@@ -59,8 +64,8 @@ with pyarrow.parquet.ParquetWriter("t.parquet", read.schema) as out:
     subprocess.run([sys.executable, "-c", write], cwd=folder, check=True)
 
 
-def schema(columns, norm):
-    text = f"row_norm = {norm}\n" + "".join(
+def schema(columns, norm, persons=0):
+    text = f"row_norm = {norm}\n" + ("[[column]]\nname = 'who'\nkind = 'user'\n" if persons else "") + "".join(
         f"[[column]]\nname = 'x{j}'\nkind = 'numeric'\nlower = 0\nupper = 100\n" for j in range(columns))
     return text + "[[column]]\nname = 'y'\nkind = 'target'\nclasses = [0, 1]\n"
 
@@ -147,6 +152,7 @@ def main():
     arguments.add_argument("--limit", type=int, default=1000)
     arguments.add_argument("--folder")
     arguments.add_argument("--compare", action="store_true", help="fit in memory too, and compare the models")
+    arguments.add_argument("--persons", type=int, default=0, help="whose the rows are; 0: nobody's, and records are protected")
     arguments.add_argument("--parquet", action="store_true", help="fit a Parquet file of the same numbers too")
     arguments.add_argument("--group", type=int, default=1 << 17, help="records of a group of it")
     given = arguments.parse_args()
@@ -154,8 +160,8 @@ def main():
     group = limited(given.limit)
     try:
         with tempfile.TemporaryDirectory(dir=given.folder) as folder:
-            rows = table(Path(folder, "t.csv"), given.megabytes, given.columns)
-            Path(folder, "s.toml").write_text(schema(given.columns, given.row_norm or given.columns))
+            rows = table(Path(folder, "t.csv"), given.megabytes, given.columns, given.persons)
+            Path(folder, "s.toml").write_text(schema(given.columns, given.row_norm or given.columns, given.persons))
             few, _, length, _ = fit(given, folder, STEPS[0], True, group)
             many, peak, length, model = fit(given, folder, STEPS[1], True, group)
             a_pass = [(many[k] - few[k]) / (STEPS[1] - STEPS[0]) for k in range(2)]
@@ -168,6 +174,12 @@ def main():
             for k, unit in enumerate(["s", "processor seconds"]):
                 print(f"a pass {a_pass[k]:.2f} {unit}, a plain scan from {'the disk' if from_disk else 'memory'} {plain[k]:.2f}: "
                       f"{a_pass[k] / plain[k]:.2f} (of 1.3)")
+            if given.persons:
+                table(Path(folder, "f.csv"), given.megabytes, given.columns, max(1, given.persons // 1000))
+                _, base, _, _ = fit(given, folder, STEPS[0], True, group, "f.csv")
+                Path(folder, "f.csv").unlink()
+                print(f"{given.persons} persons: {1e6 * (peak - base) / given.persons:.0f} bytes of the peak for each, which is "
+                      f"{base:.0f} MB with a thousandth of them")
             if given.compare:
                 first, _, _, _ = fit(given, folder, STEPS[0], False, None)
                 last, memory, _, other = fit(given, folder, STEPS[1], False, None)

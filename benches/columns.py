@@ -1,14 +1,16 @@
 """How good and how dear `auto` is with many columns, in coordinates of its own and in those of the table: docs/auto.md.
 
-    python3 benches/columns.py --reticent target/release/reticent [--venv DIR] [--columns 500,1500,2000] [--epsilons 4] [--seeds 3]
+    python3 benches/columns.py --reticent target/release/reticent [--venv DIR] [--columns 500,1500,2000] [--rows 20000] [--epsilons 4] [--seeds 3]
 
-Two kinds of made-up tables of 20,000 records and 5,000 test rows: columns that follow from 40 factors, and columns that are 0 or 1 and mostly
-0. The generator has numpy, in a virtual environment as benches/wide.py has it. Printed: log loss and AUC on the test rows, processor seconds of
+Two kinds of made-up tables of so many records and 5,000 test rows: columns that follow from 40 factors, and columns that are 0 or 1 and mostly
+0. With several numbers of rows it says as well by what power of them the time grows, which is to be 1 (`--columns 50 --rows
+50000,200000,800000 --seeds 1`). The generator has numpy, in a virtual environment as benches/wide.py has it. Printed: log loss and AUC on the test rows, processor seconds of
 a fit with reading, and its peak. `--precondition` says in which coordinates.
 """
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -20,8 +22,8 @@ import wide
 MAKE = r"""
 import sys
 import numpy as np
-columns, kind, folder = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-rows, test = 20_000, 5_000
+columns, kind, folder, rows = int(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
+test = 5_000
 random = np.random.default_rng(columns)
 if kind == "factors":
     weights = random.normal(size=(40, columns)) * (0.9 ** np.arange(40))[:, None]
@@ -76,6 +78,7 @@ def main():
     parser.add_argument("--reticent", required=True)
     parser.add_argument("--venv", default=str(wide.ROOT / "target" / "bench-venv"))
     parser.add_argument("--columns", default="500,1500,2000")
+    parser.add_argument("--rows", type=lambda text: [int(word) for word in text.split(",")], default=[20_000])
     parser.add_argument("--epsilons", default="4")
     parser.add_argument("--seeds", type=int, default=3)
     given = parser.parse_args()
@@ -83,15 +86,27 @@ def main():
     python = wide.numpy_at(given.venv)
     for columns in map(int, given.columns.split(",")):
         for kind in ["factors", "rare"]:
-            with tempfile.TemporaryDirectory() as folder:
-                subprocess.run([python, "-c", MAKE, str(columns), kind, folder], check=True)
-                Path(folder, "s.toml").write_text(schema(columns, kind))
-                for epsilon in given.epsilons.split(","):
-                    for share, name in [("0.1", "its own"), ("0", "the table's")]:
-                        runs = [fit(given, folder, epsilon, seed + 1, share) for seed in range(given.seeds)]
-                        loss, auc, seconds, peak = (sum(run[k] for run in runs) / len(runs) for k in range(4))
-                        print(f"{columns} columns, {kind}, epsilon {epsilon}, coordinates {name}: log loss {loss:.4f}, AUC {auc:.4f}, "
-                              f"{seconds:.1f} processor seconds, {peak:.0f} MB", flush=True)
+            spent = [measure(given, python, columns, kind, rows) for rows in given.rows]
+            for name in spent[0] if len(given.rows) > 1 else []:
+                least, most = spent[0][name], spent[-1][name]
+                power = math.log(most / least) / math.log(given.rows[-1] / given.rows[0])
+                print(f"{columns} columns, {kind}, coordinates {name}: the time of a fit grows with the rows to the power of {power:.2f}")
+
+
+def measure(given, python, columns, kind, rows):
+    """All fits on one table, and the processor seconds of the last epsilon by coordinates."""
+    spent = {}
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([python, "-c", MAKE, str(columns), kind, folder, str(rows)], check=True)
+        Path(folder, "s.toml").write_text(schema(columns, kind))
+        for epsilon in given.epsilons.split(","):
+            for share, name in [("0.1", "its own"), ("0", "the table's")]:
+                runs = [fit(given, folder, epsilon, seed + 1, share) for seed in range(given.seeds)]
+                loss, auc, seconds, peak = (sum(run[k] for run in runs) / len(runs) for k in range(4))
+                spent[name] = seconds
+                print(f"{rows} × {columns}, {kind}, epsilon {epsilon}, coordinates {name}: log loss {loss:.4f}, AUC {auc:.4f}, "
+                      f"{seconds:.1f} processor seconds, {peak:.0f} MB", flush=True)
+    return spent
 
 
 if __name__ == "__main__":

@@ -85,6 +85,35 @@ fn questions_about_a_cached_table_have_the_answers_of_the_table_in_memory() {
     assert_eq!(folder.reticent(&format!("{evaluate} --cache cache")).ok().json(), plain);
 }
 
+/// Without a budget: several files are one table, and what ranks the records may leave memory.
+#[test]
+fn an_evaluation_of_several_files_is_that_of_one_and_needs_no_memory() {
+    let folder = folder();
+    let text = csv(700);
+    let (head, rows) = text.split_once('\n').unwrap();
+    let half = rows.match_indices('\n').nth(310).unwrap().0 + 1;
+    std::fs::create_dir(folder.path().join("parts")).unwrap();
+    folder.write("all.csv", format!("{head}\n{rows}"));
+    folder.write("parts/1.csv", format!("{head}\n{}", &rows[..half]));
+    folder.write("parts/2.csv", format!("{head}\n{}", &rows[half..]));
+    folder.reticent(&format!("fit t.csv {FIT} --out m")).ok();
+    let evaluated = |files: &str| {
+        folder.reticent(&format!("evaluate m {files} --plots p --force --json")).ok().json()
+    };
+    let one = evaluated("all.csv");
+    assert_eq!(one["n"], 700);
+    let drawn = folder.read("p/roc.svg");
+    let cached = "all.csv --cache cache";
+    for files in ["parts/1.csv parts/2.csv", "parts", "'parts/*.csv'", cached] {
+        let quoted = files.replace('\'', "");
+        assert_eq!(evaluated(&quoted), one, "{files}");
+        assert_eq!(folder.read("p/roc.svg"), drawn, "{files}");
+    }
+    assert_eq!(left_behind(&folder), 0);
+    let kept = folder.reticent("evaluate m all.csv --cache cache --keep-cache");
+    assert!(kept.code != 0 && kept.err.contains("--epsilon"), "{kept:?}");
+}
+
 /// What needs the table in memory is refused by name, and costs nothing.
 #[test]
 fn what_a_cached_table_is_not_for_is_refused_before_anything_is_paid() {

@@ -116,6 +116,7 @@ mod job_file;
 pub mod map;
 mod model;
 mod named_files;
+mod number_pile;
 mod objective;
 mod outlook;
 mod parts;

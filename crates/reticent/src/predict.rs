@@ -9,8 +9,9 @@ use serde::Serialize;
 
 use crate::error::Error;
 use crate::model::Model;
-use crate::quality::{Quality, Scores, in_rows, regression};
+use crate::quality::{ClassFigures, Quality, RangeFigures, class_of};
 use crate::ranking::RocCurves;
+use crate::source::{Files, no_table};
 
 /// The table to predict for, and options.
 #[derive(Clone, Copy, Debug)]
@@ -232,7 +233,7 @@ impl Model {
     /// If it does not have the columns that the model reads, or a cell cannot be read.
     pub fn evaluate_dataset(&self, data: &Dataset<'_>) -> Result<Quality, Error> {
         let source = self.source_at(TablePlace::Memory(data), true, &[]);
-        Ok(self.measure_from(&source, self.cut(None)?)?.quality)
+        Ok(self.measure_from(&[source], None, self.cut(None)?)?.quality)
     }
 
     /// The quality on a file, with its curves.
@@ -240,36 +241,70 @@ impl Model {
     /// # Errors
     /// If the table does not have the columns that the model reads, or a cell cannot be read.
     pub fn measure(&self, asked: &PredictionInput<'_>) -> Result<Measured, Error> {
-        self.measure_from(&self.source(asked, true), self.cut(asked.threshold)?)
+        let source = self.source(asked, true);
+        self.measure_from(&[source], None, self.cut(asked.threshold)?)
     }
 
-    fn measure_from(&self, source: &ScoredTable<'_>, cut: f64) -> Result<Measured, Error> {
-        let parameter = self.parameter();
-        let (mut values, mut targets) = (Vec::new(), Vec::new());
-        let mut collect = |batch: Scored| {
-            values.extend(batch.scores);
-            targets.extend(batch.targets);
-            true
-        };
-        without_privacy::score(source, &self.linear(&parameter), &mut |_| true, &mut collect)?;
+    /// The same on files that are one table, each read once. 8 bytes of a record stay in memory, for each
+    /// class where there are more than two, or 64 MiB in all, and the others in files without a name in the
+    /// folder of the cache.
+    ///
+    /// # Errors
+    /// As [`Model::measure`], and if there is no file, a cache is to be kept, or a file cannot be written.
+    pub fn measure_files(&self, data: &Files, threshold: Option<f64>) -> Result<Measured, Error> {
+        if data.paths.is_empty() {
+            return Err(no_table());
+        }
+        if data.keep_cache {
+            let why = "an evaluation without a budget reads the table once and keeps nothing; leave it out";
+            return Err(Error::value("keep_cache", "true", why));
+        }
+        let place = |path| TablePlace::File(path, data.reading);
+        let sources: Vec<_> =
+            data.paths.iter().map(|path| self.source_at(place(path), true, &[])).collect();
+        self.measure_from(&sources, data.cache.as_deref(), self.cut(threshold)?)
+    }
+
+    fn measure_from(
+        &self,
+        sources: &[ScoredTable<'_>],
+        folder: Option<&Path>,
+        cut: f64,
+    ) -> Result<Measured, Error> {
         let Some(classes) = self.classes() else {
-            let decoded =
-                |encoded: &[f64]| encoded.iter().map(|&t| self.decode(t)).collect::<Vec<_>>();
-            return Ok(Measured {
-                quality: regression(&decoded(&values), &decoded(&targets)),
-                curves: Vec::new(),
-            });
+            let mut figures = RangeFigures::new(folder);
+            self.each_scored(sources, |scores, target| {
+                figures.add(self.decode(scores[0]), self.decode(target))
+            })?;
+            return Ok(Measured { quality: figures.quality()?, curves: Vec::new() });
         };
-        let binary = self.outputs().len() == 1;
-        let (values, of) = in_rows(values, &targets, binary);
-        let outputs = classes.len();
-        let scores =
-            Scores { values: &values, classes: &of, outputs, log_odds: self.has_probabilities() };
-        let quality = scores
-            .quality(|scores| if binary { class(&scores[1..], cut) } else { class(scores, cut) });
-        let drawn = if binary { 1..2 } else { 0..outputs };
-        let curves = drawn.map(|k| (classes[k].to_owned(), scores.curves(k))).collect();
-        Ok(Measured { quality, curves })
+        let mut figures = ClassFigures::new(classes.len(), self.has_probabilities(), folder);
+        self.each_scored(sources, |scores, target| {
+            figures.add(scores, target, class_of(scores, cut))
+        })?;
+        let quality = figures.quality()?;
+        let named = |(k, curves): (usize, RocCurves)| (classes[k].to_owned(), curves);
+        Ok(Measured { quality, curves: figures.curves()?.into_iter().map(named).collect() })
+    }
+
+    /// The scores and the encoded target of every record, one source behind the other.
+    fn each_scored(
+        &self,
+        sources: &[ScoredTable<'_>],
+        mut each: impl FnMut(&[f64], f64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (parameter, outputs) = (self.parameter(), self.outputs().len());
+        for source in sources {
+            let mut added = Ok(());
+            let mut some = |batch: Scored| {
+                let mut records = batch.scores.chunks_exact(outputs).zip(&batch.targets);
+                added = records.try_for_each(|(scores, &target)| each(scores, target));
+                added.is_ok()
+            };
+            without_privacy::score(source, &self.linear(&parameter), &mut |_| true, &mut some)?;
+            added?;
+        }
+        Ok(())
     }
 
     fn source<'a>(&'a self, asked: &PredictionInput<'a>, targets: bool) -> ScoredTable<'a> {
@@ -315,7 +350,7 @@ impl Model {
             let numbers = vec![scores.iter().map(|&score| self.decode(score)).collect()];
             return Predicted { classes: Vec::new(), numbers, kept, records };
         };
-        let classes = rows.clone().map(|scores| class(scores, cut)).collect();
+        let classes = rows.clone().map(|scores| class_of(scores, cut)).collect();
         if !self.has_probabilities() {
             return Predicted { classes, numbers: vec![scores], kept, records };
         }
@@ -326,14 +361,6 @@ impl Model {
             numbers.iter_mut().zip(&weights).for_each(|(column, p)| column.push(*p));
         }
         Predicted { classes, numbers, kept, records }
-    }
-}
-
-/// The class that scores stand for: one score is that of the second of two classes against `cut`.
-fn class(scores: &[f64], cut: f64) -> usize {
-    match scores {
-        [score] => usize::from(*score > cut),
-        many => (1..many.len()).fold(0, |best, k| if many[k] > many[best] { k } else { best }),
     }
 }
 

@@ -169,7 +169,7 @@ impl Source<'_> {
     }
 }
 
-fn no_table() -> Error {
+pub(crate) fn no_table() -> Error {
     Error::Missing {
         what: "the table",
         todo: "give a CSV, LIBSVM or Parquet file, with `data` in a job file or by its name",

@@ -180,7 +180,10 @@ pub const CASES: &[Case] = &[
         "evaluate model label.csv",
         "label.csv:2: column `ill` holds a label outside its classes; allowed: no, yes",
     ),
-    case("evaluate model model", "model: cannot be opened: it is a folder, and a file is needed"),
+    case(
+        "evaluate model model",
+        "model/certificate.json: the name does not tell the format; known: .csv .tsv .data .libsvm .svm .parquet, also with .gz .xz .bz2 .zst or .zip",
+    ),
     case(
         "evaluate model good.csv --epsilon 1",
         "an evaluation within a budget needs an epsilon and a delta of its own",

@@ -201,26 +201,13 @@ impl CacheFile {
         &self.places
     }
 
-    /// The bytes of a block, into `bytes`.
-    pub(super) fn fetch(&self, place: &BlockPlace, bytes: &mut Vec<u8>) -> Result<(), CacheError> {
-        bytes.resize(place.len, 0);
-        read_at(&self.file, place.at, bytes).map_err(|error| match error.kind() {
+    /// So many bytes from `at` on, into `bytes`.
+    pub(super) fn fetch(&self, at: u64, len: usize, bytes: &mut Vec<u8>) -> Result<(), CacheError> {
+        bytes.resize(len, 0);
+        read_at(&self.file, at, bytes).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => CacheError::Changed,
             _ => CacheError::Read(system_words(&error)),
         })
-    }
-
-    /// Has the system read a block that is asked for soon, while others are worked on.
-    pub(super) fn announce(&self, number: usize) {
-        #[cfg(target_os = "linux")]
-        if let Some(place) = self.places.get(number) {
-            let file = self.file.read().unwrap_or_else(PoisonError::into_inner);
-            let len = std::num::NonZeroU64::new(place.len as u64);
-            // Advice: where it is not taken, the block is read when it is asked for.
-            let _ = rustix::fs::fadvise(&*file, place.at, len, rustix::fs::Advice::WillNeed);
-        }
-        #[cfg(not(target_os = "linux"))]
-        let _ = number;
     }
 
     /// The block of these bytes, into `table`.
@@ -243,7 +230,7 @@ impl CacheFile {
         table: &mut Table,
     ) -> Result<(), CacheError> {
         let place = self.places.get(number).ok_or(CacheError::Changed)?;
-        self.fetch(place, bytes)?;
+        self.fetch(place.at, place.len, bytes)?;
         Self::unpacked(place, bytes, table)
     }
 }

@@ -1,6 +1,7 @@
-//! One sequential scan of a file: each thread reads a block, unpacks it and works on it, while the bytes are
-//! still in the cache of its processor, and the system reads ahead. No thread waits for another.
-//! Which of them gets a block is left to chance, so what is made of the blocks must not depend on
+//! One sequential scan of a file: each thread reads a run of blocks at once, unpacks one after the other and
+//! works on it while its numbers are still in the cache of its processor. Meanwhile the others read, and the
+//! system reads ahead. No thread waits for another.
+//! Which of them gets a run is left to chance, so what is made of the blocks must not depend on
 //! their order: sums of integers do not.
 
 use super::file::{BlockPlace, CacheError, CacheFile};
@@ -8,8 +9,12 @@ use crate::Table;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Blocks that the system reads ahead for each thread.
-const AHEAD: usize = 4;
+/// Bytes of a run. Reads as long as this keep a disk at work whatever the system reads ahead on its own, and
+/// two threads with short reads are no sequence that it would know.
+const RUN: usize = 2 << 20;
+
+/// Runs for each thread, at least where the file has the blocks: the last of them end at about the same time.
+const RUNS_EACH: u64 = 8;
 
 /// A block that is worked on.
 #[derive(Debug)]
@@ -35,7 +40,8 @@ impl CacheFile {
         wants: impl Fn(&Range<usize>) -> bool + Sync,
         work: impl Fn(&mut S, CacheBlock<'_>) -> Result<(), E> + Sync,
     ) -> Result<(), E> {
-        let turn = ScanTurn { next: AtomicUsize::new(0), ahead: AHEAD * states.len() };
+        let runs = self.runs(states.len());
+        let turn = ScanTurn { runs: &runs, next: AtomicUsize::new(0) };
         let (turn, wants, work) = (&turn, &wants, &work);
         if let [state] = states {
             return self.work(state, turn, wants, work);
@@ -54,42 +60,70 @@ impl CacheFile {
         })
     }
 
-    /// Block after block, as they are free.
+    /// The blocks in the order in which they lie, in runs of adjoining ones for so many threads.
+    fn runs(&self, threads: usize) -> Vec<Vec<usize>> {
+        let each = self.bytes() / (RUNS_EACH * threads.max(1) as u64);
+        let enough = each.min(RUN as u64) as usize;
+        let mut order: Vec<usize> = (0..self.blocks()).collect();
+        order.sort_by_key(|&number| self.places()[number].at);
+        let mut runs: Vec<Vec<usize>> = Vec::new();
+        let (mut len, mut end) = (0, 0);
+        for number in order {
+            let place = &self.places()[number];
+            match runs.last_mut() {
+                Some(run) if len < enough && place.at == end => run.push(number),
+                _ => {
+                    runs.push(vec![number]);
+                    len = 0;
+                }
+            }
+            len += place.len;
+            end = place.at + place.len as u64;
+        }
+        runs
+    }
+
+    /// Run after run, as they are free.
     fn work<S, E: From<CacheError>>(
         &self,
         state: &mut S,
-        turn: &ScanTurn,
+        turn: &ScanTurn<'_>,
         wants: &impl Fn(&Range<usize>) -> bool,
         work: &impl Fn(&mut S, CacheBlock<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let (mut bytes, mut table) = (Vec::new(), Table::default());
-        let mut one = |number: usize, place: &BlockPlace| -> Result<(), E> {
-            self.announce(number + turn.ahead);
-            self.fetch(place, &mut bytes)?;
-            let units = place.first..place.first + place.units;
-            if wants(&units) {
-                Self::unpacked(place, &bytes, &mut table)?;
-                work(state, CacheBlock { number, units, table: &mut table })?;
+        let mut one = |run: &[usize]| -> Result<(), E> {
+            let place = |number: usize| &self.places()[number];
+            let len = run.iter().map(|&number| place(number).len).sum();
+            self.fetch(run.first().map_or(0, |&number| place(number).at), len, &mut bytes)?;
+            let mut left = &bytes[..];
+            for &number in run {
+                let BlockPlace { len, first, units, .. } = *place(number);
+                let own = left.split_off(..len).ok_or(CacheError::Changed)?;
+                let units = first..first + units;
+                if wants(&units) {
+                    Self::unpacked(place(number), own, &mut table)?;
+                    work(state, CacheBlock { number, units, table: &mut table })?;
+                }
             }
             Ok(())
         };
         loop {
             let number = turn.next.fetch_add(1, Ordering::Relaxed);
-            let Some(place) = self.places().get(number) else { return Ok(()) };
-            one(number, place).inspect_err(|_| turn.end())?;
+            let Some(run) = turn.runs.get(number) else { return Ok(()) };
+            one(run).inspect_err(|_| turn.end())?;
         }
     }
 }
 
-/// Whose turn a block is.
-struct ScanTurn {
+/// Whose turn a run is.
+struct ScanTurn<'r> {
+    runs: &'r [Vec<usize>],
     next: AtomicUsize,
-    /// How many blocks later one is that the system is told of.
-    ahead: usize,
 }
 
-impl ScanTurn {
-    /// Nobody begins another block.
+impl ScanTurn<'_> {
+    /// Nobody begins another run.
     fn end(&self) {
         self.next.store(usize::MAX / 2, Ordering::Relaxed);
     }
@@ -129,6 +163,26 @@ mod tests {
             let wanted: Vec<_> = (0..100).step_by(3).map(|n| (n, n as f64)).collect();
             assert_eq!(all, wanted, "{threads}");
         }
+    }
+
+    /// Blocks of as many bytes, one at a place of its own, in runs that are read as one.
+    #[test]
+    fn runs_are_adjoining_blocks_as_they_lie_and_enough_for_all_threads() {
+        let place = |at| BlockPlace { at, len: 1 << 10, checksum: 0, first: 0, units: 1 };
+        let mut places: Vec<BlockPlace> = (0..10_000).map(|n| place(n << 10)).collect();
+        places.swap(0, 9_999);
+        places.push(place(1 << 40));
+        let file = CacheFile::of(tempfile::tempfile().unwrap(), places, 10_001);
+        for threads in [1, 2, 7] {
+            let runs = file.runs(threads);
+            let order = runs.concat();
+            assert!(order.is_sorted_by_key(|&number| file.places()[number].at));
+            assert_eq!((order.len(), order[0], order[10_000]), (10_001, 9_999, 10_000));
+            assert_eq!(runs.last().unwrap(), &[10_000], "it lies elsewhere");
+            assert!(runs.len() > 8 * threads, "{threads}");
+            assert!(runs.iter().all(|run| run.len() << 10 <= RUN + (1 << 10)));
+        }
+        assert!(file.runs(1)[0].len() << 10 > RUN / 2);
     }
 
     #[test]

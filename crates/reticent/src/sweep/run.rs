@@ -17,7 +17,6 @@ use crate::job::Ready;
 use crate::model::Model;
 use crate::outlook::UtilityForecast;
 use crate::payable::Payable;
-use crate::predict::PredictionInput;
 use crate::procedure::Procedure;
 use crate::quality::Quality;
 use crate::simulate::{CheckpointOptions, ReadySimulation, Simulated};
@@ -290,10 +289,8 @@ impl ReadySweep<'_> {
             metrics.insert("objective".to_owned(), seen.objective);
             metrics.extend(names.iter().map(|name| format!("test_{name}")).zip(seen.test));
         } else if let Some(files) = self.terms.test {
-            for path in &files.paths {
-                let quality = model.measure(&PredictionInput::table(path, files.reading))?.quality;
-                metrics.extend(named(&quality));
-            }
+            let files = Files::all(files.paths.clone()).with(|it| it.reading = files.reading);
+            metrics.extend(named(&model.measure_files(&files, None)?.quality));
         }
         Ok(metrics)
     }

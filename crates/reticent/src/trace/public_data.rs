@@ -175,7 +175,7 @@ impl PublicData {
         let Some(gate) = &mut self.test else { return Ok(Vec::new()) };
         let Some((_, target)) = self.objective.schema.target() else { return Ok(Vec::new()) };
         let scored = known_scores(gate, at)?;
-        let quality = of_scores(target.kind(), &self.objective.loss.spec(), scored);
+        let quality = of_scores(target.kind(), &self.objective.loss.spec(), scored)?;
         Ok(match quality {
             Quality::Classes { accuracy, auc, log_loss, .. } => vec![accuracy, auc, log_loss],
             Quality::Range { rmse, mae, r2, .. } => vec![rmse, mae, r2],

@@ -4,13 +4,17 @@
 mod plain;
 mod private;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use reticent::internal::all_named_files;
+use reticent::tables::{Format, ReadOptions};
+use reticent::{Error, Files};
 
-use super::shared::{ModelAndData, Threshold, read_model};
+use super::shared::{Threshold, format, read_model};
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
+use crate::number;
 use plain::Pictures;
 use private::PrivateFlags;
 
@@ -22,7 +26,7 @@ const HELP: &str = "Without --epsilon the numbers are NOT PRIVATE: they are comp
 #[command(after_help = HELP)]
 pub struct Evaluate {
     #[command(flatten)]
-    what: ModelAndData,
+    what: ModelAndTable,
 
     /// Two classes: the probability above which the second is predicted (of a hinge loss, the
     /// score), or prior, its share by --class-prior of the fit [default: 0.5, score 0]
@@ -38,8 +42,42 @@ pub struct Evaluate {
     #[arg(long)]
     force: bool,
 
+    /// Read the table into a file without a name in this folder, in place of memory; without a budget,
+    /// what ranks its records
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+
     #[command(flatten)]
     private: PrivateFlags,
+}
+
+/// A saved model and the table it is measured on, which may be several files.
+#[derive(Debug, Args)]
+pub struct ModelAndTable {
+    /// The model: model.json, or the folder that it is in
+    pub model: PathBuf,
+
+    /// The table: CSV, TSV, LIBSVM or Parquet; text also as .gz, .xz, .bz2, .zst or .zip; - is
+    /// standard input. Several files, a folder or a pattern are read as one table
+    #[arg(required = true)]
+    data: Vec<PathBuf>,
+
+    /// The format of the table, if its name does not tell
+    #[arg(long, value_parser = format())]
+    format: Option<Format>,
+
+    /// The longest record of a text file, in bytes [default: 64000000]
+    #[arg(long, value_name = "BYTES", value_parser = number::whole::<u64>, allow_negative_numbers = true)]
+    max_line: Option<u64>,
+}
+
+impl ModelAndTable {
+    /// The files of the table.
+    fn files(&self, cache: Option<PathBuf>) -> Result<Files, Error> {
+        let reading = ReadOptions::from(self.format).with(|it| it.max_line = self.max_line);
+        let files = Files::all(all_named_files(Path::new(""), &self.data)?);
+        Ok(files.with(|it| (it.reading, it.cache) = (reading, cache)))
+    }
 }
 
 impl Evaluate {
@@ -47,10 +85,11 @@ impl Evaluate {
     pub fn run(self) -> Result<Answer, CommandFailure> {
         let model = read_model(&self.what.model)?;
         let threshold = self.threshold.map(|given| given.of(&model)).transpose()?;
+        let files = self.what.files(self.cache)?;
         if self.private.is_asked() {
-            return self.private.run(&model, &self.what, threshold, self.force);
+            return self.private.run(&model, (&self.what.model, files), threshold, self.force);
         }
         let pictures = Pictures { folder: self.plots.as_ref(), force: self.force };
-        plain::run(&model, &self.what, threshold, pictures)
+        plain::run(&model, &files, threshold, pictures)
     }
 }

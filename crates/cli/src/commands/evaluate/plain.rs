@@ -3,12 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use reticent::internal::{check_new, write_text};
-use reticent::tables::ReadOptions;
-use reticent::{Confusion, Error, Measured, Model, PredictionInput, Quality, RocCurves};
+use reticent::{Confusion, Error, Files, Measured, Model, Quality, RocCurves};
 use reticent_plot::{Axis, Plot, PlotCurve};
 use serde_json::{Value, json};
 
-use super::super::shared::ModelAndData;
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
@@ -35,18 +33,15 @@ pub struct Pictures<'a> {
 /// Measures a model on a table.
 pub fn run(
     model: &Model,
-    what: &ModelAndData,
+    files: &Files,
     threshold: Option<f64>,
     pictures: Pictures<'_>,
 ) -> Result<Answer, CommandFailure> {
-    let ModelAndData { data, format, max_line, .. } = what;
     if let Some(folder) = pictures.folder {
         let names = ["roc.svg", "precision-recall.svg", "calibration.svg"];
         names.iter().try_for_each(|name| check_new(&folder.join(name), pictures.force))?;
     }
-    let reading = ReadOptions::from(*format).with(|it| it.max_line = *max_line);
-    let asked = PredictionInput::table(data, reading).with(|it| it.threshold = threshold);
-    let measured = waiting("reading and evaluating", || model.measure(&asked))?;
+    let measured = waiting("reading and evaluating", || model.measure_files(files, threshold))?;
     let (mut text, mut object) = figures(model, &measured.quality, threshold);
     if let Some(folder) = pictures.folder {
         let drawn = draw(&measured, folder)?;

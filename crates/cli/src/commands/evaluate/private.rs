@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use reticent::accountant::{Taint, Unit};
-use reticent::internal::{check_new, named_files};
-use reticent::tables::{ReadOptions, Schema};
+use reticent::internal::check_new;
+use reticent::tables::Schema;
 use reticent::{
     Estimate, Evaluated, Evaluation, Files, Guarantee, Model, PrivateClasses, PrivateNumbers,
     PrivateQuality, Run,
 };
 use serde_json::{Value, json};
 
-use super::super::shared::{ModelAndData, certificate_fields, certificate_rows, shouted};
+use super::super::shared::{certificate_fields, certificate_rows, shouted};
 use super::plain::{AVERAGE, MANY};
 use crate::answer::Answer;
 use crate::delivery::{Delivery, OutputPlaces};
@@ -62,12 +62,8 @@ pub struct PrivateFlags {
     #[arg(long, value_name = "FILE", requires = "epsilon")]
     schema: Option<PathBuf>,
 
-    /// Cache the encoded table in an unnamed file in this folder instead of memory
-    #[arg(long, value_name = "DIR", requires = "epsilon")]
-    cache: Option<PathBuf>,
-
     /// Keep the cache file and reuse it while the table is unchanged
-    #[arg(long, requires = "cache")]
+    #[arg(long, requires = "cache", requires = "epsilon")]
     keep_cache: bool,
 
     /// Write the figures, with their certificate, to this file (JSON)
@@ -91,7 +87,7 @@ impl PrivateFlags {
     pub fn run(
         self,
         model: &Model,
-        what: &ModelAndData,
+        (path, files): (&Path, Files),
         threshold: Option<f64>,
         force: bool,
     ) -> Result<Answer, CommandFailure> {
@@ -110,13 +106,8 @@ impl PrivateFlags {
         if let Some(out) = &self.out {
             check_new(out, force)?;
         }
-        let reading = ReadOptions::from(what.format).with(|it| it.max_line = what.max_line);
-        let paths = named_files(Path::new(""), &what.data)?;
-        let (cache, keep_cache) = (self.cache.clone(), self.keep_cache);
-        let files = Files::all(paths).with(|it| {
-            (it.reading, it.cache, it.keep_cache) = (reading, cache, keep_cache);
-        });
-        let label = format!("evaluation of {}", what.model.display());
+        let files = files.with(|it| it.keep_cache = self.keep_cache);
+        let label = format!("evaluation of {}", path.display());
         let mut asked = json!({
             "evaluation": self.guarantee, "threshold": threshold, "bins": self.bins,
             "confidence": self.confidence, "model": model.to_json()?,
