@@ -64,7 +64,11 @@ fn a_budget_does_not_take_other_persons_or_parties_for_its_own() {
     let folder = Folder::new();
     let row = |i: u32| {
         let (ill, small) = (["no", "yes"][i as usize % 2], i < 80);
-        let name = if small && i.is_multiple_of(3) { format!("0{}", i % 20) } else { (i % 20).to_string() };
+        let name = if small && i.is_multiple_of(3) {
+            format!("0{}", i % 20)
+        } else {
+            (i % 20).to_string()
+        };
         format!(
             "{},{},{},{name},{ill}\n",
             i % 100,
