@@ -154,7 +154,7 @@ fn a_file_that_went_after_it_was_written_is_not_said_to_have_nothing() {
     let before = BudgetError::Gone(path.clone()).to_string();
     let after = BudgetError::GoneSince(path).to_string();
     assert!(before.contains("nothing was reserved"), "{before}");
-    assert!(!after.contains("nothing was") && after.contains("do not ask"), "{after}");
+    assert!(!after.contains("nothing was") && after.contains("do not query"), "{after}");
 }
 
 /// Whoever copies or moves the one file while it is in use has every reservation.

@@ -117,16 +117,16 @@ fn a_budget_does_not_take_other_persons_or_parties_for_its_own() {
     for party in 0..2 {
         folder.reticent(&format!("budget new b{party} {promise}")).ok();
     }
-    between("second", "--party-budget b{}").ok();
+    between("second", "--unit record --party-budget b{}").ok();
     for other in ["third", "spaces"] {
-        let refused = between(other, "--party-budget b{}");
+        let refused = between(other, "--unit record --party-budget b{}");
         assert!(
             refused.code != 0 && refused.err.contains("not the table"),
             "{other}: {}",
             refused.err
         );
     }
-    between("second", "--party-budget b{}").ok();
+    between("second", "--unit record --party-budget b{}").ok();
     // Persons of one table.
     folder.reticent(&format!("budget new people {promise} --unit user")).ok();
     let fit = |schema: &str| {

@@ -161,7 +161,7 @@ pub const CASES: &[Case] = &[
         "party-budget = a: there are 3 parties; give a file for each, or one name with {} for the number",
     ),
     case(
-        "simulate --data good.csv GOOD --split 3 --party-budget none-{}.budget",
+        "simulate --data good.csv GOOD --split 3 --algorithm federated --party-budget none-{}.budget",
         "party 0: there is no budget none-0.budget",
     ),
     case(
