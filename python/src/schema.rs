@@ -144,7 +144,7 @@ impl PySchema {
     }
 
     /// The same with curves as a job has them: `curves` is a word, `guarantee` who is protected and by
-    /// how much, and `count` the number of units where it is public.
+    /// how much, and `records` the number of records of the table.
     fn bent(
         &self,
         curves: &str,
