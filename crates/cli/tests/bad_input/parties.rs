@@ -20,7 +20,7 @@ pub const CASES: &[Case] = &[
     ),
     case(
         "simulate --data good.csv GOOD --split 41",
-        "split = 41: every party needs a record; set split to at most 40",
+        "split = 41: every party needs a record, and the table has 40 records; give fewer parties",
     ),
     case(
         "simulate --data none.csv GOOD --split -1",

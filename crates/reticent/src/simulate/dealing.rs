@@ -96,7 +96,9 @@ impl Dealing {
         if let Some(records) = table.public_count(unit, adjacency)
             && u64::from(parties) > records
         {
-            let why = format!("every party needs a record; set split to at most {records}");
+            let why = format!(
+                "every party needs a record, and the table has {records} records; give fewer parties"
+            );
             return Err(Error::value("split", parties, why));
         }
         let (parties, skew, seed) = (parties as usize, self.skew, self.public_seed);
