@@ -90,6 +90,12 @@ impl Store {
     }
 }
 
+/// Whether a part of a job from this number on was begun.
+pub(crate) fn has_from(connection: &Connection, job: u64, part: u32) -> rusqlite::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM begun WHERE job = ?1 AND part >= ?2)";
+    connection.query_row(sql, params![job as i64, part], |row| row.get(0))
+}
+
 /// Forgets the parts of a job that is closed: none of them can begin any more.
 pub(crate) fn forget(connection: &Connection, job: u64) -> rusqlite::Result<()> {
     connection.execute("DELETE FROM begun WHERE job = ?1", params![job as i64]).map(|_| ())

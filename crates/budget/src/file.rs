@@ -407,10 +407,10 @@ fn names(path: &Path) -> u64 {
 /// Whether the file itself, and not a folder above it, was mounted where it is. Where the system does not say,
 /// it is taken not to be.
 fn is_mounted(path: &Path) -> bool {
-    let (Ok(path), Ok(mounts)) = (path.canonicalize(), fs::read_to_string(MOUNTS)) else {
+    let (Ok(path), Ok(mounts)) = (path.canonicalize(), fs::read(MOUNTS)) else {
         return false;
     };
-    is_mount(&mounts, &path.to_string_lossy())
+    is_mount(&mounts, path.as_os_str().as_encoded_bytes())
 }
 
 /// The mounts that a process of Linux sees.
@@ -418,10 +418,16 @@ const MOUNTS: &str = "/proc/self/mountinfo";
 
 /// Whether a line of `mounts` is about this place: its fifth field, in which white space and backslashes are
 /// written as `\` and three octal digits.
-fn is_mount(mounts: &str, path: &str) -> bool {
-    let written = path.replace('\\', "\\134").replace(' ', "\\040");
-    let written = written.replace('\t', "\\011").replace('\n', "\\012");
-    mounts.lines().filter_map(|line| line.split(' ').nth(4)).any(|place| place == written)
+fn is_mount(mounts: &[u8], path: &[u8]) -> bool {
+    let mut written = Vec::with_capacity(path.len());
+    for &byte in path {
+        match byte {
+            b'\\' | b' ' | b'\t' | b'\n' => written.extend(format!("\\{byte:03o}").bytes()),
+            _ => written.push(byte),
+        }
+    }
+    let place = |line: &[u8]| line.split(|&byte| byte == b' ').nth(4) == Some(&written[..]);
+    mounts.split(|&byte| byte == b'\n').any(place)
 }
 
 /// Not known here: taken as one.
@@ -453,12 +459,13 @@ mod tests {
     /// Lines as Linux writes them, for a folder and for files of a container.
     #[test]
     fn a_file_that_is_mounted_by_itself_is_told_from_one_in_a_mounted_folder() {
-        let mounts = "22 1 254:0 / / rw - ext4 /dev/vda rw\n\
+        let mounts = b"22 1 254:0 / / rw - ext4 /dev/vda rw\n\
+                      23 22 0:9 / /x\xff rw - tmpfs tmpfs rw\n\
                       30 22 254:0 /home/x/books /books rw,relatime shared:1 - ext4 /dev/vda rw\n\
                       31 22 254:0 /home/x/a.budget /run/a\\040b.budget rw - ext4 /dev/vda rw\n";
-        assert!(is_mount(mounts, "/run/a b.budget"));
-        assert!(!is_mount(mounts, "/run/b.budget") && !is_mount(mounts, "/books/a.budget"));
-        assert!(!is_mount(mounts, "/home/x/a.budget") && !is_mount("", "/run/a b.budget"));
+        assert!(is_mount(mounts, b"/run/a b.budget"));
+        assert!(!is_mount(mounts, b"/run/b.budget") && !is_mount(mounts, b"/books/a.budget"));
+        assert!(!is_mount(mounts, b"/home/x/a.budget") && !is_mount(b"", b"/run/a b.budget"));
     }
 
     fn database() -> Connection {

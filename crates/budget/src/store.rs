@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use reticent_accountant::{Filter, Ledger};
 use reticent_noise::{Digest, NoiseKey};
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use crate::begun;
 use crate::books::HistoryBooks;
@@ -108,7 +108,7 @@ impl Store {
         plans.iter().try_for_each(|plan| check_events(plan))?;
         let used = Use::of(request.label, request.asked, request.plan, false);
         let used = Use { between: others.to_vec(), ..used };
-        let (number, hash) = self.change_and_hash(|books, next| {
+        let (number, hash) = self.change_and_hash(|_, books, next| {
             let people = next.bind(books, request.table)?;
             next.bind_users(books, &plans, request.user)?;
             let charge = fitting(books, &plans, &people, request.asked.1)?;
@@ -165,6 +165,30 @@ impl Store {
         self.change(|books, next| {
             next.close(books, reservation.number, LineDraft::new(LineKind::Released, body))
         })
+    }
+
+    /// The same, unless a part of the job from number `part` on was begun by then, by any process: it has
+    /// asked something. Whether it was given back.
+    ///
+    /// # Errors
+    /// As [`Store::settle`].
+    pub fn release_unbegun(
+        &mut self,
+        reservation: &Reservation,
+        part: u32,
+    ) -> Result<bool, BudgetError> {
+        let body = body(&Closed::default())?;
+        self.reserved(reservation)?;
+        let (number, path) = (reservation.number, self.file.path.clone());
+        let released = self.change_and_hash(|history, books, next| {
+            let begun = begun::has_from(history, number, part);
+            if begun.map_err(|error| BudgetError::from_sqlite(&path, &error))? {
+                return Ok(false);
+            }
+            next.close(books, number, LineDraft::new(LineKind::Released, body))?;
+            Ok(true)
+        });
+        released.map(|(released, _)| released)
     }
 
     /// Records that the job is at work, and its progress, for people who look on
@@ -245,14 +269,14 @@ impl Store {
         &mut self,
         decide: impl FnOnce(&HistoryBooks, &mut Next) -> Result<T, BudgetError>,
     ) -> Result<T, BudgetError> {
-        self.change_and_hash(decide).map(|(told, _)| told)
+        self.change_and_hash(|_, books, next| decide(books, next)).map(|(told, _)| told)
     }
 
     /// One transaction: read the balance, decide, append. The file must be the same before and
     /// after. With what was decided comes the hash of the last line.
     fn change_and_hash<T>(
         &mut self,
-        decide: impl FnOnce(&HistoryBooks, &mut Next) -> Result<T, BudgetError>,
+        decide: impl FnOnce(&Connection, &HistoryBooks, &mut Next) -> Result<T, BudgetError>,
     ) -> Result<(T, Digest), BudgetError> {
         self.file.still_there()?;
         let (path, still_there) = (self.file.path.clone(), self.file.place());
@@ -264,7 +288,7 @@ impl Store {
             books.take(&append(&transaction, &books, draft).map_err(failed)?)?;
         }
         let mut next = Next::behind(books.lines);
-        let told = decide(&books, &mut next)?;
+        let told = decide(&transaction, &books, &mut next)?;
         for draft in next.drafts {
             if let (Some(job), true) = (draft.job, draft.kind.closes()) {
                 progress::forget(&transaction, job).map_err(failed)?;

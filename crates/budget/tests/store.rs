@@ -398,6 +398,27 @@ fn a_file_that_is_put_back_is_noticed_by_who_has_it_open() {
     assert!(summary.kept && summary.head != head && summary.lines == 1);
 }
 
+/// The attack: a process that gives a job back while another, by a copy of its journal, is at work on it.
+#[test]
+fn what_another_process_has_begun_is_not_given_back() {
+    let place = Place::new();
+    let mut one = place.store(3.0);
+    let mut two = Store::open(&place.path()).unwrap();
+    let job = reserve(&mut one, 1.0).unwrap();
+    let seen = two.not_begun(job.job()).unwrap().unwrap();
+    assert!(one.begin_part(&job, 0).unwrap());
+    assert!(!two.release_unbegun(&seen, 0).unwrap());
+    assert_eq!(one.check().unwrap().open().count(), 1);
+    assert!(one.begin_part(&job, 1).unwrap());
+    assert!(!two.release_unbegun(&seen, 1).unwrap());
+    assert_eq!(one.check().unwrap().open().count(), 1);
+    // Who has begun and asked nothing gives it back, and nobody begins it any more.
+    let other = reserve(&mut one, 1.0).unwrap();
+    assert!(one.begin_part(&other, 0).unwrap());
+    assert!(two.release_unbegun(&other, 1).unwrap());
+    assert!(matches!(one.begin_part(&other, 1), Err(BudgetError::NotOpen(_))));
+}
+
 /// The attack: a copy of what a job of several parts left on the disk, to begin a part of it again.
 #[test]
 fn a_part_of_a_job_is_begun_once_while_it_is_open() {

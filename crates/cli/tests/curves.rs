@@ -43,7 +43,10 @@ fn a_hill_is_found_shown_and_predicted() {
     assert!(values.len() == 5 && values[2] > values[0] && values[2] > values[4], "{curves}");
     folder.reticent("report m --out page.html").ok();
     let page = folder.read("page.html");
-    assert!(page.contains("What each column does") && page.contains("age: moves it by up to"));
+    assert!(
+        page.contains("What each column does")
+            && page.contains("age: moves the log-odds of ill = yes by up to")
+    );
     folder.reticent("export m --to sql --out score.sql").ok();
     assert!(folder.read("score.sql").contains("reticent_b0"));
     assert_eq!(folder.reticent("predict m t.csv").ok().out.lines().count(), 2_001);
@@ -130,9 +133,7 @@ fn an_order_and_a_pair_are_found_shown_and_predicted() {
     assert!(value(0, 0) > value(2, 0) && value(0, 3) < value(2, 3), "{pairs}");
     folder.reticent("report m --out page.html").ok();
     let page = folder.read("page.html");
-    assert!(
-        page.contains("What two columns do together") && page.contains("grade: moves it by up to")
-    );
+    assert!(page.contains("What two columns do together") && page.contains("grade: moves the "));
     let shown = folder.reticent("schema check t.csv --schema s.toml").ok().out;
     assert!(shown.contains("pair of age and grade: 4 products"), "{shown}");
     assert!(
@@ -168,7 +169,7 @@ fn a_page_has_an_order_for_each_class_and_lines() {
         let words = format!("grade: added to the score of ill = {class}");
         assert!(page.contains(&words), "{words}");
     }
-    assert!(page.contains("age: moves it by up to"), "no line");
+    assert!(page.contains("age: moves the score by up to"), "no line");
 }
 
 /// A share for standard errors gives every point of a pair an interval, in the report and in JSON; the

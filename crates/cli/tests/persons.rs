@@ -1,6 +1,6 @@
 //! One person in two files, as other programs write ids.
 
-use crate::common::Folder;
+use crate::common::{Folder, parquet};
 
 const SCHEMA: &str = "row_norm = 1\n\
     [[column]]\nname = 'age'\nkind = 'numeric'\nlower = 0\nupper = 100\n\
@@ -113,6 +113,19 @@ fn a_budget_does_not_take_other_persons_or_parties_for_its_own() {
         refused.err
     );
     between("second", "--unit party --budget all").ok();
+    let mean = |schema: &str| {
+        folder.reticent(&format!(
+            "mean t.csv --schema {schema}.toml --column age --epsilon 0.5 --delta 1e-6 --unit party --parties-from hospital \
+             --trust local --budget all"
+        ))
+    };
+    mean("second").ok();
+    let refused = mean("third");
+    assert!(
+        refused.code != 0 && refused.err.contains("column 2 of a file without a header"),
+        "{}",
+        refused.err
+    );
     // Records, from a budget of each party.
     for party in 0..2 {
         folder.reticent(&format!("budget new b{party} {promise}")).ok();
@@ -138,4 +151,26 @@ fn a_budget_does_not_take_other_persons_or_parties_for_its_own() {
     let refused = fit("text");
     assert!(refused.code != 0 && refused.err.contains("as text"), "{}", refused.err);
     fit("user").ok();
+}
+
+/// Columns of Parquet have names, and a budget knew them by their places in the schema.
+#[test]
+fn whose_rows_of_parquet_are_is_not_told_by_places() {
+    let folder = Folder::new();
+    folder.write("t.parquet", parquet(60, 60));
+    let schema = SCHEMA.replace("'who'", "'town'");
+    folder.write("named.toml", &schema);
+    folder.write("placed.toml", format!("header = false\n{schema}"));
+    let fit = |schema: &str| {
+        folder.reticent(&format!(
+            "fit t.parquet --schema {schema}.toml --epsilon 1 --delta 1e-6 --algorithm dp-sgd --iterations 2 --out {schema}"
+        ))
+    };
+    fit("named").ok();
+    let refused = fit("placed");
+    assert!(
+        refused.code == 2 && refused.err.contains("the file names its columns"),
+        "{}",
+        refused.err
+    );
 }

@@ -140,6 +140,10 @@ pub enum FileProblem {
     /// Nothing below the header.
     #[error("the file has a header but no records")]
     NoRecords => "give a file with at least one record",
+    /// A table in which columns have names, under a schema whose columns have places: whose a row is would be told by
+    /// another column than the one that a budget knows.
+    #[error("the file names its columns, and the schema says header = false and whose each row is")]
+    NamedColumns => "leave header out of the schema",
     /// A declared column is not there.
     #[error("the file has no column `{0}`, which the schema declares")]
     MissingColumn(String) =>

@@ -208,9 +208,15 @@ fn close_failed(store: &mut Store, own: Reservation, why: &Error) -> Result<(), 
         Error::Spent { .. } => store.settle(&own, &Ledger::new()),
         // It stays open, and counted in full, so that what was not begun can go on.
         Error::Unfinished { .. } => Ok(()),
-        _ => store.release(own),
+        // Nothing was asked by this process. Where another has asked, the plan stays counted.
+        _ if store.release_unbegun(&own, ASKED)? => Ok(()),
+        _ => store.settle(&own, &Ledger::new()),
     }
 }
+
+/// The part of a job that is begun with its first answer, or the second run of a sweep: part 0 may be begun
+/// by who has asked nothing yet.
+const ASKED: u32 = 1;
 
 /// Writes down how far a job is.
 struct Pulse<'p, 's> {

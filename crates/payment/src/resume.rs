@@ -70,7 +70,8 @@ pub fn give_back_unbegun(budget: &Path, name: &str) -> Result<Option<u64>, Budge
     for job in jobs.iter().filter(|job| job.label.starts_with(name)) {
         match (job.status, store.not_begun(job.number)?) {
             (JobStatus::Released, _) => {}
-            (_, Some(reserved)) => store.release(reserved)?,
+            // Another process may have begun it meanwhile.
+            (_, Some(reserved)) if store.release_unbegun(&reserved, 0)? => {}
             _ => return Ok(Some(job.number)),
         }
     }

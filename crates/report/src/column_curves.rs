@@ -47,20 +47,20 @@ pub(crate) fn column_curves(model: &Model, id: &str) -> Markup {
 
 fn picture(curve: &ColumnCurve, id: &str) -> Markup {
     let name = plain(&curve.column);
-    let caption = format!("{name}: moves it by up to {}", number(curve.range));
+    let one = curve.of.len() == 1;
+    let what = if one { plain(&curve.of[0]) } else { "score".to_owned() };
+    let caption = format!("{name}: moves the {what} by up to {}", number(curve.range));
     if curve.points[0].category.is_some() {
         return categories(curve, id, &name, &caption);
     }
     let across = |at: &ColumnCurvePoint| if curve.days { at.x * DAY } else { at.x };
-    let one = curve.of.len() == 1;
-    let (x, what) =
-        (axis(curve, &name), if one { plain(&curve.of[0]) } else { "score".to_owned() });
     let ends = [&curve.points[0], &curve.points[curve.points.len() - 1]];
     let words: Vec<String> = ends
         .iter()
         .map(|at| format!("{} at {}", number(at.values[0]), value(curve, at.x)))
         .collect();
-    let plot = Plot::new(&name, x, Axis::linear(&format!("added to the {what}")))
+    // What it is added to is in the caption: a label is cut on a small screen.
+    let plot = Plot::new(&name, axis(curve, &name), Axis::linear("added"))
         .described(&format!("What {name} adds: {}.", words.join(", ")));
     let line = |k: usize| curve.points.iter().map(|at| (across(at), at.values[k])).collect();
     let band = curve.points.iter().filter_map(|at| Some((across(at), at.band?.from, at.band?.to)));

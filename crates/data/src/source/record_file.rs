@@ -233,6 +233,11 @@ pub(super) fn placed(
 ) -> Result<PlacedColumns, DataError> {
     let schema = filling.schema;
     let (columns, names) = match source.head() {
+        FileHead::Names(_)
+            if filling.purpose != Purpose::Predict && !schema.header() && says_whose(schema) =>
+        {
+            return Err(DataError::file(file, FileProblem::NamedColumns));
+        }
         FileHead::Names(names) => {
             let all: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
             (place(&all, schema, &filling.encoder, file)?, names.clone())
@@ -252,6 +257,10 @@ pub(super) fn placed(
         source.readable(column, role).map_err(|found| unreadable(file, name, found))?;
     }
     Ok((columns, names))
+}
+
+fn says_whose(schema: &Schema) -> bool {
+    schema.user().is_some() || schema.parties_from().is_some()
 }
 
 /// A column of a type that is not read.

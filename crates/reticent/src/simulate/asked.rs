@@ -16,6 +16,7 @@ use super::ready::{NEEDS_ALL, NO_NUMBERS, two_change};
 use super::spec::Parties;
 use crate::error::Error;
 use crate::job::Job;
+use crate::objective::known_column;
 use crate::payable::{PaidByParties, Payable};
 use crate::procedure::{Procedure, Question, asks_for_sums};
 use crate::source::Source;
@@ -165,7 +166,9 @@ impl<'j, Q: Question> JobBetween<'j, Q> {
     /// The column that says whose row it is, or with which party where parties are protected.
     pub fn user_column(&self) -> Option<String> {
         match Procedure::ground(self.job.procedure()).protection.opening.unit {
-            Unit::Party if self.dealing.placed => self.reading.parties_from().map(str::to_owned),
+            Unit::Party if self.dealing.placed => {
+                known_column(&self.reading, self.reading.parties_from()?)
+            }
             _ => self.job.user_column(),
         }
     }

@@ -12,6 +12,7 @@ use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, show};
 use crate::progress::waiting;
+use crate::repeated::given_twice;
 
 const NOTE: &str = "These numbers are NOT PRIVATE: they are computed from the table as it is, without noise, and \
                     no certificate covers them. Publish them only if the table is public, or give --epsilon and \
@@ -55,7 +56,8 @@ pub fn run(
     object["private"] = false.into();
     object["note"] = NOTE.into();
     text += &format!("\n{}", wrapped(NOTE));
-    Ok(Answer { text, object, remarks: Vec::new(), ..Answer::default() })
+    let remarks = given_twice(&files.paths).into_iter().collect();
+    Ok(Answer { text, object, remarks, ..Answer::default() })
 }
 
 /// The numbers, for people and for programs.
