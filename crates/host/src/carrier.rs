@@ -377,6 +377,18 @@ impl Lines {
         self.options.writing("received", keep)
     }
 
+    /// Tells a party that is here that it is out of the run, and hangs up. Who is away hears it when it comes
+    /// back, if the lead is there still.
+    pub fn dismiss(&self, party: u32, why: &str) {
+        // Whoever waits for its answer waits for a party that is away.
+        let Ok(mut line) = self.lines[party as usize].try_lock() else { return };
+        if let Some(mut link) = line.link.take() {
+            let out = HostMessage::Refused(Rejection::Forfeited(why.to_owned())).pack();
+            let soon = Instant::now() + Duration::from_secs(1);
+            let _ = self.options.sending(&mut *link, ("forfeited", &out[..]), soon);
+        }
+    }
+
     /// Tells whoever is here that the run is over.
     pub fn tell_over(&self, why: &str) {
         debug_assert!(why.len() < LONGEST_LOBBY);

@@ -39,6 +39,7 @@ impl Lines {
         let why = format!("the others have gone on without {name}, from round {round} on");
         if locked(&self.gone).insert(party) || !self.hall.is_out(self.seats[party as usize]) {
             self.hall.forfeit(self.seats[party as usize], &why);
+            self.dismiss(party, &why);
             self.options.tell(Notice::Forfeited { name, round });
         }
     }
