@@ -35,6 +35,7 @@ pub enum CommandFailure {
         hint: String,
     },
     /// Somebody was not there in time, and the same command goes on when it is.
+    #[cfg_attr(not(feature = "network"), allow(dead_code))]
     Waiting {
         /// Who.
         message: String,
