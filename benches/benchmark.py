@@ -2,12 +2,13 @@
 
     make bench-utility RETICENT_DATA=DIR
     python benches/benchmark.py --data-dir DIR --results FILE [--reticent PATH] [--tables adult,bio] [--seeds 10] [--write PAGE]
-    python benches/benchmark.py --results FILE --write docs/benchmark.md
+    python benches/benchmark.py --results FILE --write docs/benchmark.md [--edition docs/benchmark.md]
 
 It needs an environment with interpret-core 0.7.8, diffprivlib 0.6.6, scikit-learn < 1.7 and pyarrow, which `make
 bench-utility` makes. Every run adds a line to the results file, and one that is there is not done again, unless it is ours and
 of another version: a benchmark that was stopped goes on, with `--budget` it stops by itself, and without data the page is made
-of what is there. Beside the files that it knows, DIR may have folders of your own, each with a `table.csv` and its
+of what is there. `--edition PAGE` takes the figures of methods of others that have no run from an edition of the page, so that a new
+version of ours (`--methods 'Reticent;Reticent, `--curves auto`'`) is compared without the days that others take. Beside the files that it knows, DIR may have folders of your own, each with a `table.csv` and its
 `schema.toml` (numbers with bounds, categories, and a number or two classes as the target). Tables are read once and kept in the folder of `--prepared`, which is enough on a machine that has neither the files nor pyarrow. A table whose file
 is not in DIR is skipped with a message. Each method runs at the adjacency that it is proven for, with the same bounds and row
 norm.
@@ -149,6 +150,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at a time [default: one for each core]")
     parser.add_argument("--budget", type=float, help="stop after this many seconds")
+    parser.add_argument("--edition", type=pathlib.Path, help="a page whose figures stand for methods of others that have no run")
     parser.add_argument("--write", type=pathlib.Path, help="the page to write")
     args = parser.parse_args()
     args.data = args.data and pathlib.Path(args.data)
@@ -162,7 +164,7 @@ def main():
         print("skipped: no data; give --data-dir DIR or set RETICENT_DATA")
         return
     if args.write:
-        args.write.write_text(page.text(args.results, every, args.epsilons), encoding="utf-8")
+        args.write.write_text(page.text(args.results, every, args.epsilons, args.edition), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """docs/benchmark.md, made of a file of results."""
 
 import json
+import re
 
 import numpy as np
 
@@ -10,12 +11,8 @@ FIGURES = {"auc": "AUC", "log_loss": "log loss", "r2": "R²"}
 BEST = f"{EBM}, best setting"
 # The tables on which curves are to be at least as good as DP-EBM, and no worse than a line by more than this.
 ANCHORS, LOSS = ("adult", "housing", "covtype", "bio"), 0.003
-# What changed after the version of the results, by its commit: results of another version do not have the note.
-SINCE = {
-    "86d5cfda863d": """It is of 18 November 2026. Since then `auto` has `--shrinkage 0.2` for the logistic loss of two classes
-([auto](auto.md#scores-that-are-drawn-together)): the log loss of Reticent changes, its AUC and its R² do not.
-""",
-}
+OURS = (LINEAR, CURVES)
+FIGURE = re.compile(r"(?P<mean>-?[\d.]+(?:e[+-]\d+)?) ± (?P<error>[\d.]+(?:e[+-]\d+)?)(?: \((?P<setting>\d+)\))?(?:, (?P<failed>\d+) failed)?$")
 
 HEAD = """# Benchmark: private models of others
 
@@ -75,21 +72,60 @@ class Cell:
         return f"{self.mean:{digits}} ± {self.error:{digits}}{chosen}{failed}"
 
 
-class Found:
-    """The runs of one table."""
+class KeptCell(Cell):
+    """A figure of an earlier edition of the page, as exact as the page has it."""
 
-    def __init__(self, name, facts, runs, epsilons):
+    def __init__(self, text, seeds):
+        found = FIGURE.match(text)
+        self.values, self.failed, self.setting, self.seeds = [], int((found and found["failed"]) or 0), None, seeds
+        self.mean = self.error = None
+        if found:
+            self.mean, self.error = float(found["mean"]), float(found["error"])
+            self.setting = int(found["setting"]) if found["setting"] else None
+        elif text != "–":
+            self.failed = 1
+
+
+def kept(path):
+    """The cells of the methods of others in an edition of the page, by table, figure, method and ε; and the remarks on settings that did not run."""
+    cells, remarks, table, head = {}, {}, None, []
+    for line in path.read_text(encoding="utf-8").splitlines() if path else []:
+        row = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if line.startswith("## "):
+            table = line[3:].rsplit(", ", 1)[0] if " × " in line else None
+        elif table and line.startswith("| ") and row[1] == "adjacency":
+            head = row
+        elif table and line.startswith("| ") and "---" not in line and row[0] not in OURS:
+            for epsilon, text in zip(head[3:], row[3:]):
+                cells[table, head[0], row[0], float(epsilon.removeprefix("ε = "))] = KeptCell(text, row[2])
+        elif table and line.startswith("Settings "):
+            remarks[table] = line
+    return cells, remarks
+
+
+class Found:
+    """The runs of one table, and the cells of an earlier edition for methods of others that have none."""
+
+    def __init__(self, name, facts, runs, epsilons, edition):
         self.name, self.facts, self.epsilons, self.missed = name, facts, epsilons, 0
         self.figures = {"r2": 1} if facts["metric"] == "r2" else {"auc": 1, "log_loss": -1}
         self.runs = {}
         for run in runs:
             if run["table"] == name:
                 self.runs.setdefault((run["method"], run["setting"], run["epsilon"]), []).append(run)
-        self.methods = [name for name in METHODS if any(method == name for method, *_ in self.runs)]
+        ran = {method for method, *_ in self.runs}
+        # A best setting belongs to the other settings: both are of one edition.
+        self.kept = {(figure, method, epsilon): cell for (table, figure, method, epsilon), cell in edition[0].items()
+                     if table == facts["name"] and (EBM if method == BEST else method) not in ran}
+        self.remark = edition[1].get(facts["name"])
+        known = ran | {method for _, method, _ in self.kept}
+        self.methods = [name for name in METHODS if name in known]
         if EBM in self.methods:
             self.methods.insert(self.methods.index(EBM) + 1, BEST)
 
     def cell(self, method, figure, epsilon):
+        if (FIGURES[figure], method, epsilon) in self.kept:
+            return self.kept[FIGURES[figure], method, epsilon]
         if method != BEST:
             return Cell(self.runs.get((method, 0, epsilon), []), figure)
         cells = [Cell(self.runs.get((EBM, setting, epsilon), []), figure, setting) for setting in range(len(SETTINGS))]
@@ -99,12 +135,16 @@ class Found:
     def seeds(self, method):
         """How many there are in a cell; for the best of several settings, of those that ran on this table."""
         own = EBM if method == BEST else method
+        if any(method == name for _, name, _ in self.kept):
+            return next(cell.seeds for (_, name, _), cell in self.kept.items() if name == method)
         settings = [k for k in range(len(SETTINGS) if method == BEST else 1) if any((own, k, e) in self.runs for e in self.epsilons)]
         counts = {len(self.runs.get((own, setting, epsilon), [])) for setting in settings for epsilon in self.epsilons}
         return f"{min(counts)}" if len(counts) == 1 else f"{min(counts)}–{max(counts)}"
 
     def unused(self):
         """The settings of DP-EBM that did not run on this table."""
+        if any(name == EBM for _, name, _ in self.kept):
+            return [int(k) for k in re.findall(r"\d+", self.remark.split(" of ")[0])] if self.remark else []
         return [k for k in range(len(SETTINGS)) if EBM in self.methods and not any((EBM, k, e) in self.runs for e in self.epsilons)]
 
     def section(self):
@@ -121,7 +161,9 @@ class Found:
                 row = [self.cell(method, figure, epsilon).text() for epsilon in self.epsilons]
                 text.append(f"| {method} | {METHODS[EBM if method == BEST else method][0]} | {self.seeds(method)} | " + " | ".join(row) + " |")
             text.append("")
-        if self.unused():
+        if self.remark and self.kept:
+            text += [self.remark, ""]
+        elif self.unused():
             numbers = ", ".join(map(str, self.unused()))
             flags = "; they differ from setting 4 in bins and leaves alone, and columns here have two values" * facts.get("flags", False)
             text += [f"Settings {numbers} of DP-EBM did not run here{flags}.", ""]
@@ -175,14 +217,16 @@ def settings():
     return [*text, ""]
 
 
-def text(path, names, epsilons):
+def text(path, names, epsilons, edition=None):
     facts, runs = read(path)
-    found = [Found(name, facts[name], runs, epsilons) for name in names if name in facts]
+    earlier = kept(edition)
+    found = [Found(name, facts[name], runs, epsilons, earlier) for name in names if name in facts]
     found = [table for table in found if table.runs]
     versions = sorted({run["version"] for run in runs if "version" in run})
     anchors = [table for table in found if table.name in ANCHORS and {CURVES, EBM, LINEAR} <= set(table.methods)]
     lines = [HEAD + "\n".join(settings())] + [f"The program: {', '.join(versions)}."] * bool(versions)
-    lines += [note.rstrip("\n") for commit, note in SINCE.items() if any(commit in version for version in versions)]
+    if any(table.kept for table in found):
+        lines += ["The figures of others are those of an earlier edition of this page: their versions, settings and tables are the same."]
     lines += [""] * bool(versions)
     if anchors:
         lines += ["## Curves against the best of DP-EBM, and against a line", "",
