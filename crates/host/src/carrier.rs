@@ -293,7 +293,7 @@ impl Lines {
                 .commit(|change| pending.iter().try_for_each(|answer| change.answer(answer)))
         })?;
         pending.clear();
-        self.options.tell(Notice::Answered(round - 1));
+        self.options.tell(Notice::Answered { round: round - 1 });
         Ok(())
     }
 
@@ -372,7 +372,7 @@ impl Lines {
                 }
             }
         })?;
-        self.options.tell(Notice::Delivered(self.roster.name(party)));
+        self.options.tell(Notice::Delivered { name: self.roster.name(party) });
         let keep = || locked(&self.journal).commit(|change| change.received(party));
         self.options.writing("received", keep)
     }

@@ -104,7 +104,8 @@ impl Hall {
                     // Strangers have as many keys as they like: all are counted under one name.
                     LinkError::Untrusted(why) => {
                         if hall.count("untrusted") <= ALL_TOLD {
-                            hall.options.tell(Notice::Rejected(format!("untrusted: {why}")));
+                            hall.options
+                                .tell(Notice::Rejected { name: format!("untrusted: {why}") });
                         }
                     }
                     LinkError::TooLong { .. } => hall.reject("oversized"),
@@ -147,7 +148,7 @@ impl Hall {
                 if !self.door.leave(ticket) {
                     return Err(LinkError::Closed);
                 }
-                self.options.tell(Notice::Arrived(self.roster.name(hello.party)));
+                self.options.tell(Notice::Arrived { name: self.roster.name(hello.party) });
                 let seat = hello.party as usize;
                 locked(&self.seats)[seat] = Some(Visitor { link, hello });
                 self.came.notify_all();
@@ -204,7 +205,7 @@ impl Hall {
     pub fn reject(&self, name: &'static str) {
         let counted = self.count(name);
         if counted <= ALL_TOLD || counted.is_power_of_two() {
-            self.options.tell(Notice::Rejected(name.to_owned()));
+            self.options.tell(Notice::Rejected { name: name.to_owned() });
         }
     }
 

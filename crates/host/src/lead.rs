@@ -207,7 +207,7 @@ impl Lead<'_> {
         let work = || -> Result<String, Error> {
             let mut watch = |stage: Stage| {
                 if let Stage::Iteration(Progress { done, of }) = stage {
-                    self.options.tell(Notice::Iteration(done, of));
+                    self.options.tell(Notice::Iteration { done, of });
                 }
                 std::ops::ControlFlow::Continue(())
             };

@@ -52,7 +52,7 @@ impl Lines {
     /// The same where nobody can tell who has said it.
     pub fn note_of_all(&self, what: &str) {
         self.hall.count("against the protocol");
-        self.options.tell(Notice::Rejected(what.to_owned()));
+        self.options.tell(Notice::Rejected { name: what.to_owned() });
     }
 
     /// Who takes part to the end.

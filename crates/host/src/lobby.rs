@@ -127,7 +127,7 @@ impl Lobby<'_> {
                     return Ok((begun, visitors.into_iter().map(|visitor| visitor.link).collect()));
                 }
                 Err(Failed::Left(party)) => {
-                    self.options.tell(Notice::LeftEarly(self.hall.roster.name(party)));
+                    self.options.tell(Notice::LeftEarly { name: self.hall.roster.name(party) });
                     self.tell_all(&mut visitors, &HostMessage::Again);
                     let now = Instant::now();
                     until = patience.max(now + AGAIN_TIME);
@@ -166,7 +166,7 @@ impl Lobby<'_> {
             let over = Instant::now() >= until || away.iter().all(gone);
             if away.is_empty() || enough && over {
                 if !away.is_empty() {
-                    self.options.tell(Notice::Struck(names()));
+                    self.options.tell(Notice::Struck { parties: names() });
                 }
                 return Ok(seats.into_iter().flatten().collect());
             }
@@ -174,7 +174,7 @@ impl Lobby<'_> {
             let (few, halved) = (away.len() <= FEW_AWAY, away.len() <= told / 2);
             if told != away.len() && (few || halved) {
                 told = away.len();
-                self.options.tell(Notice::Waiting(names()));
+                self.options.tell(Notice::Waiting { names: names() });
             }
             if over {
                 let who: Vec<String> = names();

@@ -3,18 +3,28 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
 use crate::error::HostError;
 use crate::links::{Link, LinkError};
 use crate::signed_rosters::SignedRosters;
 
-/// What happens, for people and for programs. Nothing of it depends on a record.
-#[derive(Clone, Debug, PartialEq)]
+/// An event of a run, for people and for programs. Nothing of it depends on a record.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Notice {
-    /// These are waited for.
-    Waiting(Vec<String>),
-    /// Somebody is here.
-    Arrived(String),
+    /// The run waits for these members.
+    Waiting {
+        /// Their names.
+        #[serde(rename = "for")]
+        names: Vec<String>,
+    },
+    /// A member has connected.
+    Arrived {
+        /// Its name.
+        name: String,
+    },
     /// This member is not reached, for this reason, and is tried again.
     Unreached {
         /// Who.
@@ -30,9 +40,16 @@ pub enum Notice {
         again: bool,
     },
     /// This party has gone while the run was agreed on: nothing is spent, and all begin again.
-    LeftEarly(String),
+    #[serde(rename = "left early")]
+    LeftEarly {
+        /// Its name.
+        name: String,
+    },
     /// These did not come in time, and the run begins without them.
-    Struck(Vec<String>),
+    Struck {
+        /// Their names.
+        parties: Vec<String>,
+    },
     /// This party has left for good, and the others go on from this round on.
     Forfeited {
         /// Who.
@@ -41,7 +58,10 @@ pub enum Notice {
         round: u32,
     },
     /// Somebody, or something, was not let in.
-    Rejected(String),
+    Rejected {
+        /// What or who.
+        name: String,
+    },
     /// The run has begun, or goes on.
     Began {
         /// The run, in hexadecimal digits.
@@ -49,12 +69,23 @@ pub enum Notice {
         /// Whether it had begun before.
         again: bool,
     },
-    /// So many iterations, of so many, are done.
-    Iteration(u64, u64),
-    /// This round was answered.
-    Answered(u32),
-    /// This member has the model.
-    Delivered(String),
+    /// An iteration is done.
+    Iteration {
+        /// Iterations that are done.
+        done: u64,
+        /// Iterations of the run.
+        of: u64,
+    },
+    /// A round was answered.
+    Answered {
+        /// The round.
+        round: u32,
+    },
+    /// A member has the model.
+    Delivered {
+        /// Its name.
+        name: String,
+    },
 }
 
 /// When a message is on its way, and the name of what is written or said: for tests that end a process

@@ -181,7 +181,7 @@ impl<'a> Serving<'a> {
             Ok(said) => said,
             Err(why) => {
                 let name = Rejection::Envelope(why.name().to_owned());
-                self.seat.options().tell(Notice::Rejected(why.name().to_owned()));
+                self.seat.options().tell(Notice::Rejected { name: why.name().to_owned() });
                 self.seat.say(link, &HostMessage::Refused(name))?;
                 return match why {
                     Rejected::Conflicting => {
@@ -199,7 +199,7 @@ impl<'a> Serving<'a> {
         for envelope in said {
             self.seat.say(link, &HostMessage::Envelope(wire::encode(&envelope)))?;
         }
-        self.seat.options().tell(Notice::Answered(self.node.answered()));
+        self.seat.options().tell(Notice::Answered { round: self.node.answered() });
         Ok(())
     }
 
@@ -224,7 +224,9 @@ impl<'a> Serving<'a> {
         })?;
         self.seat.journal.wipe();
         self.tell_received(link);
-        self.seat.options().tell(Notice::Delivered(self.seat.party.roster.name(self.seat.number)));
+        self.seat
+            .options()
+            .tell(Notice::Delivered { name: self.seat.party.roster.name(self.seat.number) });
         Ok(Joined { model, run: hex(&run), reservation })
     }
 

@@ -10,7 +10,7 @@ use reticent::Error;
 use reticent::internal::tables::{SplitRule, split_file};
 use reticent::internal::{NewFile, check_new};
 use reticent::tables::{Format, ReadOptions, Schema};
-use serde_json::json;
+use serde::Serialize;
 
 use super::schema::delimiter;
 use super::shared::format;
@@ -119,10 +119,18 @@ impl SplitArgs {
             self.train.display(),
             self.test.display()
         );
-        let object =
-            json!({ "train": self.train, "test": self.test, "by": by, "share": self.share });
-        Ok(Answer { text, object, ..Answer::default() })
+        let (train, test, share) = (&self.train, &self.test, self.share);
+        Ok(Answer::of(text, &SplitFiles { train, test, by, share }))
     }
+}
+
+/// The two files, and how records were assigned to them.
+#[derive(Serialize)]
+struct SplitFiles<'a> {
+    train: &'a Path,
+    test: &'a Path,
+    by: &'a str,
+    share: f64,
 }
 
 /// Whether a file of this name is taken for plain text.

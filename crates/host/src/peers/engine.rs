@@ -178,7 +178,9 @@ impl PeerEngine {
         for frame in &came.frames {
             match self.receive(frame) {
                 Ok(()) => {}
-                Err(Unheard::Rejected(name)) => options.tell(Notice::Rejected(name.to_owned())),
+                Err(Unheard::Rejected(name)) => {
+                    options.tell(Notice::Rejected { name: name.to_owned() })
+                }
                 Err(Unheard::Ends(from, why)) => {
                     return Err(HostError::Ended(format!("{}: {why}", self.name(from))));
                 }
@@ -200,7 +202,7 @@ impl PeerEngine {
             self.unkept = self.unkept.or(Some(Instant::now()));
             self.say(said)?;
             if let Some((done, of)) = self.node.progress() {
-                options.tell(Notice::Iteration(done.into(), of.into()));
+                options.tell(Notice::Iteration { done: done.into(), of: of.into() });
             }
         }
         // Nothing is sent of what was only heard: it can wait for what follows.
@@ -234,7 +236,7 @@ impl PeerEngine {
         self.unkept = None;
         if let Some((done, of)) = self.node.progress().filter(|_| self.deadlines == Deadlines::Once)
         {
-            options.tell(Notice::Iteration(done.into(), of.into()));
+            options.tell(Notice::Iteration { done: done.into(), of: of.into() });
         }
         Ok(())
     }

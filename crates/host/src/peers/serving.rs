@@ -176,7 +176,7 @@ impl Serving<'_> {
         })?;
         self.seat.journal.wipe();
         self.tell_received(link);
-        self.seat.options().tell(Notice::Delivered(party.roster.name(number)));
+        self.seat.options().tell(Notice::Delivered { name: party.roster.name(number) });
         Ok(Joined { model, run: hex(&run), reservation })
     }
 }

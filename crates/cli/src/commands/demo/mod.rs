@@ -3,12 +3,14 @@
 
 mod patients;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser};
 use reticent::Error;
 use reticent::internal::{check_new, write_text};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::Cli;
 use crate::answer::{Answer, OutputFormat};
@@ -20,6 +22,14 @@ pub struct Demo {
     /// The folder to write to
     #[arg(long, value_name = "DIR", default_value = "reticent-demo")]
     out: PathBuf,
+}
+
+/// What the commands answered, by their names, and the files.
+#[derive(Serialize)]
+struct DemoFields<'a> {
+    #[serde(flatten)]
+    answers: BTreeMap<&'static str, Value>,
+    files: [&'a String; 4],
 }
 
 /// The demo's files, as words of a command.
@@ -48,13 +58,13 @@ impl Demo {
             ("evaluate", vec!["evaluate", model, new]),
             ("inspect", vec!["inspect", model]),
         ];
-        let mut object = Map::new();
+        let mut answers = BTreeMap::new();
         let mut remarks = Vec::new();
         for (name, words) in steps {
             text += &format!("\n$ reticent {}\n", words.join(" "));
             let answer = run(&words)?;
             text += &answer.text;
-            object.insert(name.to_owned(), answer.object);
+            answers.insert(name, answer.object);
             remarks.extend(answer.remarks);
         }
         text += "\n";
@@ -68,9 +78,9 @@ impl Demo {
             out = out.display(),
             many = patients::MANY,
         ));
-        object.insert("files".to_owned(), json!([train, new, schema, model]));
         remarks.dedup();
-        Ok(Answer { text, object: Value::Object(object), remarks, ..Answer::default() })
+        let files = [train, new, schema, model];
+        Ok(Answer { remarks, ..Answer::of(text, &DemoFields { answers, files }) })
     }
 }
 

@@ -2,11 +2,12 @@
 
 use clap::Args;
 use reticent::Quantiles;
-use serde_json::json;
 
 use super::super::asked::AskedAnswer;
-use super::{ColumnFlags, QUESTION, about, missing, numbers, of_a_statistic, shown};
-use crate::answer::Answer;
+use super::{
+    AskedStatistic, ColumnFlags, QUESTION, about, missing, numbers, of_a_statistic, shown,
+};
+use crate::answer::{Answer, object};
 use crate::failure::CommandFailure;
 use crate::layout;
 use crate::number::{self, show};
@@ -36,11 +37,8 @@ impl QuantileCommand {
         let job =
             flags.statistics().and_then(|asked| asked.quantiles(&flags.columns, &at, resolution));
         let job = job.map_err(|error| CommandFailure::of("quantile", error))?;
-        flags.perform(
-            ("quantile", json!({ "at": at, "resolution": resolution })),
-            &job,
-            |quantiles| (said(quantiles), &quantiles.certificate),
-        )
+        let asked = AskedStatistic::Quantile { at, resolution };
+        flags.perform(asked, &job, |quantiles| (said(quantiles), &quantiles.certificate))
     }
 }
 
@@ -70,5 +68,5 @@ fn said(quantiles: &Quantiles) -> AskedAnswer {
         apart.join(", "),
         about(certificate, *confidence)
     )];
-    AskedAnswer { table: layout::columns(&rows, 2, 1), notes, object: json!(quantiles) }
+    AskedAnswer { table: layout::columns(&rows, 2, 1), notes, object: object(quantiles) }
 }

@@ -12,9 +12,9 @@ use reticent::sweep::{Journal, Sweep as Grid, SweepFile, SweepKind, SweepTerms, 
 use reticent::{Error, Files, Guarantee, Progress, Run, Stage, Watch};
 use reticent_budget::BudgetError;
 use reticent_payment::{AtRest, PaidSweep, PaymentError, resume_sweep};
-use serde_json::json;
+use serde::Serialize;
 
-use self::results::{picture, points, raw, shown, table};
+use self::results::{PointFields, picture, points, raw, shown, table};
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
@@ -22,6 +22,19 @@ use crate::number;
 use crate::progress::{JobBar, foretold};
 use crate::purse::{BudgetReceipt, JobName, PurseFlags};
 use crate::repeated::given_twice;
+
+/// The results of a sweep, and the files that have them.
+#[derive(Serialize)]
+struct SweepFields<'a> {
+    runs: usize,
+    done: usize,
+    lost: usize,
+    failed: usize,
+    points: Vec<PointFields<'a>>,
+    results: String,
+    summary: String,
+    plots: Vec<String>,
+}
 
 /// The default folder of results.
 const OUT: &str = "reticent-sweep";
@@ -254,12 +267,17 @@ impl SweepArgs {
                 runs.display()
             ));
         }
-        let object = json!({
-            "runs": sweep.len(), "done": over, "lost": lost.len(), "failed": failed,
-            "points": points(sweep, &all),
-            "results": runs.display().to_string(), "summary": means.display().to_string(), "plots": drawn,
-        });
-        Ok(Answer { text, object, remarks, ..Answer::default() })
+        let fields = SweepFields {
+            runs: sweep.len(),
+            done: over,
+            lost: lost.len(),
+            failed,
+            points: points(sweep, &all),
+            results: runs.display().to_string(),
+            summary: means.display().to_string(),
+            plots: drawn,
+        };
+        Ok(Answer { remarks, ..Answer::of(text, &fields) })
     }
 
     /// What must not be overlooked.

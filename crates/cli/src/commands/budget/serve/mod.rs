@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use clap::Args;
 use reticent_budget::Store;
-use serde_json::json;
+use serde::Serialize;
 
 use self::routes::Pages;
 use self::token::Token;
@@ -99,7 +99,14 @@ impl Serve {
         // A page that is still being counted is nobody's any more.
         runtime.shutdown_timeout(Duration::from_secs(1));
         let text = format!("Stopped after {answered} connections.\n");
-        let object = json!({ "address": address.to_string(), "connections": answered });
-        Ok(Answer { text, object, remarks: Vec::new(), ..Answer::default() })
+        let served = ServedPages { address: address.to_string(), connections: answered };
+        Ok(Answer::of(text, &served))
     }
+}
+
+/// What was served.
+#[derive(Serialize)]
+struct ServedPages {
+    address: String,
+    connections: u64,
 }
