@@ -1,5 +1,5 @@
-//! The lead: gathers the parties, runs the algorithm on the sums that they entrust to it, and hands
-//! the model over. Killed at any moment, the same call goes on where it was.
+//! The lead: gathers the parties, runs the algorithm on the sums that they entrust to it, and
+//! delivers the model. If the process is killed, the same call continues the run.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,52 +24,53 @@ use crate::signed_rosters::RunRole;
 use crate::status::RunStage;
 use crate::sums::NetworkSums;
 
-/// What a lead has.
+/// The input of a lead.
 #[derive(Debug)]
 pub struct Lead<'a> {
-    /// The run, checked.
+    /// The job, checked.
     pub job: &'a RemoteJob,
-    /// Who takes part.
+    /// The roster.
     pub roster: &'a Arc<Roster>,
-    /// Its own key.
+    /// The lead's own key.
     pub identity: &'a Identity,
-    /// How it takes part.
+    /// The options.
     pub options: HostOptions,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Led {
-    /// The model, its certificate inside, signed by the lead; empty where it has none, as between
-    /// peers on a graph.
+    /// The model with its certificate, signed by the lead; empty where the lead has none, as
+    /// between peers on a graph.
     pub model: String,
-    /// The run, in hexadecimal digits.
+    /// The identifier of the run, in hexadecimal digits.
     pub run: String,
-    /// Rounds, and what this process has moved; `None` if the run was over before it began.
+    /// The number of rounds, and the traffic of this process; `None` if the run was over before it
+    /// began.
     pub moved: Option<(u32, Traffic)>,
-    /// Who has not said that it has the model.
+    /// The parties that have not confirmed the model.
     pub without: Vec<String>,
-    /// What was not let in, or not listened to, by name.
+    /// Rejected connections and messages, by name.
     pub rejections: BTreeMap<String, u64>,
 }
 
-/// A run that is over, as the lead keeps it until all have the model.
+/// A run that is over, which the lead keeps until all have the model.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Over {
     run: Digest,
     job: Digest,
     roster: Digest,
-    /// Who is in it.
+    /// The parties of the run.
     seats: Vec<u32>,
     model: String,
 }
 
 impl Lead<'_> {
-    /// Leads the run that the journal has, or a new one.
+    /// Leads the run of the journal, or a new one.
     ///
     /// # Errors
-    /// If the roster is not everybody's, somebody does not come, or the run ends on its way.
+    /// If the roster is not signed by all, a party does not connect, or the run ends early.
     pub fn run(&self, journal: RunJournal, listener: Box<dyn Listen>) -> Result<Led, HostError> {
         let me = self.identity.public().bytes();
         if me != self.roster.lead_key() {
@@ -101,7 +102,7 @@ impl Lead<'_> {
             None => self.lead(&hall, journal, begun),
         };
         hall.close();
-        // It looks ten times a second, and nobody else holds it up.
+        // The thread checks ten times a second whether it should stop.
         let _ = door.join();
         led
     }
@@ -137,7 +138,7 @@ impl Lead<'_> {
                 self.options.writing("over", || {
                     locked(&lines.journal).commit(|change| {
                         change.set("over", &over)?;
-                        // What the noise could be taken away with is gone from here on.
+                        // The key that could remove the noise is deleted here.
                         change.forget("begun")?;
                         change.forget("node")?;
                         change.forget_mail()?;
@@ -166,8 +167,8 @@ impl Lead<'_> {
         }
     }
 
-    /// What everybody greets with. Where a run may go on without some, who does not greet has left it:
-    /// its greeting is empty, and nothing is asked of it.
+    /// The greetings of all parties. Where a run may continue without some, a party that does not
+    /// greet has left it: its greeting is empty, and it is asked nothing.
     pub(crate) fn greeted(
         &self,
         lines: &Lines,
@@ -193,7 +194,7 @@ impl Lead<'_> {
         })
     }
 
-    /// The run itself: the model, signed.
+    /// Runs the algorithm; returns the model, signed.
     fn perform(
         &self,
         lines: &Arc<Lines>,
@@ -220,7 +221,8 @@ impl Lead<'_> {
             simulated.model.to_json()
         };
         let ran = match self.job.trust() {
-            // The gate asks in its pool: all parties at the same time, however few processors there are.
+            // The gate asks in a pool with a thread for each party, whatever the number of
+            // processors.
             View::Central => {
                 let threads = company.job().parties() as usize + 1;
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
@@ -230,11 +232,11 @@ impl Lead<'_> {
             }
             _ => work(),
         };
-        // Why a party did not answer is said better by who has asked it.
+        // The connection knows better than the algorithm why a party did not answer.
         ran.map_err(|error| lines.failure().unwrap_or(HostError::Job(error)))
     }
 
-    /// The run on exact sums, which are entrusted to this lead.
+    /// Runs the algorithm on exact sums, which are entrusted to this lead.
     fn entrusted(
         &self,
         (lines, company): (&Arc<Lines>, &Company<'_>),
@@ -256,7 +258,7 @@ impl Lead<'_> {
         ready.run(run, || self.moved(lines))
     }
 
-    /// Rounds, and what was moved; a masked sum is one round.
+    /// The number of rounds, and the traffic; a masked sum is one round.
     fn moved(&self, lines: &Lines) -> (u32, Traffic) {
         let (asked, traffic) = lines.moved();
         match self.job.trust() {
@@ -265,7 +267,7 @@ impl Lead<'_> {
         }
     }
 
-    /// The run on sums that parties have added noise to.
+    /// Runs the algorithm on sums with the parties' own noise.
     fn added(
         &self,
         (lines, company): (&Arc<Lines>, &Company<'_>),
@@ -293,7 +295,7 @@ impl Lead<'_> {
         ready.run(run, self.options.seed.is_some(), || self.moved(&own))
     }
 
-    /// Hands over a model that was there before this process.
+    /// Delivers a model that was there before this process.
     fn hand_over(
         &self,
         hall: &Arc<Hall>,
@@ -336,7 +338,7 @@ impl Lead<'_> {
     }
 }
 
-/// The run of a lead's journal, and where it stands.
+/// The run of a lead's journal, and its stage.
 pub(crate) fn run_of(journal: &RunJournal) -> Result<Option<(Digest, RunStage)>, HostError> {
     if let Some(over) = journal.get::<Over>("over")? {
         return Ok(Some((over.run, RunStage::Over)));
@@ -349,5 +351,5 @@ fn panicked() -> HostError {
     HostError::disagreed("this program", "a thread has ended")
 }
 
-/// A link is used by whoever speaks with its party, on any thread.
+/// Any thread may use a connection to speak with its party.
 const _: fn(Box<dyn Link>) -> Box<dyn Send> = |link| Box::new(link);

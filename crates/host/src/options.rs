@@ -1,4 +1,4 @@
-//! How long a member waits, and who hears of what happens.
+//! The time limits of a member, and its notifications.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,44 +25,44 @@ pub enum Notice {
         /// Its name.
         name: String,
     },
-    /// This member is not reached, for this reason, and is tried again.
+    /// A member cannot be reached; it is tried again.
     Unreached {
-        /// Who.
+        /// Its name.
         name: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// This member is reached.
+    /// A member was reached.
     Reached {
-        /// Who.
+        /// Its name.
         name: String,
-        /// Whether a run was signed or begun before: else others may be waited for.
+        /// Whether a run was signed or begun before; otherwise others may still be missing.
         again: bool,
     },
-    /// This party has gone while the run was agreed on: nothing is spent, and all begin again.
+    /// A party has left while the run was agreed on: nothing is spent, and all begin again.
     #[serde(rename = "left early")]
     LeftEarly {
         /// Its name.
         name: String,
     },
-    /// These did not come in time, and the run begins without them.
+    /// Parties did not connect in time, and the run begins without them.
     Struck {
         /// Their names.
         parties: Vec<String>,
     },
-    /// This party has left for good, and the others go on from this round on.
+    /// A party has left for good, and the others continue from this round on.
     Forfeited {
-        /// Who.
+        /// Its name.
         name: String,
         /// The round.
         round: u32,
     },
-    /// Somebody, or something, was not let in.
+    /// A connection or a message was refused.
     Rejected {
-        /// What or who.
+        /// The reason, or the sender.
         name: String,
     },
-    /// The run has begun, or goes on.
+    /// The run has begun, or continues.
     Began {
         /// The run, in hexadecimal digits.
         run: String,
@@ -88,47 +88,48 @@ pub enum Notice {
     },
 }
 
-/// When a message is on its way, and the name of what is written or said: for tests that end a process
+/// A moment of a message, with the name of what is written or sent: for tests that end a process
 /// there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum Moment {
     /// The state is about to be written.
     BeforeCommit(&'static str),
-    /// It is on the disk.
+    /// The state is on the disk.
     AfterCommit(&'static str),
     /// A frame is about to be sent.
     BeforeSend(&'static str),
-    /// It was.
+    /// A frame was sent.
     AfterSend(&'static str),
 }
 
-/// Who hears of what happens.
+/// The receiver of notifications.
 pub type Notify = Arc<dyn Fn(&Notice) + Send + Sync>;
 
-/// Says of a member whether it is known to be gone for good.
+/// Tells whether a member is known to be gone for good.
 #[doc(hidden)]
 pub type KnownGone = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
-/// How a member takes part.
+/// The options of a member.
 #[derive(Clone)]
 pub struct HostOptions {
-    /// How long somebody who is away is waited for.
+    /// The longest time to wait for a member that is away.
     pub patience: Duration,
-    /// The fewest parties that the run may begin with, and go on with; all of them where there is none.
+    /// The fewest parties that the run may begin and continue with; by default all.
     pub least: Option<u32>,
-    /// Which rosters the member has signed last: with another one of the same study it begins nothing.
+    /// The rosters that the member has signed last: it begins no run with another one of the same
+    /// study.
     pub signed: SignedRosters,
-    /// Who hears of what happens.
+    /// The receiver of notifications.
     pub notify: Notify,
     /// The seed of the lead's noise: for tests that compare bits. The result is then not private,
-    /// and says so.
+    /// and its certificate says so.
     #[doc(hidden)]
     pub seed: Option<u64>,
-    /// Who is known to be gone for good: for tests that would wait for patience to be over.
+    /// Members that are known to be gone for good: for tests that do not wait for the time limit.
     #[doc(hidden)]
     pub gone: Option<KnownGone>,
-    /// Who is shown every message on its way.
+    /// The receiver of every moment of a message.
     #[doc(hidden)]
     pub witness: Option<Arc<dyn Fn(Moment) + Send + Sync>>,
 }
@@ -169,7 +170,7 @@ impl HostOptions {
         }
     }
 
-    /// A transaction, between its two moments.
+    /// Runs a transaction between its two moments.
     pub(crate) fn writing<T>(
         &self,
         name: &'static str,
@@ -181,7 +182,7 @@ impl HostOptions {
         Ok(done)
     }
 
-    /// Sends a frame, between its two moments.
+    /// Sends a frame between its two moments.
     pub(crate) fn sending(
         &self,
         link: &mut dyn Link,

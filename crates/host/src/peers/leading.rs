@@ -1,5 +1,5 @@
-//! The lead of a run of nodes: it carries what they say, and has a node of its own where a walk is
-//! observed or a server asks. It reads nothing but what is said to that node.
+//! The lead of a run of peers: it carries their messages, and has a node of its own where a walk is
+//! observed or a server asks. It reads only messages to that node.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ use crate::mask_keys::signers;
 use crate::message::{HostMessage, Rejection};
 
 impl Lines {
-    /// One turn of a peer: what it hands over, and what is handed to it.
+    /// One turn of a peer: takes its frames, and hands it those for it.
     fn carry(&self, party: u32, relay: &Relay, keys: &[SignedRelayKey]) -> Result<(), HostError> {
         self.converse(party, |link, _| {
             let until = Instant::now() + self.patience();
@@ -46,7 +46,7 @@ impl Lines {
                 }
                 let hold = if more { Duration::ZERO } else { HOLD };
                 let mail = relay.take(party, hold);
-                // The next thing that is said to it is that the run is over.
+                // The next message to it is that the run is over.
                 if relay.is_over() {
                     return Ok(());
                 }
@@ -57,7 +57,7 @@ impl Lines {
 }
 
 impl Lead<'_> {
-    /// The keys of all, each signed by its owner, the lead's behind the others.
+    /// The keys of all members, each signed by its owner, the lead's behind the others.
     fn relay_keys(
         &self,
         (lines, company): (&Lines, &Company<'_>),
@@ -109,8 +109,8 @@ impl Lead<'_> {
         Ok(Some(engine))
     }
 
-    /// Carries what peers say until all have ended; the model of the lead's own node, signed, or
-    /// nothing.
+    /// Carries frames until all peers have ended; returns the model of the lead's own node, signed,
+    /// or an empty text.
     pub(crate) fn relay(
         &self,
         lines: &Arc<Lines>,
@@ -162,7 +162,7 @@ impl Lead<'_> {
         Ok(model.to_json()?)
     }
 
-    /// The lead's own node, until the run is over.
+    /// Runs the lead's own node until the run is over.
     fn attend(
         &self,
         engine: &mut PeerEngine,
@@ -174,7 +174,7 @@ impl Lead<'_> {
         while !relay.is_over() {
             engine.turn(&came, &mut locked(&lines.journal), &self.options)?;
             let PeerPost { frames, ended, settled, more, .. } = engine.post(&came)?;
-            // What is not for a member of the run is nowhere to be put.
+            // A frame for a stranger to the run has no place.
             let _ = relay.put(me, frames, PeerStand { ended, settled });
             self.awaited(engine, lines)?;
             came = relay.take(me, if more { Duration::ZERO } else { HOLD });
@@ -182,7 +182,8 @@ impl Lead<'_> {
         Ok(())
     }
 
-    /// Ends by name if a party that is here says nothing of what is awaited for too long.
+    /// Ends with an error that names a connected party which is awaited and has been silent for too
+    /// long.
     fn awaited(&self, engine: &PeerEngine, lines: &Lines) -> Result<(), HostError> {
         let (who, since) = engine.awaits();
         if who.is_empty() || since < lines.patience() {
