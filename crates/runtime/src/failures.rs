@@ -1,4 +1,4 @@
-//! What goes wrong on purpose, from a public seed: the same seed, the same misfortunes.
+//! Failures that are injected from a public seed: the same seed gives the same failures.
 
 use std::collections::BTreeMap;
 
@@ -10,31 +10,31 @@ use crate::error::RunError;
 use crate::message::{PartyId, SERVER};
 use crate::wire;
 
-/// The chance of each misfortune, for one message (or, for `restart`, one round).
+/// The probability of each failure, for one message (or, for `restart`, one round).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Failures {
-    /// A party does not hear what it is told, and so sends nothing.
+    /// A party does not receive a message, and so sends nothing.
     pub before: f64,
-    /// What a party has sent is lost: it has spent, and nobody has gained.
+    /// The answer of a party is lost, after it has spent its budget.
     pub after: f64,
-    /// A message comes a round late.
+    /// A message arrives a round late.
     pub delay: f64,
-    /// A message comes twice.
+    /// A message arrives twice.
     pub duplicate: f64,
-    /// Messages that travel together come in another order.
+    /// Messages that travel together arrive in another order.
     pub reorder: f64,
-    /// A bit of a message is turned over.
+    /// A bit of a message is flipped.
     pub corrupt: f64,
-    /// A party sends something far too large.
+    /// A party sends far too large an answer.
     pub byzantine: f64,
-    /// The server loses all that it did not save, in the middle of a round.
+    /// The server loses its unsaved state in the middle of a round.
     pub restart: f64,
     /// The public seed.
     pub seed: u64,
 }
 
-/// One message on its way.
+/// A message on its way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RawMessage {
     pub from: PartyId,
@@ -42,7 +42,7 @@ pub(crate) struct RawMessage {
     pub bytes: Vec<u8>,
 }
 
-/// From whom, to whom, of which kind and of which round a message is.
+/// Sender, receiver, kind and round of a message.
 type Address = (PartyId, PartyId, u8, u32);
 
 impl RawMessage {
@@ -52,7 +52,7 @@ impl RawMessage {
     }
 }
 
-/// When a message travels: round, how often the round was begun, and the wave within it.
+/// The time of a message: its round, the attempt at the round, and the wave within it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct When {
     pub round: u32,
@@ -61,7 +61,7 @@ pub(crate) struct When {
 }
 
 impl Failures {
-    /// Refuses what is no chance.
+    /// Refuses an invalid probability.
     pub fn check(&self) -> Result<(), RunError> {
         let all = [
             ("before", self.before),
@@ -81,7 +81,7 @@ impl Failures {
         }
     }
 
-    /// Whether the server goes down in this round.
+    /// Whether the server restarts in this round.
     pub(crate) fn restarts(&self, round: u32) -> bool {
         self.restart > 0.0
             && self.draw(
@@ -91,9 +91,8 @@ impl Failures {
             ) < self.restart
     }
 
-    /// What becomes of the messages of a wave: those that arrive, in their order, and those that
-    /// arrive a round late. `exaggerate` makes what a Byzantine party would send of what an honest
-    /// one sent.
+    /// The messages of a wave that arrive, in order, and those that arrive a round late.
+    /// `exaggerate` turns an honest message into that of a Byzantine party.
     pub(crate) fn inject(
         &self,
         wave: Vec<RawMessage>,
@@ -144,9 +143,9 @@ impl Failures {
         (arrive.into_iter().map(|(_, parcel)| parcel).collect(), late)
     }
 
-    /// Uniform on [0, 1), a function of its arguments and the seed. Which message it is about is
-    /// said by its address, not by its place among all that travel: one message more or less must
-    /// not change what befalls the others, and neither must what a message says.
+    /// Uniform on [0, 1), a function of the arguments and the seed. A message is identified by its
+    /// address and not by its position: one message more or less, or its content, must not change
+    /// the failures of others.
     fn draw(&self, what: &str, when: When, (address, nth): (Address, u64)) -> f64 {
         let (from, to, kind, round) = address;
         let digest = Hasher::new("reticent failure")

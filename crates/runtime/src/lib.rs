@@ -1,11 +1,11 @@
-//! Who: parties, messages and rounds.
+//! Parties, messages and rounds.
 //!
 //! A [`Node`] is a state machine: a message or a deadline goes in, messages come out. It has no
-//! socket, no clock and no randomness but that of its own gate, so the same nodes run in one
-//! process, as here, or on a network. The [`SimulatedRun`] moves their messages as bytes, in rounds,
-//! with failures if asked for.
+//! socket, no clock, and no randomness except that of its own gate, so the same nodes run in one
+//! process, as here, or on a network. A [`SimulatedRun`] moves their messages as bytes, in rounds,
+//! with failures on request.
 //!
-//! Every party has a gate on its own records, and so a ledger of its own ([`Party`]).
+//! Every party has a gate on its own records, and so its own ledger ([`Party`]).
 
 pub mod adversary;
 pub mod algorithms;

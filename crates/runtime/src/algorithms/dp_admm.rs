@@ -57,10 +57,10 @@ pub(crate) const ENTRY: ProtocolEntry = ProtocolEntry {
 /// The paper's experiments.
 const ROUNDS: u64 = 100;
 
-/// As stiff as a mean of losses with a curvature of ¼ wants it.
+/// A stiffness for means of losses with a curvature of ¼.
 const RHO: f64 = 0.1;
 
-/// Parameters of standardised problems are not further apart.
+/// A distance that the parameters of standardised problems do not exceed.
 const DIAMETER: f64 = 10.0;
 
 /// The number of the erratum.
@@ -114,7 +114,7 @@ fn build(recipe: &ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     })))
 }
 
-/// What a provider is asked: all that its step needs but its data.
+/// The request to a provider: all that its step needs but its data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct LinearisedStep {
     k: u32,

@@ -53,7 +53,7 @@ const ROUNDS: u64 = 30;
 /// As for dp-admm.
 const RHO: f64 = 0.1;
 
-/// How much of a provider's distance from its minimiser is left where the penalty has kinks.
+/// The remaining part of a provider's distance from its minimiser, if the penalty has kinks.
 const LEFT: f64 = 1e-9;
 
 #[derive(Clone, Debug)]
@@ -70,7 +70,7 @@ struct Exact {
 enum Penalised {
     /// l.
     Ridge(f64),
-    /// Only without noise: the step t, and how many are enough.
+    /// Only without noise: the step t, and a sufficient number of steps.
     Kinks { step: f64, inner: u32 },
 }
 
@@ -109,7 +109,7 @@ fn build(recipe: &ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     })))
 }
 
-/// What a provider is asked.
+/// The request to a provider.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Augmented {
     /// w.
@@ -160,8 +160,8 @@ impl Respond for Exact {
 }
 
 impl Exact {
-    /// Algorithm 1 for a penalty with kinks: nothing is known of how far the noise of Algorithm 2
-    /// would have to reach, so there is none.
+    /// Algorithm 1 for a penalty with kinks: the noise that Algorithm 2 would need is unknown, so
+    /// there is none.
     fn descend(
         &self,
         request: &Augmented,

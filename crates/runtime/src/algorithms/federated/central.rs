@@ -42,12 +42,13 @@ use crate::party::{Party, refused};
 use crate::rejected::Rejected;
 use crate::wire;
 
-/// Who is asked in a round.
+/// The users that are asked in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AskedUsers {
-    /// The invited.
+    /// The sampled users.
     Invited,
-    /// Everybody, with the same bytes: others watch the wire. What the others hand over is left out.
+    /// All users, with the same bytes, because others watch the wire. The answers of users outside
+    /// the sample are ignored.
     All,
 }
 
@@ -68,7 +69,7 @@ impl Central {
         aggregator.protecting(self.2)
     }
 
-    /// What a release costs follows from public numbers alone.
+    /// The cost of a release, which follows from public numbers alone.
     fn releases(&self, noise: f64) -> Result<Ledger, RunError> {
         let aggregator = self.aggregator(&NoiseKey::seeded(0), &[0; 32])?;
         let mut plan = Ledger::new();
@@ -152,7 +153,7 @@ impl Transcribed for Central {
     }
 }
 
-/// A user hands its block to the aggregator, as often as its own budget allows.
+/// A user that hands its block to the aggregator, as often as its own budget allows.
 struct Entrusting(AggregatorKey);
 
 impl HandOver for Entrusting {
@@ -170,7 +171,7 @@ impl HandOver for Entrusting {
     }
 }
 
-/// The server's side of the exchange, with the trusted aggregator in its house.
+/// The server's side of the exchange, with the trusted aggregator in the same process.
 struct Means {
     config: Federated,
     block: BlockTerms,
@@ -187,7 +188,7 @@ impl Exchange for Means {
         self.config.rounds
     }
 
-    /// Who declines is invited all the same: the sample must not depend on it.
+    /// A user that declines is sampled all the same: the sample must not depend on it.
     fn open(&mut self, round: u32, _: &BTreeSet<u32>) -> Result<Vec<u32>, RunError> {
         self.trajectory.begin(&self.config);
         match self.asked {
@@ -196,7 +197,8 @@ impl Exchange for Means {
         }
     }
 
-    /// The same place for all: a number among the invited would tell how many of them come before.
+    /// The same place for all: a number among the sampled users would tell how many of them come
+    /// before.
     fn request(&self, _: u32, user: u32, _: u32) -> Result<Vec<u8>, RunError> {
         let page = if self.asked == AskedUsers::All { PAGE } else { ALL };
         self.trajectory.tell(user, 0, page)
@@ -217,8 +219,8 @@ impl Exchange for Means {
         if self.asked == AskedUsers::All {
             let invited = self.aggregator.invite(round, &self.params)?;
             let aggregator = &self.aggregator;
-            // One that is left out is opened as one that is added up is: the time until the next z is told
-            // must not tell how many were drawn.
+            // An ignored block is decrypted like one that is added: the time until the next z must
+            // not tell how many were sampled.
             blocks.retain(|user, block| {
                 let is_invited = invited.binary_search(user).is_ok();
                 if !is_invited {
@@ -229,7 +231,7 @@ impl Exchange for Means {
         }
         let mean = match self.aggregator.release(round, &self.params, &blocks) {
             Ok(released) => Some(released.into_inner()),
-            // A round that was begun again and came out otherwise has had its mean.
+            // A round that was repeated with another outcome has released its mean.
             Err(Refusal::Exhausted | Refusal::RoundReleased(_)) => None,
             Err(refusal) => return Err(refusal.into()),
         };

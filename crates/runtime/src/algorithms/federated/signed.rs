@@ -29,7 +29,7 @@ use crate::party::Party;
 use crate::rejected::Rejected;
 use crate::wire;
 
-/// Who signs for a member, and knows the others' signatures.
+/// Signs for a member, and checks the signatures of others.
 #[derive(Clone)]
 pub struct Signers(pub Arc<dyn MaskKeys + Send + Sync>);
 
@@ -84,7 +84,8 @@ impl SignedMasking {
 }
 
 impl SignedMember {
-    /// The directory of a sum, if everybody has signed its own keys in it, for the same members.
+    /// The directory of a sum, if all members have signed their own keys in it, for the same
+    /// members.
     fn checked(&self, said: &[u8], run: &Digest, signers: &Signers) -> Result<Vec<u8>, Rejected> {
         let SignedKeys { message, signatures } = wire::unpack(said)?;
         let read = Message::decode(self.member.terms(), self.member.id(), &message);
