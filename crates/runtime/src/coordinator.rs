@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::RunError;
 use crate::inbox::Inbox;
 use crate::message::{Envelope, MessageKind, PartyId, RunId, SERVER};
-use crate::node::{GrowingList, ListPieces, Node, NodeEstimate};
+use crate::node::{GrowingList, ListPieces, Node, NodeEstimate, RunProgress};
 use crate::rejected::Rejected;
 use crate::wire;
 
@@ -267,8 +267,8 @@ impl<E: Exchange> Node for Coordinator<E> {
         self.exchange.trajectory()
     }
 
-    fn progress(&self) -> Option<(u32, u32)> {
-        Some((self.round.number.saturating_sub(1), self.exchange.rounds()))
+    fn progress(&self) -> Option<RunProgress> {
+        Some(RunProgress { done: self.round.number.saturating_sub(1), of: self.exchange.rounds() })
     }
 
     fn model(&self) -> Option<NodeEstimate> {

@@ -90,7 +90,7 @@ impl Post {
     pub(crate) fn carry(&self, sent: &[Envelope], when: When) -> Vec<RawMessage> {
         let raw = |e: &Envelope| RawMessage { from: e.from, to: e.to, bytes: self.written(e) };
         let failures = *self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        failures.inject(sent.iter().map(raw).collect(), when, |_| None).0
+        failures.inject(sent.iter().map(raw).collect(), when, |_| None).now
     }
 
     /// Calls `tap` with every message that is sent from here on.

@@ -43,7 +43,7 @@ pub use failures::Failures;
 pub use inbox::{Admitted, Inbox};
 pub use masked_party::{MaskKeys, MaskedParty, STEPS, SignedKeys, key_statement};
 pub use message::{Envelope, MessageKind, PartyId, RunId, SERVER};
-pub use node::{GrowingList, ListPieces, Node, NodeEstimate};
+pub use node::{GrowingList, ListPieces, Node, NodeEstimate, RunProgress};
 pub use noisy::{NoisyParties, SumBooks, noisy_parties};
 pub use noisy_party::{NoisyParty, added};
 pub use participation::{cap, choose};

@@ -38,7 +38,7 @@ pub trait Node: Send {
 
     /// The number of steps that are over, and of all steps, as far as this node knows; `None` for a
     /// node that only answers. When all are over, it only repeats answers.
-    fn progress(&self) -> Option<(u32, u32)> {
+    fn progress(&self) -> Option<RunProgress> {
         None
     }
 
@@ -96,6 +96,15 @@ pub trait Node: Send {
     fn party(&self) -> Option<&Party> {
         None
     }
+}
+
+/// Steps of a run that are over, and all of its steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunProgress {
+    /// Steps that are over.
+    pub done: u32,
+    /// All steps.
+    pub of: u32,
 }
 
 /// A list that only grows: its owner's storage writes each piece once.

@@ -56,6 +56,13 @@ pub struct Setup<'a> {
     pub job: Digest,
 }
 
+/// The noise and the plan of a class of parties.
+#[derive(Debug)]
+struct CalibratedClass {
+    noise: f64,
+    plan: Ledger,
+}
+
 /// The agreement of all members of a run. A party makes its node from it, its own table and its own
 /// key ([`Agreement::node`]); the node has the party's books and, if the algorithm gives it one, a
 /// model. It needs nothing of another party. Plans and noise follow from public numbers alone, so
@@ -72,7 +79,7 @@ pub struct Agreement {
     units: Vec<u64>,
     aggregator: Option<AggregatorKey>,
     /// The noise and the plan of each class of parties that was calibrated so far.
-    classes: BTreeMap<u64, (f64, Ledger)>,
+    classes: BTreeMap<u64, CalibratedClass>,
     #[cfg(reticent_seeded_bugs)]
     bug: Option<reticent_oracle::Bug>,
 }
@@ -144,7 +151,7 @@ impl Agreement {
 
     /// The plan that a party's gate enforces, which the party pays for before its node is made.
     pub fn planned(&mut self, party: PartyId) -> Result<Ledger, RunError> {
-        let plan = self.calibrated(party)?.1.clone();
+        let plan = self.calibrated(party)?.plan.clone();
         match &self.price {
             NoisePrice::Within(budget, smaller) if smaller.contains_key(&party.0) => {
                 front(&plan, PartyBudget { epsilon: smaller[&party.0], ..*budget })
@@ -155,7 +162,7 @@ impl Agreement {
 
     /// The calibrated noise multiplier of a party.
     pub fn noise(&mut self, party: PartyId) -> Result<f64, RunError> {
-        Ok(self.calibrated(party)?.0)
+        Ok(self.calibrated(party)?.noise)
     }
 
     /// The public key by which the parties encrypt their contributions for a trusted server that
@@ -211,7 +218,7 @@ impl Agreement {
             let why = "the description of the run says otherwise of this party: it must be right";
             return Err(Refused::new("records", count, why).into());
         }
-        let (noise, plan) = (self.calibrated(id)?.0, self.planned(id)?);
+        let (noise, plan) = (self.calibrated(id)?.noise, self.planned(id)?);
         let party = Party::new(id, gate, plan, self.protocol.books_terms(self.terms(id)))?;
         let start =
             Start { run: &self.run, key: beside, noise, aggregator: self.aggregator.as_ref() };
@@ -240,7 +247,7 @@ impl Agreement {
     }
 
     /// The noise of a party, and its plan.
-    fn calibrated(&mut self, party: PartyId) -> Result<&(f64, Ledger), RunError> {
+    fn calibrated(&mut self, party: PartyId) -> Result<&CalibratedClass, RunError> {
         let class = self.protocol.plan_class(party);
         if !self.classes.contains_key(&class) {
             let plan = |noise: f64| self.plan(party, noise);
@@ -268,7 +275,7 @@ impl Agreement {
                 let allowed = "with more noise the plan of a party costs more than its budget";
                 return Err(Refused::new("party_noise", share, allowed).into());
             }
-            self.classes.insert(class, (noise, plan));
+            self.classes.insert(class, CalibratedClass { noise, plan });
         }
         Ok(&self.classes[&class])
     }

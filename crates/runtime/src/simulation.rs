@@ -19,9 +19,9 @@ use crate::adversary::Witness;
 use crate::algorithms::Protocol;
 use crate::checkpoint::Checkpoint;
 use crate::error::RunError;
-use crate::failures::{Failures, RawMessage, When};
+use crate::failures::{Arrivals, Failures, RawMessage, When};
 use crate::message::{Envelope, PartyId, SERVER};
-use crate::node::Node;
+use crate::node::{Node, RunProgress};
 use crate::party::{Party, PartyReport};
 use crate::rejected::Rejected;
 use crate::run::Agreement;
@@ -161,8 +161,8 @@ impl SimulatedRun {
     }
 
     /// The number of rounds that are over, and of all rounds.
-    pub fn progress(&self) -> (u32, u32) {
-        (self.round, self.protocol().rounds())
+    pub fn progress(&self) -> RunProgress {
+        RunProgress { done: self.round, of: self.protocol().rounds() }
     }
 
     /// Runs one round; `false` if none is left.
@@ -351,7 +351,7 @@ impl SimulatedRun {
             let honest = wire::decode(bytes, protocol.longest_payload()).ok()?;
             Some(wire::encode(&protocol.exaggerated(&honest)?))
         };
-        let (arrived, late) = self.failures.inject(sent, when, exaggerated);
+        let Arrivals { now: arrived, late } = self.failures.inject(sent, when, exaggerated);
         self.late.extend(late);
         arrived
     }

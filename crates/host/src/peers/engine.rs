@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use reticent::simulate::MOST_TOGETHER;
-use reticent_runtime::{Envelope, Node, PartyId, Rejected, SERVER, wire};
+use reticent_runtime::{Envelope, Node, PartyId, Rejected, RunProgress, SERVER, wire};
 
 use super::frame::{PeerMail, PeerPost, RelayedFrame};
 use super::mailbox::{Mailbox, Unheard};
@@ -82,7 +82,7 @@ impl PeerEngine {
 
     /// Whether its node knows that the run has ended.
     pub fn has_ended(&self) -> bool {
-        self.node.progress().is_some_and(|(done, of)| done >= of)
+        self.node.progress().is_some_and(|at| at.done >= at.of)
     }
 
     /// Whether all its messages were received, and all that it has received is kept.
@@ -202,7 +202,7 @@ impl PeerEngine {
             *self.mailbox.deadlines() += 1;
             self.unkept = self.unkept.or(Some(Instant::now()));
             self.say(said)?;
-            if let Some((done, of)) = self.node.progress() {
+            if let Some(RunProgress { done, of }) = self.node.progress() {
                 options.tell(Notice::Iteration { done: done.into(), of: of.into() });
             }
         }
@@ -236,7 +236,8 @@ impl PeerEngine {
         self.pieces.committed(&*self.node);
         self.mailbox.committed();
         self.unkept = None;
-        if let Some((done, of)) = self.node.progress().filter(|_| self.deadlines == Deadlines::Once)
+        if let Some(RunProgress { done, of }) =
+            self.node.progress().filter(|_| self.deadlines == Deadlines::Once)
         {
             options.tell(Notice::Iteration { done: done.into(), of: of.into() });
         }

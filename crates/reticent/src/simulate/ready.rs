@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use reticent_accountant::{Ledger, Taint, Unit, View};
-use reticent_runtime::{self as runtime, Checkpoint};
+use reticent_runtime::{self as runtime, Checkpoint, RunProgress};
 
 use super::check::SimulationJob;
 use super::dealing::{PERSONS_UNCOUNTED, PERSONS_UNPAID};
@@ -198,7 +198,7 @@ impl ReadySimulation<'_> {
         let known = KnownParties { unpaid: self.unpaid, absent: self.absent };
         let begun = (parties, checkpoint, self.keep, known);
         let mut simulated = job.perform(begun, &mut run, &mut |run| {
-            let (done, _) = run.progress();
+            let RunProgress { done, .. } = run.progress();
             if let Some(show) = show.as_mut().filter(|_| done > 0) {
                 show(done, &run.protocol().node_models(run.nodes()));
             }

@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use reticent_accountant::{Ledger, Taint, Unit};
 use reticent_admm::{AutoChoice, Progress};
 use reticent_oracle::{NoiseKey, PrivacyModel, PrivateTable, Refusal};
-use reticent_runtime::{self as runtime, Checkpoint, NoisePrice, PartyReport, RunError, Setup};
+use reticent_runtime::{
+    self as runtime, Checkpoint, NoisePrice, PartyReport, RunError, RunProgress, Setup,
+};
 
 use super::check::SimulationJob;
 use super::dealing::{dealt, stayed_away};
@@ -216,7 +218,7 @@ impl SimulationJob {
             if let Some(file) = keep.checkpoint {
                 parties.checkpoint()?.save(file)?;
             }
-            let (done, of) = parties.progress();
+            let RunProgress { done, of } = parties.progress();
             let progress = Progress { done: done.into(), of: of.into() };
             if run.tell(Stage::Iteration(progress)).is_break() {
                 return Err(Refusal::Stopped.into());
@@ -345,7 +347,7 @@ impl SimulationJob {
         KnownParties { unpaid, absent }: &KnownParties,
         after: &mut After<'_>,
     ) -> Result<Simulated, Error> {
-        let rounds = run.progress().1;
+        let rounds = run.progress().of;
         let mut assumptions = run.protocol().assumptions();
         assumptions.extend(BETWEEN_PARTIES.map(str::to_owned));
         assumptions.push(dealt(&self.opening));

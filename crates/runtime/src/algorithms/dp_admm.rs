@@ -39,7 +39,7 @@ use reticent_oracle::queries::{ClippedMean, Gradient};
 use reticent_oracle::{Oracle, PaperClaim, Refusal, Sampling};
 use serde::{Deserialize, Serialize};
 
-use super::star::{Common, Provider, Star, Trainer};
+use super::star::{Common, HonestRange, Provider, Star, Trainer};
 use super::{Protocol, ProtocolEntry, ProtocolRecipe};
 use crate::responder::Respond;
 
@@ -203,12 +203,13 @@ impl Provider for DpAdmm {
         }
     }
 
-    fn reach(&self, request: &LinearisedStep, party: usize, noise: f64) -> (Vec<f64>, f64) {
+    fn reach(&self, request: &LinearisedStep, party: usize, noise: f64) -> HonestRange {
         let units = self.common.units[party] as f64;
         let eta = self.eta(request.k, units, noise);
         let zeros = vec![0.0; self.common.len()];
         let noisy = 1.0 + noise * ((self.common.len() as f64).sqrt() + 6.0) / units.max(1.0);
-        (self.update(request, &zeros, eta), self.clip * noisy / (self.common.rho + 1.0 / eta))
+        let radius = self.clip * noisy / (self.common.rho + 1.0 / eta);
+        HonestRange { centre: self.update(request, &zeros, eta), radius }
     }
 
     fn bare(

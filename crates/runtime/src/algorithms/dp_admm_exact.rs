@@ -32,7 +32,7 @@ use reticent_oracle::queries::{ClippedMean, Gradient, Minimiser};
 use reticent_oracle::{Oracle, Quadratic, Refusal, Sampling};
 use serde::{Deserialize, Serialize};
 
-use super::star::{Common, Provider, Star, Trainer};
+use super::star::{Common, HonestRange, Provider, Star, Trainer};
 use super::{Protocol, ProtocolEntry, ProtocolRecipe};
 use crate::responder::Respond;
 
@@ -207,7 +207,7 @@ impl Provider for Exact {
         Augmented { consensus: trainer.consensus.clone(), dual: trainer.dual[party].clone() }
     }
 
-    fn reach(&self, request: &Augmented, party: usize, noise: f64) -> (Vec<f64>, f64) {
+    fn reach(&self, request: &Augmented, party: usize, noise: f64) -> HonestRange {
         // Without the loss the minimiser is known; a loss with slopes of at most C moves it by C
         // over the curvature.
         let curvature = |j: usize| {
@@ -223,7 +223,7 @@ impl Provider for Exact {
         // The gate's own distance from the minimiser is at most as much again.
         let noisy = noise * ((self.common.len() as f64).sqrt() + 6.0)
             / (self.common.units[party] as f64).max(1.0);
-        (centre, 2.0 * self.slope / self.common.rho * (1.0 + noisy))
+        HonestRange { centre, radius: 2.0 * self.slope / self.common.rho * (1.0 + noisy) }
     }
 
     fn bare(&self, _: &Augmented, answer: Vec<f64>, _: usize, _: f64) -> Vec<f64> {

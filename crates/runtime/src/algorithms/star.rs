@@ -77,6 +77,12 @@ fn averaged(recipe: &ProtocolRecipe<'_>) -> Result<bool, Refused> {
     }
 }
 
+/// Where honest answers are: around a public point.
+pub(super) struct HonestRange {
+    pub centre: Vec<f64>,
+    pub radius: f64,
+}
+
 /// The step of a provider: the mathematics of an algorithm.
 pub(super) trait Provider:
     Respond<Request: Serialize> + Clone + fmt::Debug + Send + Sync
@@ -100,7 +106,7 @@ pub(super) trait Provider:
     /// probability below 10⁻⁸ (a normal vector of length d has a norm above √d + 6 with at most
     /// that). An answer beyond it is moved to that distance, so that a lying party moves the others
     /// no further.
-    fn reach(&self, request: &Self::Request, party: usize, noise: f64) -> (Vec<f64>, f64);
+    fn reach(&self, request: &Self::Request, party: usize, noise: f64) -> HonestRange;
 
     /// The vector in an answer that has the noise of the gate, as an adversary computes it.
     fn bare(&self, request: &Self::Request, answer: Vec<f64>, party: usize, noise: f64)
@@ -279,7 +285,8 @@ impl<P: Provider> Exchange for StarTraining<P> {
         let party = party as usize;
         let mut answer = wire::checked(wire::unpack(payload)?, self.config.common().len())?;
         let request = self.config.request(&self.trainer, round, party);
-        let (centre, most) = self.config.reach(&request, party, self.noise[party]);
+        let HonestRange { centre, radius: most } =
+            self.config.reach(&request, party, self.noise[party]);
         let away = answer.iter().zip(&centre).map(|(a, c)| (a - c) * (a - c)).sum::<f64>().sqrt();
         if away > most {
             answer.iter_mut().zip(&centre).for_each(|(a, c)| *a = c + (*a - c) * (most / away));

@@ -9,7 +9,7 @@ use super::state::{PeerState, Share};
 use crate::endpoint::{Endpoint, EndpointState};
 use crate::error::RunError;
 use crate::message::{Envelope, MessageKind, PartyId};
-use crate::node::{Node, NodeEstimate};
+use crate::node::{Node, NodeEstimate, RunProgress};
 use crate::party::{Party, unless_spent};
 use crate::rejected::Rejected;
 use crate::wire;
@@ -105,8 +105,8 @@ impl Node for Peer {
         near.keys().map(|&from| PartyId(from)).filter(silent).collect()
     }
 
-    fn progress(&self) -> Option<(u32, u32)> {
-        Some((self.state.round.saturating_sub(1), self.rule.rounds()))
+    fn progress(&self) -> Option<RunProgress> {
+        Some(RunProgress { done: self.state.round.saturating_sub(1), of: self.rule.rounds() })
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {

@@ -16,7 +16,7 @@ use crate::endpoint::{Endpoint, EndpointState};
 use crate::error::RunError;
 use crate::inbox::Inbox;
 use crate::message::{Envelope, MessageKind, PartyId};
-use crate::node::{Node, NodeEstimate};
+use crate::node::{Node, NodeEstimate, RunProgress};
 use crate::party::{Party, refused, unless_spent};
 use crate::rejected::Rejected;
 use crate::wire;
@@ -216,8 +216,8 @@ impl Node for Walker {
     }
 
     /// Its last visit.
-    fn progress(&self) -> Option<(u32, u32)> {
-        Some((self.visits.last, self.config.hops))
+    fn progress(&self) -> Option<RunProgress> {
+        Some(RunProgress { done: self.visits.last, of: self.config.hops })
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
