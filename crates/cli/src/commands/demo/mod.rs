@@ -70,11 +70,12 @@ impl Demo {
         text += "\n";
         text += &wrapped(&format!(
             "Done. {out} now holds the table, the schema and, in {model}, the model with its certificate. The \
-             certificate means: had any one of the {many} patients been somebody else, every model would have come \
-             out nearly as likely as now, by a factor of at most e = 2.7183 (but for a chance of one in a million). \
-             So whoever sees the model, and whatever else they know, the odds of a guess about one patient's row \
-             move by at most that factor. The \
-             commands above can be typed again; change --epsilon and see what privacy costs.",
+             certificate means: had any one of the {many} patients been somebody else, the probability of any \
+             outcome, such as a model or something seen in it, would be at most e = 2.7183 times what it is now, \
+             plus delta, which is one in a million. Delta is a slack in this bound, not the probability of a leak. \
+             But for that slack, whoever sees the model, and whatever else they know, the odds of a guess about one \
+             patient's row move by at most that factor. The commands above can be typed again; change --epsilon \
+             and see what privacy costs.",
             out = out.display(),
             many = patients::MANY,
         ));
