@@ -116,10 +116,10 @@ impl MapRow {
     /// that is known of.
     pub fn slack(&self, cell: &MapCell) -> &'static str {
         match (self.slack, cell.procedure) {
-            ("", procedure) if procedure.is_tuned() => rows::CHOICE,
-            ("", procedure) if procedure.has_graph() => rows::GRAPH,
-            ("", procedure) if procedure.has_standard_errors() => rows::CURVATURE,
-            ("", procedure) if procedure.is_recalibrated() => rows::LINE,
+            ("", procedure) if procedure.is_tuned() => rows::slack::CHOICE,
+            ("", procedure) if procedure.has_graph() => rows::slack::GRAPH,
+            ("", procedure) if procedure.has_standard_errors() => rows::slack::CURVATURE,
+            ("", procedure) if procedure.is_recalibrated() => rows::slack::LINE,
             (slack, _) => slack,
         }
     }
