@@ -69,7 +69,7 @@ pub struct BetweenFlags {
 
 /// Of which parties a question is asked, as a budget tells it from other questions.
 #[derive(Debug, Serialize)]
-pub struct AskedParties {
+pub struct QuestionParties {
     #[serde(flatten)]
     parties: Parties,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,8 +116,8 @@ impl BetweenFlags {
     }
 
     /// What names the question in a budget, beside what is asked; nothing where one table is asked.
-    pub fn described(&self) -> Option<AskedParties> {
-        Some(AskedParties { parties: self.parties()?, honest: self.honest })
+    pub fn described(&self) -> Option<QuestionParties> {
+        Some(QuestionParties { parties: self.parties()?, honest: self.honest })
     }
 
     /// What the books will have, where that follows before there is a table: of a question whose noise

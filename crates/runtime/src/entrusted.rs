@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reticent_accountant::Refused;
-use reticent_noise::{Digest, NoiseKey};
+use reticent_noise::Digest;
 use reticent_oracle::{
     Carrier, EntrustedProgress, EntrustedTable, HeldRows, PrivacyModel, PrivateTable, Refusal,
     SumAggregator,
@@ -21,7 +21,7 @@ use crate::error::RunError;
 use crate::failures::{Failures, RawMessage, When};
 use crate::inbox::Inbox;
 use crate::message::{Envelope, MessageKind, PartyId, RunId, SERVER};
-use crate::prepare::key_of;
+use crate::prepare::{RunKey, key_of};
 use crate::rejected::Rejected;
 use crate::simulation::{Tap, Traffic};
 use crate::wire;
@@ -234,15 +234,16 @@ impl Carrier for EntrustedPlaces {
 }
 
 /// Entrusts the tables, one for each party, to one aggregator: returns the rows for its gate, and
-/// the post between them. All keys follow from `key`; on a network each party has its own.
+/// the post between them. All keys follow from that of `run`; on a network each party has its own.
 ///
 /// # Errors
 /// If sums over a table are impossible, or there is no table.
 pub fn entrust(
     tables: Vec<PrivateTable>,
     loss: &Arc<dyn Loss>,
-    (opening, features): (&PrivacyModel, usize),
-    (key, run): (&NoiseKey, &Digest),
+    opening: &PrivacyModel,
+    features: usize,
+    RunKey { key, run }: RunKey<'_>,
 ) -> Result<(HeldRows, Arc<Post>), RunError> {
     if tables.is_empty() || tables.len() >= u32::MAX as usize / 2 {
         let allowed = "at least one party with its table is needed";

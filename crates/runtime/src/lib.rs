@@ -44,13 +44,13 @@ pub use inbox::{Admitted, Inbox};
 pub use masked_party::{MaskKeys, MaskedParty, STEPS, SignedKeys, key_statement};
 pub use message::{Envelope, MessageKind, PartyId, RunId, SERVER};
 pub use node::{GrowingList, ListPieces, Node, NodeEstimate, RunProgress};
-pub use noisy::{NoisyParties, SumBooks, noisy_parties};
+pub use noisy::{NoisyParties, SharedTerms, SumBooks, noisy_parties};
 pub use noisy_party::{NoisyParty, added};
 pub use participation::{cap, choose};
 pub use party::{Party, PartyReport};
 #[cfg(reticent_seeded_bugs)]
 pub use prepare::prepare_spoiled;
-pub use prepare::{key_of, prepare, prepare_as_apart, run_id};
+pub use prepare::{RunKey, key_of, prepare, prepare_as_apart, run_id};
 pub use rejected::Rejected;
 pub use run::{Agreement, NoisePrice, PartyBudget, Setup};
 pub use simulation::{SimulatedRun, SimulationOutcome, Tap, Traffic};

@@ -61,6 +61,15 @@ pub fn run_id(job: &Digest, key: &NoiseKey) -> Result<Digest, RunError> {
     Ok(Hasher::new("reticent run").field(job).number(number).finish())
 }
 
+/// The key that all keys of a run in one process follow from, and the name of the run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunKey<'a> {
+    /// The key.
+    pub key: &'a NoiseKey,
+    /// The name.
+    pub run: &'a Digest,
+}
+
 /// The key of a party, or of the server, under the key of a simulation.
 pub fn key_of(id: PartyId, key: &NoiseKey) -> NoiseKey {
     key.child(if id == crate::SERVER { OF_SERVER } else { u64::from(id.0) })

@@ -15,7 +15,7 @@ use crate::answer::{Answer, object};
 use crate::delivery::{Delivery, OutputPlaces};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
-use crate::parties::{AskedParties, BetweenFlags, Paying};
+use crate::parties::{BetweenFlags, Paying, QuestionParties};
 use crate::progress::JobBar;
 use crate::purse::{JobName, PurseFlags};
 use crate::repeated::given_twice;
@@ -76,7 +76,7 @@ struct AskedBetween<A> {
     #[serde(flatten)]
     asked: A,
     #[serde(skip_serializing_if = "Option::is_none")]
-    parties: Option<AskedParties>,
+    parties: Option<QuestionParties>,
 }
 
 /// An answer beside its certificate.

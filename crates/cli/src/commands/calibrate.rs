@@ -55,7 +55,7 @@ enum Find {
 /// What was found.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Found {
+enum FoundSetting {
     NoiseMultiplier(f64),
     Steps(u64),
     Rate(f64),
@@ -65,7 +65,7 @@ enum Found {
 #[derive(Serialize)]
 struct CalibratedPlan {
     #[serde(flatten)]
-    found: Found,
+    found: FoundSetting,
     epsilon: BoundFields,
     delta: f64,
     method: Method,
@@ -93,20 +93,20 @@ impl Calibrate {
                 let found = calibrate(most, delta, plan)?;
                 let z = found.noise_multiplier;
                 let what = format!("a noise multiplier of {z}");
-                (Found::NoiseMultiplier(z), what, found.epsilon, plan(z)?)
+                (FoundSetting::NoiseMultiplier(z), what, found.epsilon, plan(z)?)
             }
             Find::Steps => {
                 let plan = |steps: u64| self.plan(z, steps, self.sampling.as_deref());
                 let found = calibrate_steps(most, delta, MOST_STEPS, plan)?;
                 let steps = found.steps;
-                (Found::Steps(steps), format!("{steps} steps"), found.epsilon, plan(steps)?)
+                (FoundSetting::Steps(steps), format!("{steps} steps"), found.epsilon, plan(steps)?)
             }
             Find::Rate => {
                 let plan = |rate: f64| self.plan(z, self.steps, Some(&format!("poisson:{rate}")));
                 let found = calibrate_rate(most, delta, 1.0, plan)?;
                 let rate = found.rate;
                 let what = format!("a sampling rate of {rate}");
-                (Found::Rate(rate), what, found.epsilon, plan(rate)?)
+                (FoundSetting::Rate(rate), what, found.epsilon, plan(rate)?)
             }
         };
         let Bound { lower, upper, method } = epsilon;

@@ -213,6 +213,7 @@ impl PartyBlock {
 
 #[cfg(test)]
 mod tests {
+    use super::super::private::Private;
     use super::*;
     use proptest::prelude::*;
     use reticent_data::{Dense, Rows, Table};

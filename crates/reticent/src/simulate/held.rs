@@ -17,7 +17,8 @@ use reticent_admm::{Refused, unwatched};
 use reticent_noise::{Hasher, NoiseKey};
 use reticent_oracle::{Digest, Gate, PrivateTable, Refusal, Rehearsal, Sampling, self_test};
 use reticent_runtime::{
-    self as runtime, Checkpoint, Failures, Post, Protocol, ProtocolEntry, ProtocolRecipe, Traffic,
+    self as runtime, Checkpoint, Failures, Post, Protocol, ProtocolEntry, ProtocolRecipe, RunKey,
+    Traffic,
 };
 
 use super::check::{SimulationJob, no_needless_graph};
@@ -30,13 +31,11 @@ use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::guarantee::Guarantee;
 use crate::job::{HeldBy, Job, Ready, SOME};
-use crate::model::Model;
 use crate::outlook::UtilityForecast;
 use crate::procedure::{Ground, Procedure};
 use crate::run::Noise;
 use crate::stage::Run;
 use crate::task::Task;
-use crate::trace::Trace;
 use crate::training::{Fitted, Training};
 
 /// The version of this program.
@@ -108,6 +107,20 @@ pub(super) fn held_by(parties: u32, dealt: Vec<String>) -> HeldBy {
     HeldBy { parties, trusted }
 }
 
+/// Where a run on entrusted sums begins, or goes on: its key, what is asked, and what is kept of it.
+pub(super) struct HeldOrigin<'a> {
+    pub key: &'a NoiseKey,
+    pub digest: &'a Digest,
+    pub kept: KeptNoise,
+}
+
+/// The end of a run on entrusted sums.
+pub(super) struct EntrustedEnd {
+    pub fitted: Fitted,
+    pub rounds: u32,
+    pub traffic: Traffic,
+}
+
 impl<'j, P: Procedure> HeldRun<'j, P> {
     /// Entrusts the parties' tables to the gate of a job; `digest` stands for what is asked, and noise
     /// follows from `kept`, of a run that may be done again, or else comes from where the guarantee
@@ -115,17 +128,18 @@ impl<'j, P: Procedure> HeldRun<'j, P> {
     pub fn open(
         job: &'j Job<P>,
         tables: Vec<PrivateTable>,
-        (key, digest, kept): (&NoiseKey, &Digest, KeptNoise),
-        (run, dealing): (&mut Run<'_>, &Dealing),
+        HeldOrigin { key, digest, kept }: HeldOrigin<'_>,
+        dealing: &Dealing,
+        run: &mut Run<'_>,
     ) -> Result<Self, Error> {
         let Ground { schema, loss, protection } = job.procedure().ground();
         let (parties, name) = (tables.len() as u32, runtime::run_id(digest, key)?);
-        let opening = (&protection.opening, schema.width());
-        let (rows, post) = runtime::entrust(tables, loss, opening, (key, &name))?;
+        let (opening, key) = (&protection.opening, RunKey { key, run: &name });
+        let (rows, post) = runtime::entrust(tables, loss, opening, schema.width(), key)?;
         let whole = protection.opening.unit.is_whole() && !dealing.persons;
         let rows = if whole { rows.one_unit_each()? } else { rows };
         let by = held_by(parties, dealing.assumed(&protection.opening));
-        let mut ready = job.open_held((rows, by), None, run)?;
+        let mut ready = job.open_held(rows, by, None, run)?;
         let KeptNoise { key, begun } = kept;
         if let Some(key) = key {
             ready.repeat(key);
@@ -267,7 +281,8 @@ impl SimulationJob {
     pub(super) fn kept_noise(
         &self,
         tables: &[PrivateTable],
-        (key, checkpoint): (&NoiseKey, Option<&Checkpoint>),
+        key: &NoiseKey,
+        checkpoint: Option<&Checkpoint>,
         keep: CheckpointOptions<'_>,
     ) -> Result<KeptNoise, Error> {
         let Some(file) = keep.checkpoint else { return Ok(KeptNoise::default()) };
@@ -328,9 +343,9 @@ impl HeldRun<'_> {
         if let Some((checkpoint, file)) = begun {
             checkpoint.save(&file)?;
         }
-        let Fitted { model, trace, .. } = ready.run(run)?;
-        let moved = (post.rounds(), post.traffic());
-        job.entrusted((model, trace), parties, moved).map_err(|why| job.stopped(why))
+        let fitted = ready.run(run)?;
+        let end = EntrustedEnd { fitted, rounds: post.rounds(), traffic: post.traffic() };
+        job.entrusted(end, parties).map_err(|why| job.stopped(why))
     }
 }
 
@@ -338,10 +353,10 @@ impl SimulationJob {
     /// The model and the books of every party: what is released is of all, and counts for each.
     pub(super) fn entrusted(
         &self,
-        (model, trace): (Model, Option<Trace>),
+        EntrustedEnd { fitted, rounds, traffic }: EntrustedEnd,
         parties: u32,
-        (rounds, traffic): (u32, Traffic),
     ) -> Result<Simulated, Error> {
+        let Fitted { model, trace, .. } = fitted;
         let own = Certificate { parties: None, ..model.certificate().clone() }.sealed(None)?;
         let books = PartyBooks::alike(own, parties);
         let nodes = NodeModels::new(model.clone(), self.objective.constant, Vec::new());

@@ -9,8 +9,8 @@ use super::check::SimulationJob;
 use super::dealing::{PERSONS_UNCOUNTED, PERSONS_UNPAID};
 use super::held::HeldRun;
 use super::kept::CheckpointOptions;
-use super::noisy::NoisyRun;
-use super::run::KnownParties;
+use super::noisy_run::NoisyRun;
+use super::run::{KnownParties, ReadyNodes};
 use super::simulated::Simulated;
 use crate::error::Error;
 use crate::outlook::UtilityForecast;
@@ -196,7 +196,7 @@ impl ReadySimulation<'_> {
             (rounds, plans)
         });
         let known = KnownParties { unpaid: self.unpaid, absent: self.absent };
-        let begun = (parties, checkpoint, self.keep, known);
+        let begun = ReadyNodes { nodes: parties, checkpoint, keep: self.keep, known };
         let mut simulated = job.perform(begun, &mut run, &mut |run| {
             let RunProgress { done, .. } = run.progress();
             if let Some(show) = show.as_mut().filter(|_| done > 0) {

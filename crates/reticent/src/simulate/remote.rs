@@ -16,20 +16,21 @@ use reticent_runtime::{Agreement, Failures, Traffic};
 
 use super::check::{SimulationJob, find};
 use super::dealing::dealt;
-use super::held::{held_by, is_held};
-use super::noisy::{CalibratedSums, Staying, plan_is_sampled, share_of};
+use super::held::{EntrustedEnd, held_by, is_held};
+use super::noisy::CalibratedSums;
 use super::remaining::RemainingParties;
 use super::remote_peers::{LEAD_TRUSTED, RemoteKind, kind_of};
 use super::simulated::Simulated;
 use super::simulation::Simulation;
 use super::spec::{Parties, SimulationSpec, text};
+use super::staying::{StayingParties, share_of};
+use super::sum_assumptions::plan_is_sampled;
 use super::usual::BEST;
 use crate::budget::Budget;
 use crate::error::Error;
 use crate::job::{Job, Ready};
 use crate::source::Source;
 use crate::stage::Run;
-use crate::training::Fitted;
 
 /// So many messages between nodes travel together at most.
 pub const MOST_TOGETHER: usize = 16;
@@ -203,7 +204,7 @@ impl RemoteJob {
         }
         let mut spec = self.spec.clone();
         // The number is of all parties.
-        let share = |all: u64| share_of(all, Staying { parties, whole: self.parties });
+        let share = |all: u64| share_of(all, StayingParties { parties, whole: self.parties });
         spec.job.guarantee.public_n = match self.tells_units() {
             true => spec.job.guarantee.public_n,
             false => self.job.opening.public_n.map(share),
@@ -331,7 +332,7 @@ impl RemoteJob {
             (self.plan(units)?, held_by(self.parties, vec![dealt(&self.job.opening)]));
         by.trusted.extend([LEAD_TRUSTED, SIGNED_FOR].map(str::to_owned));
         by.trusted.extend(plan_is_sampled(&plan).then(|| DRAWN_IN_TIME.to_owned()));
-        let ready = self.held()?.open_held((rows, by), Some(entropy), run)?;
+        let ready = self.held()?.open_held(rows, by, Some(entropy), run)?;
         if ready.plan() != Some(&plan) {
             let why = "the tables of the parties have other numbers of records than they said";
             return Err(Error::value("records", "other", why));
@@ -360,7 +361,9 @@ impl RemoteRun<'_> {
         moved: impl FnOnce() -> (u32, Traffic),
     ) -> Result<Simulated, Error> {
         let RemoteRun { job, ready, parties } = self;
-        let Fitted { model, trace, .. } = ready.run(run)?;
-        job.entrusted((model, trace), parties, moved()).map_err(|why| job.stopped(why))
+        let fitted = ready.run(run)?;
+        let (rounds, traffic) = moved();
+        let end = EntrustedEnd { fitted, rounds, traffic };
+        job.entrusted(end, parties).map_err(|why| job.stopped(why))
     }
 }

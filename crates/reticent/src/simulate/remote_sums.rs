@@ -17,11 +17,13 @@ use reticent_runtime::{PartyId, PartyReport, Traffic};
 
 use super::NodeModels;
 use super::kept::CheckpointOptions;
-use super::noisy::{CalibratedSums, NoisyJob, plan_is_sampled};
+use super::noisy::{CalibratedSums, NoisyJob};
+use super::noisy_run::{PartyTables, RunOrigin};
 use super::remote::RemoteJob;
 use super::remote_peers::RemoteKind;
 use super::run::SolvedRun;
 use super::simulated::Simulated;
+use super::sum_assumptions::plan_is_sampled;
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::model::{Extras, Model};
@@ -134,9 +136,10 @@ impl RemoteJob {
             return self.nodes_in_one_process(tables, seed);
         }
         let key = NoiseKey::seeded(seed);
-        let keep = (CheckpointOptions::default(), None);
-        let tables = (tables, &key, &BTreeSet::new());
-        let ready = self.job.open_noisy(self.noisy()?, tables, keep, (&mut run, false))?;
+        let keep = CheckpointOptions::default();
+        let origin = RunOrigin { key: &key, keep, checkpoint: None };
+        let tables = PartyTables { tables, absent: &BTreeSet::new(), unpaid: false };
+        let ready = self.job.open_noisy(self.noisy()?, tables, origin, &mut run)?;
         ready.run(&self.job, run)
     }
 

@@ -12,8 +12,9 @@ use reticent_runtime::{
 
 use super::check::SimulationJob;
 use super::dealing::{dealt, stayed_away};
-use super::held::HeldRun;
+use super::held::{HeldOrigin, HeldRun};
 use super::kept::CheckpointOptions;
+use super::noisy_run::{PartyTables, RunOrigin};
 use super::ready::{NEEDS_ALL, Prepared, ReadySimulation};
 use super::simulated::Simulated;
 use super::{NodeModels, PartyBooks};
@@ -42,10 +43,16 @@ const NONE_AT_ALL: f64 = -1.0;
 /// Who is shown the run after every round, and gives nothing back.
 pub(super) type After<'a> = dyn FnMut(&runtime::SimulatedRun) + 'a;
 
-/// Nodes that are ready to begin, what they go on from, where they are kept, and what is known of
-/// their parties.
-pub(super) type Begun<'a> =
-    (Box<runtime::SimulatedRun>, Option<Checkpoint>, CheckpointOptions<'a>, KnownParties);
+/// Nodes that are ready to begin.
+pub(super) struct ReadyNodes<'a> {
+    pub nodes: Box<runtime::SimulatedRun>,
+    /// What they go on from.
+    pub checkpoint: Option<Checkpoint>,
+    /// Where they are kept.
+    pub keep: CheckpointOptions<'a>,
+    /// What is known of their parties.
+    pub known: KnownParties,
+}
 
 /// What is known of the parties of a run before it begins.
 #[derive(Default)]
@@ -144,15 +151,16 @@ impl SimulationJob {
         let unpaid = unpaid || self.skew.reads_labels();
         let run = match (&self.held, &self.noisy) {
             (_, Some(noisy)) => {
-                let kept = (keep, checkpoint);
-                let noisy = self.open_noisy(noisy, (tables, &key, absent), kept, (run, unpaid))?;
+                let origin = RunOrigin { key: &key, keep, checkpoint };
+                let tables = PartyTables { tables, absent, unpaid };
+                let noisy = self.open_noisy(noisy, tables, origin, run)?;
                 Prepared::Noisy(Box::new(noisy))
             }
             (Some(job), _) => {
                 let dealing = self.dealing();
-                let kept = self.kept_noise(&tables, (&key, checkpoint.as_ref()), keep)?;
-                let mut held =
-                    HeldRun::open(job, tables, (&key, &self.digest, kept), (run, &dealing))?;
+                let kept = self.kept_noise(&tables, &key, checkpoint.as_ref(), keep)?;
+                let origin = HeldOrigin { key: &key, digest: &self.digest, kept };
+                let mut held = HeldRun::open(job, tables, origin, &dealing, run)?;
                 if unpaid {
                     held.read_freely();
                 }
@@ -191,7 +199,7 @@ impl SimulationJob {
 
     pub(super) fn perform(
         &self,
-        (mut parties, checkpoint, keep, known): Begun<'_>,
+        ReadyNodes { nodes: mut parties, checkpoint, keep, known }: ReadyNodes<'_>,
         run: &mut Run<'_>,
         after: &mut After<'_>,
     ) -> Result<Simulated, Error> {

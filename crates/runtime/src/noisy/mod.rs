@@ -25,7 +25,7 @@ use crate::error::RunError;
 use crate::inbox::Inbox;
 use crate::message::{PartyId, RunId, SERVER};
 use crate::party::PartyReport;
-use crate::prepare::key_of;
+use crate::prepare::{RunKey, key_of};
 use kept::KeptSums;
 use place::Place;
 use places::Places;
@@ -90,6 +90,18 @@ impl NoisyParties {
     }
 }
 
+/// What the parties of a run on noisy sums share: what is protected, the shape of a parameter, and
+/// the terms of all units.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedTerms<'a> {
+    /// What is protected, and from whom.
+    pub opening: &'a PrivacyModel,
+    /// The shape of a parameter.
+    pub shape: Shape,
+    /// The terms of all units.
+    pub terms: Terms,
+}
+
 /// Puts the tables, one for each party, behind gates of their own. All keys follow from `key`; on a
 /// network each party has its own. `terms` are those of all units, `shape` that of a parameter.
 ///
@@ -99,9 +111,9 @@ impl NoisyParties {
 pub fn noisy_parties(
     tables: Vec<PrivateTable>,
     loss: &Arc<dyn Loss>,
-    (opening, shape, terms): (&PrivacyModel, Shape, Terms),
+    SharedTerms { opening, shape, terms }: SharedTerms<'_>,
     plan: &Arc<SumPlan>,
-    (key, run): (&NoiseKey, &Digest),
+    RunKey { key, run }: RunKey<'_>,
 ) -> Result<NoisyParties, RunError> {
     if tables.len() != plan.law().parties() as usize {
         let allowed = format!("the plan of the run has {} parties", plan.law().parties());

@@ -19,7 +19,7 @@ use crate::delivery::{Delivery, OutputPlaces};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 use crate::number::{self, JsonNumber, show};
-use crate::parties::{AskedParties, BetweenFlags, Paying};
+use crate::parties::{BetweenFlags, Paying, QuestionParties};
 use crate::progress::JobBar;
 use crate::purse::{JobName, PurseFlags};
 use crate::repeated::given_twice;
@@ -160,7 +160,7 @@ struct AskedEvaluation {
     confidence: Option<f64>,
     model: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    parties: Option<AskedParties>,
+    parties: Option<QuestionParties>,
 }
 
 /// The figures of a model, and what covers them.
