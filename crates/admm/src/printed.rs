@@ -63,8 +63,8 @@ pub(crate) fn rdp20_noise(rate: f64, steps: f64, budget: PaperBudget) -> Result<
     let least = rdp20_epsilon(high, rate, steps, delta);
     if least > epsilon {
         let allowed = format!(
-            "Lemma 2 of RDP20 comes to no less than {least:.3} with these steps of this sample, whatever the noise: ask for more, \
-             take fewer iterations or a smaller sample, or leave as_published out"
+            "Lemma 2 of RDP20 comes to no less than {least:.3} with these steps of this sample, whatever the noise: \
+             ask for more, take fewer iterations or a smaller sample, or leave as_published out"
         );
         return Err(Refused::new("epsilon", epsilon, allowed));
     }

@@ -205,8 +205,8 @@ impl Inference<'_> {
         let (clear, least) = (looked.floor(), values.iter().fold(f64::INFINITY, |a, &b| a.min(b)));
         if !(least >= CLEAR * clear && least > 0.0) {
             return Estimated::Hidden(format!(
-                "the noise of the curvature ({clear:.1e}) hides its weakest direction ({least:.1e}, and {:.1e} is needed): \
-                 a larger budget or share, more records or fewer columns would help",
+                "the noise of the curvature ({clear:.1e}) hides its weakest direction ({least:.1e}, and {:.1e} is \
+                 needed): a larger budget or share, more records or fewer columns would help",
                 CLEAR * clear
             ));
         }
@@ -257,8 +257,8 @@ impl Inference<'_> {
         let within = left <= LEFT * error;
         (!within).then(|| {
             format!(
-                "the last step is too long to trust ({:.1} standard errors may be left of it): a larger budget or share, \
-                 or a model that is nearer to its optimum, would help",
+                "the last step is too long to trust ({:.1} standard errors may be left of it): a larger budget or \
+                 share, or a model that is nearer to its optimum, would help",
                 left / error
             )
         })

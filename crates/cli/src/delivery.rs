@@ -149,7 +149,8 @@ impl Delivery {
         }
         if let (true, Some((job, file))) = (charged.again, &charged.job) {
             answer.remarks.push(format!(
-                "This is the result of job {job} of {}, which was paid for and not delivered: nothing was charged again.",
+                "This is the result of job {job} of {}, which was paid for and not delivered: nothing was charged \
+                 again.",
                 file.display()
             ));
         }
@@ -170,7 +171,8 @@ fn unwritten(failures: &[(&Piece, CommandFailure)], charged: &Charged) -> Unwrit
     let (kept, hint) = match &charged.kept {
         Some(file) => (
             format!("The result is kept in {}.", file.display()),
-            "make room and type the same command again, with the same --out: the kept result is delivered and nothing is charged",
+            "make room and type the same command again, with the same --out: the kept result is delivered and \
+             nothing is charged",
         ),
         None => (
             "What was to be written is on standard output.".to_owned(),

@@ -184,7 +184,8 @@ fn receipt<D>(paid: &PartyReceipt<D>, files: &[PathBuf]) -> BudgetReceipt {
     let PartyReceipt { jobs, absent, open, .. } = paid;
     let payers = jobs.iter().flatten().count();
     let text = wrapped(&format!(
-        "{payers} of {} parties paid for it, each from its own budget; `reticent budget show` says what is left in one.",
+        "{payers} of {} parties paid for it, each from its own budget; `reticent budget show` says what is left in \
+         one.",
         jobs.len()
     ));
     let each = jobs.iter().zip(files).enumerate();

@@ -159,10 +159,12 @@ impl HostError {
                 "compare roster and run file with the others; nothing more is answered".to_owned()
             }
             HostError::Attempts { .. } => {
-                "nothing was spent; find out with the others who has left each time before you begin anew with new journals".to_owned()
+                "nothing was spent; find out with the others who has left each time before you begin anew with new \
+                 journals".to_owned()
             }
             HostError::NotBegun(_) => {
-                "nothing was spent; when it is settled with the others, the same command with the same journal takes part again".to_owned()
+                "nothing was spent; when it is settled with the others, the same command with the same journal \
+                 takes part again".to_owned()
             }
             HostError::Ended(_) => {
                 "begin a new run with a journal of its own; what was answered counts in full".to_owned()

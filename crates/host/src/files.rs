@@ -104,8 +104,8 @@ impl RunFile {
         let job = spec.remote(roster.parties())?;
         if job.kind() != RemoteKind::Sums && all > MOST_NODES {
             return Err(refuse(format!(
-                "a roster of {all} parties: {} is run between at most {MOST_NODES} on a network; only algorithms of one \
-                 table, with `trust = \"local\"` or `trust = \"central\"`, are between more",
+                "a roster of {all} parties: {} is run between at most {MOST_NODES} on a network; only algorithms of \
+                 one table, with `trust = \"local\"` or `trust = \"central\"`, are between more",
                 job.algorithm()
             )));
         }

@@ -205,8 +205,8 @@ impl Payable for PaidJoining<'_, '_> {
 fn resume(mut serving: Serving<'_>, budget: Option<JoinBudget<'_>>) -> Result<PaidRun, HostError> {
     let Some((job, hash)) = serving.reservation() else {
         if budget.is_some() {
-            let why = "the run began without a budget, and none can pay for it now; leave `budget` out, and record what \
-                       the run cost with `reticent budget import`";
+            let why = "the run began without a budget, and none can pay for it now; leave `budget` out, and record \
+                       what the run cost with `reticent budget import`";
             return Err(HostError::disagreed("the party file", why));
         }
         return Ok(PaidRun { joined: serving.serve()?, open: None });

@@ -214,7 +214,8 @@ fn epsilon_answer(
         Verdict::methods(ledger, verdict.delta)?.map_or_else(Vec::new, |report| report.lines);
     if verdict.certified {
         let bounds = format!(
-            "ε is at most {upper:.6}, and no analysis of all that was released can give less than {lower:.6} (by {method})."
+            "ε is at most {upper:.6}, and no analysis of all that was released can give less than {lower:.6} (by \
+             {method})."
         );
         text += &format!("\n{}\n", wrapped(&bounds));
         let mut lines = vec![["method", "lower", "upper", "remark"].map(str::to_owned).to_vec()];
@@ -259,7 +260,8 @@ fn delta_answer(
         verdict.meaning.clone()
     } else {
         format!(
-            "δ is at most {upper:e}, and no analysis of all that was released can give less than {lower:e} (by {method})."
+            "δ is at most {upper:e}, and no analysis of all that was released can give less than {lower:e} (by \
+             {method})."
         )
     });
     let counted = CountedDelta {

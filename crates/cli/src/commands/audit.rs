@@ -24,7 +24,8 @@ const NOTE: &str = "A lower bound above the certified epsilon means that the pro
 #[derive(Debug, Args)]
 #[command(
     after_help = NOTE,
-    mut_arg("unit", |unit| unit.help("The unit of protection [default: a record of one table, a user among many parties]"))
+    mut_arg("unit", |unit| unit.help("The unit of protection [default: a record of one table, a user among many \
+                                      parties]"))
 )]
 pub struct Audit {
     /// The algorithm to attack

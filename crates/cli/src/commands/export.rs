@@ -14,9 +14,9 @@ use crate::failure::CommandFailure;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "docs/export.md describes the use of each format. The file includes bounds, missing and unknown values and \
-                        the row norm; predictions agree with `reticent predict` to twelve digits. The certificate \
-                        is in model.json: keep that file."
+    after_help = "docs/export.md describes the use of each format. The file includes bounds, missing and unknown \
+                  values and the row norm; predictions agree with `reticent predict` to twelve digits. The \
+                  certificate is in model.json: keep that file."
 )]
 pub struct ExportArgs {
     /// The model: model.json, or the folder that it is in

@@ -64,7 +64,8 @@ impl IdentityNewArgs {
         let key = identity.public().text();
         let text = wrapped(&format!(
             "Made the key {}, which only you can read, and {}, which you give to whoever is to check your \
-             certificates: `reticent fit --sign {0}` signs, `reticent verify MODEL --key {1}` checks. The public key is {key}.",
+             certificates: `reticent fit --sign {0}` signs, `reticent verify MODEL --key {1}` checks. The public \
+             key is {key}.",
             file.display(),
             public.display()
         ));

@@ -164,8 +164,8 @@ fn stream(
     sink.finish()?;
     if formulas {
         remarks.push(
-            "Kept cells begin with = + - or @, which a spreadsheet takes for formulas: give --for-spreadsheets if it is to \
-             be opened in one."
+            "Kept cells begin with = + - or @, which a spreadsheet takes for formulas: give --for-spreadsheets if \
+             it is to be opened in one."
                 .to_owned(),
         );
     }

@@ -114,7 +114,8 @@ impl ReportArgs {
         if let Some(budget) = &self.budget {
             remarks.extend(unpaid.map(|(path, _)| {
                 let (model, budget) = (path.display(), budget.display());
-                format!("{model} was not paid by {budget}: the page says so. `reticent budget import` records it there.")
+                format!("{model} was not paid by {budget}: the page says so. `reticent budget import` records it \
+                         there.")
             }));
         }
         let text = format!("Wrote {} ({} kB).\n", self.out.display(), page.len().div_ceil(1000));

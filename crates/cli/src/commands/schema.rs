@@ -181,8 +181,8 @@ impl Init {
         }
         let draft = waiting("reading the file", || draft_schema(&self.file, &options))?;
         let remark = format!(
-            "{from} was taken as PUBLIC: what the draft says is read from it. Check every bound and category before you \
-             use it on private data."
+            "{from} was taken as PUBLIC: what the draft says is read from it. Check every bound and category before \
+             you use it on private data."
         );
         let questions =
             draft.questions.into_iter().map(|question| format!("To decide: {question}"));
@@ -231,9 +231,9 @@ fn in_comments(toml: &str) -> String {
 }
 
 /// Above and beside every count.
-const NOT_PRIVATE: &str = "These counts are NOT PRIVATE: they are taken from the table as it is, without noise, and no \
-                           certificate covers them. They are for whoever holds the table, to find mistakes in a schema; \
-                           a schema that is changed to fit them is no longer public.";
+const NOT_PRIVATE: &str = "These counts are NOT PRIVATE: they are taken from the table as it is, without noise, and \
+                           no certificate covers them. They are for whoever holds the table, to find mistakes in a \
+                           schema; a schema that is changed to fit them is no longer public.";
 
 impl SchemaCheckArgs {
     fn run(self) -> Result<Answer, CommandFailure> {

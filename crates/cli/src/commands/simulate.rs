@@ -40,10 +40,11 @@ use crate::tracing::{AskedTrace, TraceFlags};
 #[derive(Debug, Args)]
 #[command(
     after_help = "`reticent list protocols|topologies` shows the choices.\n\
-                        The algorithms of `reticent fit` that ask for sums run too, under any trust but network. auto is the default,\n\
-                        and federated for what auto does not have (docs/federated.md).\n\
-                        `reticent list protocols` shows the settings of each algorithm.\n\
-                        A job file has the keys of `reticent fit`, and the tables [parties] and [failures].",
+                  The algorithms of `reticent fit` that ask for sums run too, under any trust but network. auto is \
+                  the default,\n\
+                  and federated for what auto does not have (docs/federated.md).\n\
+                  `reticent list protocols` shows the settings of each algorithm.\n\
+                  A job file has the keys of `reticent fit`, and the tables [parties] and [failures].",
     mut_args(of_parties)
 )]
 pub struct Simulate {
@@ -311,8 +312,8 @@ fn node_pieces(
         }
         models.push(model.to_json()?);
     }
-    let what = " have the last model of each party. Every neighbour has heard it, and the certificate of the run covers \
-                all of them together."
+    let what = " have the last model of each party. Every neighbour has heard it, and the certificate of the run \
+                covers all of them together."
         .to_owned();
     Ok(Piece { key: "node_models".to_owned(), what, content: Content::Models { models } })
 }

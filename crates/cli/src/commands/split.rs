@@ -22,9 +22,9 @@ use crate::progress::waiting;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A hash of the user id assigns persons to the files: the same command writes the same files, and nobody is \
-                        in both. Both files are as private as the table: a split is not a release, and costs no \
-                        budget (docs/evaluate.md)."
+    after_help = "A hash of the user id assigns persons to the files: the same command writes the same files, and \
+                  nobody is in both. Both files are as private as the table: a split is not a release, and costs no \
+                  budget (docs/evaluate.md)."
 )]
 pub struct SplitArgs {
     /// The table: CSV or TSV, also as .gz, .xz, .bz2, .zst or .zip

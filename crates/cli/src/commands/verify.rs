@@ -110,6 +110,7 @@ pub fn alarm(file: &str, verification: &Verification) -> Option<String> {
 /// What is said of a file without a digest.
 pub fn unverifiable(file: &str) -> String {
     format!(
-        "{file} cannot be verified: it is of an earlier version, without a digest. Nothing in it contradicts its ledger."
+        "{file} cannot be verified: it is of an earlier version, without a digest. Nothing in it contradicts its \
+         ledger."
     )
 }

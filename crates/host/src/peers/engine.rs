@@ -188,8 +188,8 @@ impl PeerEngine {
                 Err(Unheard::SetBack(from)) => {
                     // A peer that lies looks the same from here.
                     let why = format!(
-                        "{} says that it has heard words of this member that its journal does not know: the journal was set back, or \
-                         that member lies; nothing is said again",
+                        "{} says that it has heard words of this member that its journal does not know: the journal \
+                         was set back, or that member lies; nothing is said again",
                         self.name(from)
                     );
                     return Err(HostError::Ended(why));

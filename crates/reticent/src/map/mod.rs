@@ -170,7 +170,8 @@ pub(crate) fn offered(cell: &MapCell) -> Result<(), Error> {
         format!("with the rest as it is, there is {}", offered.join("; "))
     };
     let allowed = format!(
-        "nothing is proven and audited for this combination ({cell}), so it is not offered; {instead} (docs/guarantees.md)"
+        "nothing is proven and audited for this combination ({cell}), so it is not offered; {instead} \
+         (docs/guarantees.md)"
     );
     Err(Refused::new(name, given, allowed).into())
 }

@@ -128,8 +128,9 @@ fn nothing_unused(parties: &Parties) -> Result<View, Error> {
         }
         Some(view) => view,
         None => {
-            let why = "who sees what of a question between parties is yours to say: `trust = central` for a server that is \
-                       trusted with exact sums, local or secure-aggregation where each party adds its noise itself";
+            let why = "who sees what of a question between parties is yours to say: `trust = central` for a server \
+                       that is trusted with exact sums, local or secure-aggregation where each party adds its noise \
+                       itself";
             return Err(Error::value("trust", "none", why));
         }
     };

@@ -44,10 +44,10 @@ const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 /// What a guarantee takes as given where sums are entrusted. Parties draw keys of messages, and no
 /// noise.
 const TRUSTED: [&str; 3] = [
-    "the server is trusted with every party's exact sums, and with the secret of who is in a sample; what travels is closed \
-     for it",
-    "X25519, XChaCha20-Poly1305, and HKDF and HMAC with SHA-256, by which messages are closed, are as hard to break as they are \
-     believed to be",
+    "the server is trusted with every party's exact sums, and with the secret of who is in a sample; what travels \
+     is closed for it",
+    "X25519, XChaCha20-Poly1305, and HKDF and HMAC with SHA-256, by which messages are closed, are as hard to break \
+     as they are believed to be",
     "whether and when a party answers does not depend on its records",
 ];
 
@@ -170,15 +170,15 @@ impl Simulation {
         self.check_skew()?;
         no_needless_graph(self.entry(), self.topology.as_deref())?;
         if self.failures != Failures::default() {
-            let why = "a party that stays away would be missing from the model without a word: on entrusted sums a run ends \
-                       where a party does; leave it out, or use `algorithm = federated`";
+            let why = "a party that stays away would be missing from the model without a word: on entrusted sums a \
+                       run ends where a party does; leave it out, or use `algorithm = federated`";
             return Err(Error::value("fail", "given", why));
         }
         match self.budgets.iter().next() {
             None => Ok(()),
             Some((party, _)) => {
-                let why = "the released sums are of all parties, and cost each the same; give one epsilon for all, or use \
-                           `algorithm = federated`";
+                let why = "the released sums are of all parties, and cost each the same; give one epsilon for all, \
+                           or use `algorithm = federated`";
                 Err(Error::value("budgets", party, why))
             }
         }
@@ -203,8 +203,8 @@ fn check_sizes(
 /// Where the number of units is private, how many parties there are may not say it.
 pub(super) fn check_roster(adjacency: Adjacency, split: Option<u32>) -> Result<(), Error> {
     if adjacency == Adjacency::AddRemove && split.is_none() {
-        let why = "who takes part is public, and here it follows from the rows, so that nothing hides that a row is there; \
-                   use replace-one, or a public number of parties (`split = N`)";
+        let why = "who takes part is public, and here it follows from the rows, so that nothing hides that a row is \
+                   there; use replace-one, or a public number of parties (`split = N`)";
         return Err(Error::value("adjacency", adjacency, why));
     }
     Ok(())
@@ -224,15 +224,15 @@ pub(super) fn check_public_sizes(guarantee: &Guarantee, split: Option<u32>) -> R
 }
 
 fn tells_sizes(sampling: impl std::fmt::Display) -> Error {
-    let why = "who is drawn is told to a party in a bit for each of its units, and add-remove keeps their number private; \
-               use `sampling = full`, or `adjacency = replace-one`";
+    let why = "who is drawn is told to a party in a bit for each of its units, and add-remove keeps their number \
+               private; use `sampling = full`, or `adjacency = replace-one`";
     Error::value("sampling", sampling, why)
 }
 
 /// The refusal of what asks for more than sums.
 pub(super) fn not_sums(name: &str) -> Error {
-    let why = "it asks for more than sums over records, which is all that parties are asked for; use auto, dp-sgd, ssadmm, \
-               mpadmm, sadmm, vradmm or dp-cd";
+    let why = "it asks for more than sums over records, which is all that parties are asked for; use auto, dp-sgd, \
+               ssadmm, mpadmm, sadmm, vradmm or dp-cd";
     Error::value("algorithm", name, why)
 }
 

@@ -42,7 +42,8 @@ impl Simulation {
         self.check_skew()?;
         no_needless_graph(self.entry(), self.topology.as_deref())?;
         if let Some(honest) = honest.filter(|_| view == View::Local) {
-            let why = "it is for `trust = secure-aggregation`; where every answer is seen nobody else's noise counts; leave it out";
+            let why = "it is for `trust = secure-aggregation`; where every answer is seen nobody else's noise \
+                       counts; leave it out";
             return Err(Error::value("honest", honest, why));
         }
         if self.settings.as_published == Some(true) {
@@ -50,16 +51,16 @@ impl Simulation {
             return Err(Error::value("as_published", true, why));
         }
         if self.noise == Some(0.0) {
-            let why = "without noise there is nothing between a party's records and the server; give some, or use `reticent \
-                       fit` on one table";
+            let why = "without noise there is nothing between a party's records and the server; give some, or use \
+                       `reticent fit` on one table";
             return Err(Error::value("noise", 0, why));
         }
         check_failures(&self.failures, view)?;
         match self.budgets.iter().next() {
             None => Ok(()),
             Some((party, _)) => {
-                let why = "each party adds the same part of the noise of every sum, and is counted for the same; give one epsilon \
-                           for all, or use `algorithm = federated`";
+                let why = "each party adds the same part of the noise of every sum, and is counted for the same; \
+                           give one epsilon for all, or use `algorithm = federated`";
                 Err(Error::value("budgets", party, why))
             }
         }
@@ -94,8 +95,9 @@ fn check_failures(failures: &Failures, view: View) -> Result<(), Error> {
         }
         View::SecureAggregation => return Ok(failures.check()?),
         _ => {
-            "where every answer is seen a run on sums ends where a party does: a party that stays away would be missing \
-             from the model without a word; leave it out, or use secure-aggregation, or `algorithm = federated`"
+            "where every answer is seen a run on sums ends where a party does: a party that stays away would be \
+             missing from the model without a word; leave it out, or use secure-aggregation, or `algorithm = \
+             federated`"
         }
     };
     Err(Error::value("fail", "given", why))

@@ -18,8 +18,9 @@ use crate::stage::Run;
 use crate::trace::Rounds;
 
 /// Why nobody pays for a party by its number where parties are persons.
-pub(super) const NO_NUMBERS: &str = "each party is a person here, and who has which number is drawn and told to nobody: pay from one budget \
-     for all, or protect records, whose holders are public (`unit = \"record\"`)";
+pub(super) const NO_NUMBERS: &str = "each party is a person here, and who has which number is drawn and told to \
+                                     nobody: pay from one budget for all, or protect records, whose holders are \
+                                     public (`unit = \"record\"`)";
 
 /// Why a run on entrusted sums does not go on without a party; one on noisy sums does.
 pub(super) const NEEDS_ALL: &str =

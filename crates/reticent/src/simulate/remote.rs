@@ -41,8 +41,8 @@ const DRAWN_IN_TIME: &str =
     "how long a party takes to answer tells nobody how many of its records the lead has drawn";
 
 /// The same of the signatures that bind the run and the key that sums are closed for.
-const SIGNED_FOR: &str = "Ed25519, by which members sign the run and the key that sums are closed for, is as hard to break as it is believed \
-     to be";
+const SIGNED_FOR: &str = "Ed25519, by which members sign the run and the key that sums are closed for, is as hard \
+                          to break as it is believed to be";
 
 /// A checked run between this many parties, without a table.
 #[derive(Debug)]
@@ -90,8 +90,9 @@ impl SimulationSpec {
             return Err(Error::value("unit", Unit::User, why));
         }
         if own.guarantee.unit == Some(Unit::Party) {
-            let why = "on a network a whole party is protected as one person: say `unit = \"user\"`, with walk, federated, dp-admm or \
-                       an algorithm of peers; the algorithms of one table protect records there";
+            let why = "on a network a whole party is protected as one person: say `unit = \"user\"`, with walk, \
+                       federated, dp-admm or an algorithm of peers; the algorithms of one table protect records \
+                       there";
             return Err(Error::value("unit", Unit::Party, why));
         }
         let own = match own.guarantee.unit {
@@ -117,13 +118,14 @@ impl SimulationSpec {
     fn on_a_network(&self) -> Result<(), Error> {
         let entry = find(self.job.algorithm.as_deref().unwrap_or(BEST))?;
         if kind_of(entry).is_none() {
-            let why = "on a network the algorithms of one table run (auto, dp-sgd, ssadmm, mpadmm, sadmm, vradmm, dp-cd), those of \
-                       peers (walk, r-admm, mr-admm, dvp, m-admm), and federated, dp-admm and dp-admm-exact; `reticent simulate` runs this one in one process";
+            let why = "on a network the algorithms of one table run (auto, dp-sgd, ssadmm, mpadmm, sadmm, vradmm, \
+                       dp-cd), those of peers (walk, r-admm, mr-admm, dvp, m-admm), and federated, dp-admm and \
+                       dp-admm-exact; `reticent simulate` runs this one in one process";
             return Err(Error::value("algorithm", entry.name, why));
         }
         if self.parties.trust.is_none() {
-            let why = "everybody must agree on who may see what; say `trust = local`, `secure-aggregation` or `central` in \
-                       [parties], or `network` for the walk";
+            let why = "everybody must agree on who may see what; say `trust = local`, `secure-aggregation` or \
+                       `central` in [parties], or `network` for the walk";
             return Err(Error::value("trust", "none", why));
         }
         let Parties { split, users_from, parties_from, skew, seed, .. } = &self.parties;

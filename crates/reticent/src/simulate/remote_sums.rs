@@ -33,8 +33,9 @@ use crate::stage::{Run, Stage};
 use crate::standard_errors::Found;
 
 /// What a party's guarantee takes as given on a network, beside what it does in one process.
-pub(super) const ON_A_NETWORK: &str = "no party's journal is put back from an older copy while its run is on: a party that has forgotten an answer \
-     could be asked for another one in its round";
+pub(super) const ON_A_NETWORK: &str = "no party's journal is put back from an older copy while its run is on: a \
+                                       party that has forgotten an answer could be asked for another one in its \
+                                       round";
 
 /// The same where parties draw samples.
 const SAMPLED_IN_TIME: &str =
@@ -245,7 +246,8 @@ impl NoisyJob {
     pub(super) fn check_signed(&self, parties: u32) -> Result<(), Error> {
         match self.law_of(parties)? {
             SumLaw::Masked(members) if !members.is_complete() => {
-                let why = "masked sums on a network are proven for at most 255 parties; use `trust = local`, or `trust = central`";
+                let why = "masked sums on a network are proven for at most 255 parties; use `trust = local`, or \
+                           `trust = central`";
                 Err(Error::value("trust", View::SecureAggregation, why))
             }
             _ => Ok(()),

@@ -29,8 +29,8 @@ use crate::task::{no_pure, whole_budget};
 
 /// What every guarantee between parties relies on: proofs/derived-noise.md and proofs/trust.md.
 pub(super) const BETWEEN_PARTIES: [&str; 2] = [
-    "HKDF and HMAC with SHA-256 and ChaCha20, by which parties draw noise from their keys, are as hard to break as they are \
-     believed to be",
+    "HKDF and HMAC with SHA-256 and ChaCha20, by which parties draw noise from their keys, are as hard to break as \
+     they are believed to be",
     "whether and when a party answers does not depend on its records",
 ];
 
@@ -111,8 +111,8 @@ impl SimulationJob {
         run: &mut Run<'_>,
     ) -> Result<ReadySimulation<'j>, Error> {
         if self.paid_by_parties {
-            let why = "every party pays from a budget of its own, and here nobody is asked for it; run it with `reticent \
-                       simulate`, or leave it out";
+            let why = "every party pays from a budget of its own, and here nobody is asked for it; run it with \
+                       `reticent simulate`, or leave it out";
             return Err(Error::value("party_budget", "given", why));
         }
         self.open_without(source, keep, &BTreeSet::new(), run)
@@ -132,8 +132,8 @@ impl SimulationJob {
         run: &mut Run<'_>,
     ) -> Result<ReadySimulation<'j>, Error> {
         if let Some(file) = keep.checkpoint.filter(|_| self.paid_by_parties || !absent.is_empty()) {
-            let why = "a run whose parties pay each from a budget of its own cannot go on after a crash: who could pay is \
-                       not in a checkpoint; leave it out, or pay from one budget for all";
+            let why = "a run whose parties pay each from a budget of its own cannot go on after a crash: who could \
+                       pay is not in a checkpoint; leave it out, or pay from one budget for all";
             return Err(Error::value("checkpoint", file.display(), why));
         }
         if let Some(party) = absent.first().filter(|_| self.held.is_some()) {

@@ -26,15 +26,16 @@ pub(super) fn assumed_of_sums(
 ) -> Vec<String> {
     let mut assumed = match law {
         SumLaw::Local { .. } => vec![
-            "the server, and whoever it tells, sees every answer of each party; what covers a record there is its own party's \
-             noise, and no other's is counted"
+            "the server, and whoever it tells, sees every answer of each party; what covers a record there is its \
+             own party's noise, and no other's is counted"
                 .to_owned(),
         ],
         SumLaw::Masked(_) => masked_assumptions(law, conduct.signed),
     };
     if conduct.sampled {
         assumed.push(
-            "who is in a party's sample is drawn by its own key and told to nobody; it hides nothing from the party itself"
+            "who is in a party's sample is drawn by its own key and told to nobody; it hides nothing from the party \
+             itself"
                 .to_owned(),
         );
     }
@@ -69,8 +70,8 @@ fn masked_assumptions(law: &SumLaw, signed: bool) -> Vec<String> {
     let (stay, certain) = (members.threshold(), members.certain());
     masked.push(match signed {
         false => format!(
-            "every sum has the noise of at least {stay} parties, of which {certain} are counted; the records of a party \
-             that leaves a sum are missing from it, and who leaves is public"
+            "every sum has the noise of at least {stay} parties, of which {certain} are counted; the records of a \
+             party that leaves a sum are missing from it, and who leaves is public"
         ),
         true => format!(
             "every sum has the noise of at least {stay} parties, of which {certain} are counted; a party is missing \

@@ -171,8 +171,8 @@ impl Exact {
     ) -> Result<Vec<f64>, Refusal> {
         if noise != 0.0 {
             return Err(Refusal::BadQuery(format!(
-                "with noise (Algorithm 2) {} finds proven minimisers for the penalties l2 and none alone; use dp-admm, or \
-                 noise = 0 for Algorithm 1, which is not private",
+                "with noise (Algorithm 2) {} finds proven minimisers for the penalties l2 and none alone; use \
+                 dp-admm, or noise = 0 for Algorithm 1, which is not private",
                 ENTRY.name
             )));
         }

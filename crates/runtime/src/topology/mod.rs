@@ -114,8 +114,8 @@ impl Topology {
         let graph = Topology::from_edges(seats.len() as u32, edges);
         let Some(lost) = graph.unreached() else { return Ok(graph) };
         let allowed = format!(
-            "party {} cannot be reached from party {} without those who were struck; the graph must be connected: wait for \
-             them, or agree on one with more edges",
+            "party {} cannot be reached from party {} without those who were struck; the graph must be connected: \
+             wait for them, or agree on one with more edges",
             seats[lost], seats[0]
         );
         Err(Refused::new("topology", text, allowed).into())

@@ -304,7 +304,8 @@ impl ImportArgs {
                     self.certificate.display(),
                     certificate.reasons.join("; ")
                 ),
-                hint: "if it was released all the same, record it with --beyond: the budget then promises nothing any more"
+                hint: "if it was released all the same, record it with --beyond: the budget then promises nothing \
+                       any more"
                     .to_owned(),
             });
         }
@@ -346,8 +347,8 @@ fn one_ledger_for_all(path: &Path, certificate: &Certificate) -> Result<(), Comm
     match &certificate.parties {
         Some(spread) if spread.count > 1 && spread.least != spread.most => Err(CommandFailure::Usage {
             message: format!(
-                "{} is of a run between {} parties who spent differently (epsilon from {} to {}), and has the ledger of \
-                 one of them",
+                "{} is of a run between {} parties who spent differently (epsilon from {} to {}), and has the \
+                 ledger of one of them",
                 path.display(),
                 spread.count,
                 spread.least,
@@ -369,13 +370,14 @@ fn one_unit_for_each(
 ) -> Result<(), CommandFailure> {
     let (why, or) = if certificate.is_within_parties() {
         (
-            "in which a person with rows at k parties counts as k persons, and a budget of users would count them as one",
+            "in which a person with rows at k parties counts as k persons, and a budget of users would count them \
+             as one",
             "",
         )
     } else if certificate.is_about_one_party() {
         (
-            "that promises something of a record that is replaced by another one with the same party, and a record of a \
-             budget may be replaced by one of another party, so that two change",
+            "that promises something of a record that is replaced by another one with the same party, and a record \
+             of a budget may be replaced by one of another party, so that two change",
             "; record the certificate of each party in a budget of its own",
         )
     } else {

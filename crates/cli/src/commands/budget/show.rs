@@ -109,7 +109,8 @@ fn gain(group: &GroupSummary, summary: &BudgetSummary) -> Option<String> {
     let (epsilon, delta) = group.added.filter(|(epsilon, _)| epsilon.is_finite())?;
     (group.jobs > 1 && group.counted < epsilon).then(|| {
         format!(
-            "Added up, the {} jobs would come to epsilon {} at delta {}; counted together they come to {} at {}: {} less.",
+            "Added up, the {} jobs would come to epsilon {} at delta {}; counted together they come to {} at {}: {} \
+             less.",
             group.jobs,
             show(epsilon),
             show_delta(delta),

@@ -25,8 +25,8 @@ use crate::purse::{JobName, PurseFlags};
 use crate::repeated::given_twice;
 
 /// What may be done where a model does not tell whether the table is the file of its schema.
-const ASK_FOR_DRAFT: &str = " A model does not know the file that its schema was drafted from: if the table is another, give \
-                             the draft with --schema and the two are compared (docs/schema.md).";
+const ASK_FOR_DRAFT: &str = " A model does not know the file that its schema was drafted from: if the table is \
+                             another, give the draft with --schema and the two are compared (docs/schema.md).";
 
 /// Above the flags of an evaluation within a budget.
 const HEADING: &str = "Within a budget (docs/evaluate.md)";

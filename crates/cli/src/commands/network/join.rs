@@ -21,9 +21,10 @@ use crate::layout::{columns, wrapped};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "After a crash or a lost connection, run the same command again: it continues the run in its journal.\n\
-                        A party file has data, key, journal and out. It may have budget, which pays for the run,\n\
-                        and link, proxy or courier for another connection to the lead than that of the run file."
+    after_help = "After a crash or a lost connection, run the same command again: it continues the run in its \
+                  journal.\n\
+                  A party file has data, key, journal and out. It may have budget, which pays for the run,\n\
+                  and link, proxy or courier for another connection to the lead than that of the run file."
 )]
 pub struct JoinArgs {
     /// The run file (TOML), the same for everybody

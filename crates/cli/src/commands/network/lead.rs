@@ -21,8 +21,10 @@ use crate::layout::{columns, wrapped};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "After a crash or a lost connection, run the same command again: it continues the run in its journal.\n\
-                        With `trust = central` the journal holds exact sums and the key of the noise until the run is over: keep it secret."
+    after_help = "After a crash or a lost connection, run the same command again: it continues the run in its \
+                  journal.\n\
+                  With `trust = central` the journal holds exact sums and the key of the noise until the run is \
+                  over: keep it secret."
 )]
 pub struct LeadArgs {
     /// The run file (TOML), the same for everybody

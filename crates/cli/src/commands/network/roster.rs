@@ -208,8 +208,8 @@ impl RosterSignArgs {
         });
         let (roster, newer) = signed.map_err(failure("roster"))?;
         write(&roster, &file)?;
-        let remark = "You had signed another roster of this study: with that one you begin no run any more. A run that is on \
-                      goes on with its own.";
+        let remark = "You had signed another roster of this study: with that one you begin no run any more. A run \
+                      that is on goes on with its own.";
         let remarks = newer.then(|| remark.to_owned()).into_iter().collect();
         Ok(Answer { remarks, ..shown(&roster, &file, "Signed") })
     }

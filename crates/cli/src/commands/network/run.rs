@@ -22,8 +22,8 @@ pub enum RunCommand {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "With --party, start `reticent lead` again: the others sign that they continue without the party, if the run \
-                        file has `least` and enough of them remain. The party answers no more."
+    after_help = "With --party, start `reticent lead` again: the others sign that they continue without the party, \
+                  if the run file has `least` and enough of them remain. The party answers no more."
 )]
 pub struct ForfeitArgs {
     /// Your journal; no other command may have it open
@@ -60,7 +60,8 @@ impl RunCommand {
         let mut said = answer(&file, &status.map_err(failure("run"))?, party.as_deref());
         if let Some(party) = party {
             let why = format!(
-                "{party} is no longer waited for: start `reticent lead` again, and the others are asked to continue without it."
+                "{party} is no longer waited for: start `reticent lead` again, and the others are asked to continue \
+                 without it."
             );
             said.text = format!("{}\n{}", said.text.trim_end(), wrapped(&why));
         }

@@ -63,8 +63,8 @@ fn said(quantiles: &Quantiles) -> AskedAnswer {
         .collect();
     let absent = missing(columns.iter().map(|column| (&*column.column, &column.missing)));
     let notes = vec![format!(
-        "Of {n} {units}, a public number. The value is a quantile of this table at a fraction in the last column, all of \
-         a column together at the confidence below; possible answers are {} apart. {} {absent}",
+        "Of {n} {units}, a public number. The value is a quantile of this table at a fraction in the last column, \
+         all of a column together at the confidence below; possible answers are {} apart. {} {absent}",
         apart.join(", "),
         about(certificate, *confidence)
     )];

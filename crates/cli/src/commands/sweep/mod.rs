@@ -41,8 +41,8 @@ const OUT: &str = "reticent-sweep";
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A job file has the keys of `reticent fit` (with [parties], of `reticent simulate`), and a table [sweep] with a \
-                        list for each key that is varied (docs/sweeps.md)."
+    after_help = "A job file has the keys of `reticent fit` (with [parties], of `reticent simulate`), and a table \
+                  [sweep] with a list for each key that is varied (docs/sweeps.md)."
 )]
 pub struct SweepArgs {
     /// A job file (TOML) with a table [sweep]
@@ -135,8 +135,8 @@ impl SweepArgs {
         });
         Err(CommandFailure::Usage {
             message: format!("a sweep on private data releases {} models: {cost}", sweep.len()),
-            hint: "charge it to the budget of the table with --budget FILE, or say with --public-data that the table is \
-                   public"
+            hint: "charge it to the budget of the table with --budget FILE, or say with --public-data that the \
+                   table is public"
                 .to_owned(),
         })
     }
@@ -289,8 +289,8 @@ impl SweepArgs {
     ) -> Result<Vec<String>, CommandFailure> {
         let mut remarks = Vec::new();
         if self.public_data {
-            let note = "NOT PRIVATE: results are computed from the table as it is, which was said to be public. No certificate \
-                        covers them.";
+            let note = "NOT PRIVATE: results are computed from the table as it is, which was said to be public. No \
+                        certificate covers them.";
             write_text(&wrapped(note), &out.join("NOT-PRIVATE.txt"))?;
             remarks.push(note.to_owned());
         } else if !names.is_empty() {
@@ -307,8 +307,8 @@ impl SweepArgs {
         }
         if !self.public_data && lost > 0 {
             remarks.push(format!(
-                "{lost} runs were begun and lost. What they cost is spent, and they are not begun again: a second run would be a \
-                 second release."
+                "{lost} runs were begun and lost. What they cost is spent, and they are not begun again: a second \
+                 run would be a second release."
             ));
         }
         Ok(remarks)

@@ -19,12 +19,14 @@ pub const CURVATURE: &str =
     "no record moves the curvature and the gradient as far as it may at once";
 
 /// For what chooses by the exponential mechanism.
-pub const CHOSEN: &str = "a choice is counted for the worst scores, by Rényi divergence, and with few columns no record moves it so far";
+pub const CHOSEN: &str = "a choice is counted for the worst scores, by Rényi divergence, and with few columns no \
+                          record moves it so far";
 
 pub const PART: &str = "corrections are counted in full, and this record moves them less";
 pub const SCHEDULED: &str =
     "every release is counted in full, and a block that has not moved yet says nothing";
-pub const PERTURBED: &str = "the determinant and the solver's distance are counted beside the noise, and a record that pushes another out";
+pub const PERTURBED: &str = "the determinant and the solver's distance are counted beside the noise, and a record \
+                             that pushes another out";
 pub const CAPPED: &str = "visits are counted up to a cap that few users reach";
 pub const HIDDEN: &str =
     "what the steps of others hide is a bound, averaged over where the token goes";

@@ -134,7 +134,8 @@ impl Protocol for Central {
     }
 
     fn assumptions(&self) -> Vec<String> {
-        let trusted = "the server is trusted with every user's contribution, and who is invited in a round stays secret";
+        let trusted = "the server is trusted with every user's contribution, and who is invited in a round stays \
+                       secret";
         [trusted.to_owned()].into_iter().chain(fewest_records(&self.1)).collect()
     }
 }

@@ -195,8 +195,8 @@ impl Protocol for Masked {
         self.count_attempts();
         if !self.law()?.is_complete() {
             let why = format!(
-                "masked sums of steps on a network are proven for at most {MOST_HOLDERS} members; draw fewer by `sampling = \
-                 wor:SIZE`, or use `trust = local` or `central`"
+                "masked sums of steps on a network are proven for at most {MOST_HOLDERS} members; draw fewer by \
+                 `sampling = wor:SIZE`, or use `trust = local` or `central`"
             );
             return Err(Refused::new("trust", "secure-aggregation", why));
         }
@@ -210,25 +210,28 @@ impl Protocol for Masked {
         let mut assumptions = match self.signed {
             false => vec![
                 format!(
-                    "the server follows the protocol of the masked sums, their members are drawn by chance, and of all parties a \
-                     fraction of at least {honest} follows it too, adds its share of the noise and tells nobody; who does not was \
-                     settled before"
+                    "the server follows the protocol of the masked sums, their members are drawn by chance, and of \
+                     all parties a fraction of at least {honest} follows it too, adds its share of the noise and \
+                     tells nobody; who does not was settled before"
                 ),
                 "X25519, HKDF-SHA256, ChaCha20 and Poly1305 are as hard to break as they are believed to be".to_owned(),
             ],
             true => vec![
                 format!(
-                    "of all parties a fraction of at least {honest} follows the protocol of the masked sums, adds its share of the \
-                     noise and tells neither the server nor others; who does not was settled before; the server may do as it likes"
+                    "of all parties a fraction of at least {honest} follows the protocol of the masked sums, adds \
+                     its share of the noise and tells neither the server nor others; who does not was settled \
+                     before; the server may do as it likes"
                 ),
-                "Ed25519, X25519, HKDF-SHA256, ChaCha20 and Poly1305 are as hard to break as they are believed to be".to_owned(),
+                "Ed25519, X25519, HKDF-SHA256, ChaCha20 and Poly1305 are as hard to break as they are believed to \
+                 be".to_owned(),
             ],
         };
         if self.signed && self.config.sampling != Sampling::Full {
             assumptions.push(format!(
-                "who is in a sum follows from the run's name, to which every party gives a random number; a party gives one to at \
-                 most {NAME_ATTEMPTS} attempts at a run, by the count in its journal, and δ has the chance of a bad draw in any of \
-                 them; nobody has it begin again with new journals until a name suits"
+                "who is in a sum follows from the run's name, to which every party gives a random number; a party \
+                 gives one to at most {NAME_ATTEMPTS} attempts at a run, by the count in its journal, and δ has the \
+                 chance of a bad draw in any of them; nobody has it begin again with new journals until a name \
+                 suits"
             ));
         }
         if self.members() > MOST_HOLDERS {

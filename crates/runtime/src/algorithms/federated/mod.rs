@@ -207,7 +207,8 @@ fn block_terms(recipe: &ProtocolRecipe<'_>, federated: &Federated) -> BlockTerms
 fn fewest_records(block: &BlockTerms) -> Option<String> {
     let fewest = block.one_record?.fewest;
     Some(format!(
-        "every party has {fewest} records or more, how many each has is public, and whether it answers does not depend on them"
+        "every party has {fewest} records or more, how many each has is public, and whether it answers does not \
+         depend on them"
     ))
 }
 

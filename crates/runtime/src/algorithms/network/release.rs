@@ -57,11 +57,12 @@ const ERRATUM: u8 = 7;
 /// The most noise that a search may ask for, so that it ends.
 const ENOUGH: f64 = 1e5;
 
-const TOO_BENT: &str = "whatever the noise, one record of some party bends the objective of a step too much for the budget: \
-                        set a larger rho, a larger penalty or fewer iterations, or choose release = gradient";
+const TOO_BENT: &str = "whatever the noise, one record of some party bends the objective of a step too much for the \
+                        budget: set a larger rho, a larger penalty or fewer iterations, or choose release = \
+                        gradient";
 
-const NOT_PRINTED: &str = "the paper counts a step only where 2 C c₁ < B (ρ/N + 2ηV) for every party: set a larger rho, a \
-                           smaller loss_weight or a larger penalty, or leave as_published out";
+const NOT_PRINTED: &str = "the paper counts a step only where 2 C c₁ < B (ρ/N + 2ηV) for every party: set a larger \
+                           rho, a smaller loss_weight or a larger penalty, or leave as_published out";
 
 const TOO_LOUD: &str = "with this noise_schedule a step would need a noise multiplier above 1e5: set a factor \
                         nearer to 1, fewer iterations, or a larger rho or penalty, or choose release = gradient";

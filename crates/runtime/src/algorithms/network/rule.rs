@@ -56,7 +56,8 @@ impl StepRule {
         let growth = settings.growth.unwrap_or_else(|| variant.growth.powf(grows));
         if !(growth >= 1.0 && growth.powf(f64::from(rounds)) <= MOST_GROWN) {
             let allowed = format!(
-                "a factor of at least 1 is needed, with which the penalty grows by at most {MOST_GROWN:e} in {rounds} iterations"
+                "a factor of at least 1 is needed, with which the penalty grows by at most {MOST_GROWN:e} in \
+                 {rounds} iterations"
             );
             return Err(Refused::new("growth", growth, allowed));
         }

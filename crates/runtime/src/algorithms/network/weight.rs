@@ -60,8 +60,8 @@ pub(super) fn fits(
         return Ok(());
     }
     let allowed = format!(
-        "with loss_weight = {} a step along a released gradient may be at most {:.2e} long, and this one is {:.2e}; set \
-         {name} to {:.4} or more, leave it out, or choose release = objective",
+        "with loss_weight = {} a step along a released gradient may be at most {:.2e} long, and this one is {:.2e}; \
+         set {name} to {:.4} or more, leave it out, or choose release = objective",
         rule.weight(),
         2.0 / bend,
         1.0 / least,

@@ -181,8 +181,8 @@ fn certifiable(recipe: &ProtocolRecipe<'_>, memory: Memory, clip: f64) -> Result
     }
     if !penalties::is_own(recipe.regulariser.penalty()) {
         return refuse(
-            "that steps hide a contribution needs a penalty that is convex and shows nobody the token, which only one of \
-             the library is known to be",
+            "that steps hide a contribution needs a penalty that is convex and shows nobody the token, which only \
+             one of the library is known to be",
         );
     }
     if recipe.regulariser.penalty().is_prox_iterative() {
@@ -263,11 +263,13 @@ impl Protocol for WalkProtocol {
             return Vec::new();
         }
         vec![
-            "the adversary is the observer, or one other user, who follows the protocol, not several who pool what they see".to_owned(),
+            "the adversary is the observer, or one other user, who follows the protocol, not several who pool what \
+             they see".to_owned(),
             "every other user follows the protocol too, and adds its noise".to_owned(),
-            "every user, and the observer, draws the next seat uniformly from all, its own included, and without regard to any data".to_owned(),
-            "the model is for the observer alone, who has no data and saw it as a token; whoever shows it to others shows them \
-             more than is counted"
+            "every user, and the observer, draws the next seat uniformly from all, its own included, and without \
+             regard to any data".to_owned(),
+            "the model is for the observer alone, who has no data and saw it as a token; whoever shows it to others \
+             shows them more than is counted"
                 .to_owned(),
         ]
     }
