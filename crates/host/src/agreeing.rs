@@ -11,6 +11,7 @@ use reticent_oracle::EntrustKey;
 use serde::{Deserialize, Serialize};
 
 use crate::agreement::{PROGRAM, RunTerms, commitment, sign, unsigned};
+use crate::answer_payer::ReservedJob;
 use crate::attempts::AttemptCount;
 use crate::error::HostError;
 use crate::links::{Link, LinkError};
@@ -38,7 +39,7 @@ pub(crate) struct Joining<'a> {
     seat: Seat<'a>,
     signed: SignedRun,
     plan: Ledger,
-    pub reservation: Option<(u64, String)>,
+    pub reservation: Option<ReservedJob>,
 }
 
 impl<'a> Seat<'a> {

@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use reticent_budget::Store;
+use serde::{Deserialize, Serialize};
 
 use crate::error::HostError;
 
@@ -16,6 +17,15 @@ const JOINED: u32 = 0;
 
 /// The part that begins with the first answer.
 const ANSWERED: u32 = 1;
+
+/// A job in a budget: its number, and the hash of the line that reserved it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReservedJob {
+    /// The number.
+    pub number: u64,
+    /// The hash.
+    pub hash: String,
+}
 
 /// The job in a budget that pays for a run.
 #[derive(Debug)]
@@ -28,8 +38,8 @@ pub(crate) struct AnswerPayer {
 }
 
 impl AnswerPayer {
-    pub fn new(file: &Path, (job, hash): &(u64, String)) -> Self {
-        AnswerPayer { file: file.to_owned(), job: *job, hash: hash.clone(), told: false }
+    pub fn new(file: &Path, ReservedJob { number, hash }: ReservedJob) -> Self {
+        AnswerPayer { file: file.to_owned(), job: number, hash, told: false }
     }
 
     /// Records in the budget that the run is joined. The job must be open: a job that was closed or

@@ -4,6 +4,7 @@
 use reticent_noise::Digest;
 use serde::{Deserialize, Serialize};
 
+use crate::answer_payer::ReservedJob;
 use crate::error::HostError;
 use crate::journal::{Change, RunJournal};
 
@@ -22,7 +23,7 @@ pub(crate) struct Kept {
     pub roster: Digest,
     /// The text; empty if it is stored in parts.
     pub model: String,
-    pub reservation: Option<(u64, String)>,
+    pub reservation: Option<ReservedJob>,
 }
 
 impl Kept {
@@ -60,7 +61,13 @@ mod tests {
         assert!(Kept::read(&journal).unwrap().is_none());
         let model = format!("x{}", "€".repeat(PART));
         let [run, job, roster] = [[1; 32], [2; 32], [3; 32]];
-        let kept = Kept { run, job, roster, model, reservation: Some((7, "of".to_owned())) };
+        let kept = Kept {
+            run,
+            job,
+            roster,
+            model,
+            reservation: Some(ReservedJob { number: 7, hash: "of".to_owned() }),
+        };
         journal.commit(|change| kept.write(change)).unwrap();
         let read = Kept::read(&journal).unwrap().unwrap();
         assert_eq!((read.model == kept.model, read.run), (true, kept.run));

@@ -66,6 +66,14 @@ struct Over {
     model: String,
 }
 
+/// A run that is being led: its connections, its parties, and what all have signed.
+#[derive(Clone, Copy)]
+pub(crate) struct LedRun<'a> {
+    pub lines: &'a Arc<Lines>,
+    pub company: &'a Company<'a>,
+    pub begun: &'a Begun,
+}
+
 impl Lead<'_> {
     /// Leads the run of the journal, or a new one.
     ///
@@ -130,7 +138,7 @@ impl Lead<'_> {
         let of = (&begun.run, &company);
         let lines = Arc::new(Lines::new(hall, of, journal, &self.options, limit)?);
         lines.seat(links);
-        match self.perform(&lines, &company, &begun) {
+        match self.perform(LedRun { lines: &lines, company: &company, begun: &begun }) {
             Ok(model) => {
                 let Begun { run, job, roster, .. } = begun;
                 let seats = company.seats.clone();
@@ -147,7 +155,7 @@ impl Lead<'_> {
                 })?;
                 locked(&lines.journal).wipe();
                 let moved = self.moved(&lines);
-                self.deliver((hall, &lines), &company, over, Some(moved))
+                self.deliver(&lines, &company, over, Some(moved))
             }
             Err(why) if why.may_go_on() || matches!(why, HostError::Journal { .. }) => Err(why),
             Err(why) => {
@@ -171,9 +179,7 @@ impl Lead<'_> {
     /// greet has left it: its greeting is empty, and it is asked nothing.
     pub(crate) fn greeted(
         &self,
-        lines: &Lines,
-        company: &Company<'_>,
-        begun: &Begun,
+        LedRun { lines, company, begun }: LedRun<'_>,
     ) -> Result<Vec<Option<Vec<u8>>>, HostError> {
         let known: BTreeMap<u32, Vec<u8>> =
             locked(&lines.journal).greetings()?.into_iter().collect();
@@ -195,16 +201,11 @@ impl Lead<'_> {
     }
 
     /// Runs the algorithm; returns the model, signed.
-    fn perform(
-        &self,
-        lines: &Arc<Lines>,
-        company: &Company<'_>,
-        begun: &Begun,
-    ) -> Result<String, HostError> {
+    fn perform(&self, led: LedRun<'_>) -> Result<String, HostError> {
         if self.job.kind() != RemoteKind::Sums {
-            return self.relay(lines, company, begun);
+            return self.relay(led);
         }
-        let greetings = self.greeted(lines, company, begun)?;
+        let greetings = self.greeted(led)?;
         let work = || -> Result<String, Error> {
             let mut watch = |stage: Stage| {
                 if let Stage::Iteration(Progress { done, of }) = stage {
@@ -214,8 +215,8 @@ impl Lead<'_> {
             };
             let run = Run::watched(&mut watch);
             let mut simulated = match self.job.trust() {
-                View::Central => self.entrusted((lines, company), (begun, &greetings), run)?,
-                _ => self.added((lines, company), (begun, &greetings), run)?,
+                View::Central => self.entrusted(led, &greetings, run)?,
+                _ => self.added(led, &greetings, run)?,
             };
             simulated.model.sign(self.identity)?;
             simulated.model.to_json()
@@ -224,7 +225,7 @@ impl Lead<'_> {
             // The gate asks in a pool with a thread for each party, whatever the number of
             // processors.
             View::Central => {
-                let threads = company.job().parties() as usize + 1;
+                let threads = led.company.job().parties() as usize + 1;
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
                 let pool =
                     pool.map_err(|error| HostError::disagreed("this machine", error.to_string()))?;
@@ -233,14 +234,14 @@ impl Lead<'_> {
             _ => work(),
         };
         // The connection knows better than the algorithm why a party did not answer.
-        ran.map_err(|error| lines.failure().unwrap_or(HostError::Job(error)))
+        ran.map_err(|error| led.lines.failure().unwrap_or(HostError::Job(error)))
     }
 
     /// Runs the algorithm on exact sums, which are entrusted to this lead.
     fn entrusted(
         &self,
-        (lines, company): (&Arc<Lines>, &Company<'_>),
-        (begun, greetings): (&Begun, &[Option<Vec<u8>>]),
+        LedRun { lines, company, begun }: LedRun<'_>,
+        greetings: &[Option<Vec<u8>>],
         mut run: Run<'_>,
     ) -> Result<Simulated, Error> {
         let carrier = Box::new(NetworkCarrier(Arc::clone(lines)));
@@ -270,8 +271,8 @@ impl Lead<'_> {
     /// Runs the algorithm on sums with the parties' own noise.
     fn added(
         &self,
-        (lines, company): (&Arc<Lines>, &Company<'_>),
-        (begun, greetings): (&Begun, &[Option<Vec<u8>>]),
+        LedRun { lines, company, begun }: LedRun<'_>,
+        greetings: &[Option<Vec<u8>>],
         run: Run<'_>,
     ) -> Result<Simulated, Error> {
         let units = &begun.terms.units;
@@ -306,12 +307,12 @@ impl Lead<'_> {
         let company = Company::of(self.job, self.roster, &over.seats)?;
         let limit = company.job().longest(0);
         let lines = Lines::new(hall, (&over.run, &company), journal, &self.options, limit)?;
-        self.deliver((hall, &lines), &company, over, moved)
+        self.deliver(&lines, &company, over, moved)
     }
 
     fn deliver(
         &self,
-        (hall, lines): (&Arc<Hall>, &Lines),
+        lines: &Lines,
         company: &Company<'_>,
         over: Over,
         moved: Option<(u32, Traffic)>,
@@ -334,7 +335,7 @@ impl Lead<'_> {
             missed.collect()
         });
         let run = hex(&over.run);
-        Ok(Led { model: over.model, run, moved, without, rejections: hall.rejections() })
+        Ok(Led { model: over.model, run, moved, without, rejections: lines.hall.rejections() })
     }
 }
 

@@ -13,7 +13,7 @@ use reticent_budget::{Relation, Store};
 use reticent_payment::{Bill, Paid, PaymentError, Receipt, close_over, give_back_unbegun, pay};
 
 use crate::agreeing::Joining;
-use crate::answer_payer::AnswerPayer;
+use crate::answer_payer::{AnswerPayer, ReservedJob};
 use crate::error::HostError;
 use crate::journal::RunJournal;
 use crate::party::{Joined, RemoteParty, paths};
@@ -170,14 +170,14 @@ impl Payable for PaidJoining<'_, '_> {
     }
 
     fn reserved(&mut self, number: u64, hash: &str) {
-        self.joining.reservation = Some((number, hash.to_owned()));
+        self.joining.reservation = Some(ReservedJob { number, hash: hash.to_owned() });
     }
 
     fn run(self, _: Run<'_>) -> Result<Self::Done, Error> {
         let PaidJoining { joining, said, asked, file } = self;
         let mut serving = joining.join().map_err(|why| told(said, why, None))?;
         if let Some(own) = serving.reservation() {
-            let payer = AnswerPayer::new(file, &own);
+            let payer = AnswerPayer::new(file, own);
             payer.join().map_err(|why| told(said, why, Some(asked)))?;
             serving.seat.journal.payer = Some(payer);
         }
@@ -203,7 +203,7 @@ impl Payable for PaidJoining<'_, '_> {
 
 /// Continues a run that was paid for when it began.
 fn resume(mut serving: Serving<'_>, budget: Option<JoinBudget<'_>>) -> Result<PaidRun, HostError> {
-    let Some((job, hash)) = serving.reservation() else {
+    let Some(reserved) = serving.reservation() else {
         if budget.is_some() {
             let why = "the run began without a budget, and none can pay for it now; leave `budget` out, and record \
                        what the run cost with `reticent budget import`";
@@ -215,7 +215,7 @@ fn resume(mut serving: Serving<'_>, budget: Option<JoinBudget<'_>>) -> Result<Pa
         let why = "the run was paid for from a budget, which is not named any more";
         return Err(HostError::disagreed("the party file", why));
     };
-    let payer = AnswerPayer::new(budget.file, &(job, hash.clone()));
+    let payer = AnswerPayer::new(budget.file, reserved.clone());
     payer.join()?;
     serving.seat.journal.payer = Some(payer);
     let asked = serving.seat.party.asked();
@@ -232,7 +232,12 @@ fn resume(mut serving: Serving<'_>, budget: Option<JoinBudget<'_>>) -> Result<Pa
             }
         },
     };
-    match reticent_payment::resume::<PaidJoining<'_, '_>>(budget.file, job, &hash, run) {
+    match reticent_payment::resume::<PaidJoining<'_, '_>>(
+        budget.file,
+        reserved.number,
+        &reserved.hash,
+        run,
+    ) {
         Ok(receipt) => Ok(PaidRun::of(receipt)),
         Err(PaymentError::Job(error)) => Err(said.into_inner().unwrap_or(HostError::Job(error))),
         Err(error) => Err(error.into()),
@@ -241,9 +246,10 @@ fn resume(mut serving: Serving<'_>, budget: Option<JoinBudget<'_>>) -> Result<Pa
 
 /// Closes the job of a run that is over, if it is open; returns why it stays open.
 fn close(budget: Option<JoinBudget<'_>>, joined: &Joined) -> Option<String> {
-    let (budget, (job, hash)) = (budget?, joined.reservation.as_ref()?);
+    let (budget, reserved) = (budget?, joined.reservation.as_ref()?);
+    let ReservedJob { number, hash } = reserved;
     let digest = joined.model.certificate().digest.as_deref();
     let closed = Store::open(budget.file)
-        .and_then(|mut store| close_over(&mut store, *job, hash, &Ledger::new(), digest));
+        .and_then(|mut store| close_over(&mut store, *number, hash, &Ledger::new(), digest));
     closed.err().map(|error| error.to_string())
 }

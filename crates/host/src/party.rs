@@ -20,6 +20,7 @@ use reticent_runtime::wire;
 use zeroize::Zeroizing;
 
 use crate::agreement::{PROGRAM, commitment};
+use crate::answer_payer::ReservedJob;
 use crate::company::Company;
 use crate::error::HostError;
 use crate::journal::RunJournal;
@@ -61,8 +62,8 @@ pub struct Joined {
     pub model: Model,
     /// The identifier of the run, in hexadecimal digits.
     pub run: String,
-    /// The number and the hash of the job in the party's budget, if it has one.
-    pub reservation: Option<(u64, String)>,
+    /// The job in the party's budget, if it has one.
+    pub reservation: Option<ReservedJob>,
 }
 
 impl<'a> RemoteParty<'a> {

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::agreeing::SignedRun;
+use crate::answer_payer::ReservedJob;
 use crate::error::HostError;
 use crate::kept::Kept;
 use crate::links::{Link, LinkError};
@@ -32,8 +33,8 @@ pub(crate) struct JoinedRun {
     pub key: Zeroizing<[u8; 32]>,
     /// The fingerprint of the table.
     pub table: Digest,
-    /// The number and the hash of the job in the party's budget.
-    pub reservation: Option<(u64, String)>,
+    /// The job in the party's budget.
+    pub reservation: Option<ReservedJob>,
 }
 
 /// A party in a run.
@@ -75,7 +76,7 @@ impl<'a> Serving<'a> {
     }
 
     /// The reservation for it.
-    pub fn reservation(&self) -> Option<(u64, String)> {
+    pub fn reservation(&self) -> Option<ReservedJob> {
         self.joined.reservation.clone()
     }
 

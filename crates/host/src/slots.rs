@@ -21,6 +21,13 @@ enum Attempt {
     Left(Vec<u32>),
 }
 
+/// A slot, and the round whose sum it has.
+#[derive(Clone, Copy)]
+struct SlotRound {
+    slot: u32,
+    round: u32,
+}
+
 /// A party, and the invalid message that it has sent.
 struct Accused(u32, String);
 
@@ -40,7 +47,7 @@ impl NetworkSums {
                     self.leave_out(&away, slot + 1, round)?;
                 }
             } else if !again {
-                match self.attempt((slot, round), request, (len, next))? {
+                match self.attempt(SlotRound { slot, round }, request, len, next)? {
                     Attempt::Opened(values, late) => {
                         self.slot += 1;
                         let new = !late.is_empty() && self.decided(slot + 1).is_none();
@@ -99,7 +106,8 @@ impl NetworkSums {
     fn advertised(
         &self,
         (party, said): &(u32, Vec<u8>),
-        (slot, terms): (u32, &AggregationTerms),
+        slot: u32,
+        terms: &AggregationTerms,
     ) -> Result<SignedKeys, Accused> {
         let accused = |why: String| Accused(*party, why);
         let own: SignedKeys = wire::unpack(said).map_err(|why| accused(why.to_string()))?;
@@ -154,10 +162,12 @@ impl NetworkSums {
     /// slot: a party that is out by it is not asked for its shares.
     fn attempt(
         &self,
-        (slot, round): (u32, u32),
+        at: SlotRound,
         request: &[u8],
-        (len, next): (usize, Option<Staying>),
+        len: usize,
+        next: Option<Staying>,
     ) -> Result<Attempt, Refusal> {
+        let SlotRound { slot, round } = at;
         let SumLaw::Masked(law) = self.plan.law() else {
             return Err(self.unopened(round, "there are no masks"));
         };
@@ -171,7 +181,7 @@ impl NetworkSums {
         if !away.is_empty() {
             return Ok(Attempt::Left(away));
         }
-        let own = |said: &(u32, Vec<u8>)| Ok((said.0, self.advertised(said, (slot, &terms))?));
+        let own = |said: &(u32, Vec<u8>)| Ok((said.0, self.advertised(said, slot, &terms)?));
         let advertised: Result<Vec<(u32, SignedKeys)>, Accused> = said.iter().map(own).collect();
         let told = advertised.and_then(|all| self.directory(&mut collector, &all));
         let mut told = match told {
@@ -188,14 +198,15 @@ impl NetworkSums {
                 Err(accused) => return self.accuse(accused),
             };
         }
-        self.opened((slot, round), (collector, told), next)
+        self.opened(at, collector, told, next)
     }
 
     /// The last step: shares of a threshold of members open the sum of all.
     fn opened(
         &self,
-        (slot, round): (u32, u32),
-        (mut collector, mut told): (Collector, EachParty),
+        SlotRound { slot, round }: SlotRound,
+        mut collector: Collector,
+        mut told: EachParty,
         next: Option<Staying>,
     ) -> Result<Attempt, Refusal> {
         let out = |party: &u32| next.as_ref().is_some_and(|next| !next.members.contains(party));

@@ -47,9 +47,9 @@ impl RunStatus {
     /// If the journal cannot be read.
     pub fn of(journal: &RunJournal) -> Result<Self, HostError> {
         let (run, job, stage) = if let Some(kept) = journal.get::<Kept>("model")? {
-            (Some(kept.run), kept.reservation.map(|(job, _)| job), RunStage::Over)
+            (Some(kept.run), kept.reservation.map(|job| job.number), RunStage::Over)
         } else if let Some(joined) = journal.get::<JoinedRun>("joined")? {
-            let job = joined.reservation.map(|(job, _)| job);
+            let job = joined.reservation.map(|job| job.number);
             (Some(joined.signed.run), job, RunStage::Begun)
         } else if let Some(run) = run_of(journal)? {
             (Some(run.0), None, run.1)

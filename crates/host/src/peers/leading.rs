@@ -1,7 +1,7 @@
 //! The lead of a run of peers: it carries their messages, and has a node of its own where a walk is
 //! observed or a server asks. It reads only messages to that node.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use reticent::simulate::RemoteKind;
@@ -14,10 +14,8 @@ use super::relay::{HOLD, PeerStand, Relay, RunEnd};
 use super::seal::RelaySeals;
 use super::seat::checked;
 use crate::carrier::{Lines, locked};
-use crate::company::Company;
 use crate::error::HostError;
-use crate::lead::Lead;
-use crate::lobby::Begun;
+use crate::lead::{Lead, LedRun};
 use crate::mask_keys::signers;
 use crate::message::{HostMessage, Rejection};
 
@@ -58,13 +56,10 @@ impl Lines {
 
 impl Lead<'_> {
     /// The keys of all members, each signed by its owner, the lead's behind the others.
-    fn relay_keys(
-        &self,
-        (lines, company): (&Lines, &Company<'_>),
-        begun: &Begun,
-    ) -> Result<(RelaySeals, Vec<SignedRelayKey>), HostError> {
+    fn relay_keys(&self, led: LedRun<'_>) -> Result<(RelaySeals, Vec<SignedRelayKey>), HostError> {
+        let LedRun { lines, company, begun } = led;
         let mut keys = Vec::new();
-        for (party, greeting) in (0..).zip(self.greeted(lines, company, begun)?) {
+        for (party, greeting) in (0..).zip(self.greeted(led)?) {
             let away = || lines.absent(company.roster.name(party));
             let greeting = greeting.ok_or_else(away)?;
             let key: Result<SignedRelayKey, _> = wire::unpack(&greeting);
@@ -83,8 +78,8 @@ impl Lead<'_> {
     /// The lead's own node, where it has one: the observer of a walk, or a server.
     fn own_engine(
         &self,
-        (lines, company): (&Lines, &Company<'_>),
-        (begun, seals): (&Begun, RelaySeals),
+        LedRun { lines, company, begun }: LedRun<'_>,
+        seals: RelaySeals,
     ) -> Result<Option<PeerEngine>, HostError> {
         let (job, roster) = (company.job(), &company.roster);
         if !job.has_lead_node() {
@@ -111,14 +106,10 @@ impl Lead<'_> {
 
     /// Carries frames until all peers have ended; returns the model of the lead's own node, signed,
     /// or an empty text.
-    pub(crate) fn relay(
-        &self,
-        lines: &Arc<Lines>,
-        company: &Company<'_>,
-        begun: &Begun,
-    ) -> Result<String, HostError> {
-        let (seals, keys) = self.relay_keys((lines, company), begun)?;
-        let mut own = self.own_engine((lines, company), (begun, seals))?;
+    pub(crate) fn relay(&self, led: LedRun<'_>) -> Result<String, HostError> {
+        let LedRun { lines, company, begun } = led;
+        let (seals, keys) = self.relay_keys(led)?;
+        let mut own = self.own_engine(led, seals)?;
         let (job, parties) = (company.job(), company.roster.parties());
         let members = parties + u32::from(own.is_some());
         let end = match job.kind() {

@@ -104,7 +104,7 @@ fn answer(own: &PartyFile, run: PaidRun) -> Result<Answer, CommandFailure> {
     let path = write_model("join", &joined.model, &own.out, &own.journal)?;
     let certificate = joined.model.certificate();
     let paid = match (&joined.reservation, &own.budget) {
-        (Some((job, _)), Some(file)) => format!(" It is job {job} of {}.", file.display()),
+        (Some(job), Some(file)) => format!(" It is job {} of {}.", job.number, file.display()),
         _ => " No budget was named: keep a record of what it cost.".to_owned(),
     };
     let signed = match certificate.view {
@@ -123,7 +123,7 @@ fn answer(own: &PartyFile, run: PaidRun) -> Result<Answer, CommandFailure> {
         certificate: CertificateFields::of(certificate),
         model: &path,
         run: &joined.run,
-        job: joined.reservation.as_ref().map(|(job, _)| *job),
+        job: joined.reservation.as_ref().map(|job| job.number),
     };
     Ok(Answer { remarks: remarks.into_iter().collect(), ..Answer::of(text, &fields) })
 }
