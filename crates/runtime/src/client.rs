@@ -50,10 +50,16 @@ pub(crate) trait Behaviour: Send + 'static {
     }
 }
 
+/// The kind and the payload of a contribution.
+pub(crate) struct Contribution {
+    pub kind: MessageKind,
+    pub payload: Vec<u8>,
+}
+
 /// A reply.
 pub(crate) enum Reply {
     /// The contribution.
-    Done(MessageKind, Vec<u8>),
+    Done(Contribution),
     /// The budget does not allow it.
     Declined,
     /// The client is behind: it needs more z's before it can be asked again.
@@ -62,8 +68,8 @@ pub(crate) enum Reply {
 
 impl Reply {
     /// The reply `said`, or a refusal if there is none.
-    pub fn or_declined(said: Option<(MessageKind, Vec<u8>)>) -> Self {
-        said.map_or(Reply::Declined, |(kind, payload)| Reply::Done(kind, payload))
+    pub fn or_declined(said: Option<Contribution>) -> Self {
+        said.map_or(Reply::Declined, Reply::Done)
     }
 }
 
@@ -106,7 +112,7 @@ impl<B: Behaviour> Node for Client<B> {
         }
         let Envelope { round, payload, .. } = envelope;
         let reply = match behaviour.reply(party, *round, &admitted.digest, payload)? {
-            Reply::Done(kind, payload) => envelope.reply(kind, payload),
+            Reply::Done(Contribution { kind, payload }) => envelope.reply(kind, payload),
             Reply::Declined => envelope.reply(MessageKind::Declined, Vec::new()),
             Reply::Behind(payload) => {
                 return Ok(vec![envelope.reply(MessageKind::Receipt, payload)]);

@@ -5,7 +5,7 @@ use reticent_noise::Digest;
 use reticent_oracle::{Oracle, Refusal};
 use serde::de::DeserializeOwned;
 
-use crate::client::{Behaviour, Reply};
+use crate::client::{Behaviour, Contribution, Reply};
 use crate::message::MessageKind;
 use crate::party::{Party, refused, unless_spent};
 use crate::rejected::Rejected;
@@ -43,6 +43,8 @@ impl<R: Respond> Behaviour for Responder<R> {
         let answer = self.config.answer(&request, self.noise, party.begin(digest));
         let answer = unless_spent(answer).map_err(refused)?;
         let said = answer.map(|message| wire::pack(&message)).transpose()?;
-        Ok(Reply::or_declined(said.map(|said| (MessageKind::Answer, said))))
+        Ok(Reply::or_declined(
+            said.map(|payload| Contribution { kind: MessageKind::Answer, payload }),
+        ))
     }
 }

@@ -32,7 +32,7 @@ use super::trajectory::{ALL, CourseApart, PAGE, Trajectory, label, released};
 use super::{Federated, fewest_records};
 use crate::adversary::{FaultInjection, Transcribed, Witness};
 use crate::algorithms::{Protocol, Start};
-use crate::client::Client;
+use crate::client::{Client, Contribution};
 use crate::coordinator::{Coordinator, Exchange};
 use crate::endpoint::AsText;
 use crate::error::RunError;
@@ -163,12 +163,13 @@ impl HandOver for Entrusting {
         party: &mut Party,
         round: u32,
         place: u32,
-    ) -> Result<Option<(MessageKind, Vec<u8>)>, Rejected> {
+    ) -> Result<Option<Contribution>, Rejected> {
         if u64::from(round) > party.plan().total_events() {
             return Ok(None);
         }
         let encrypted = party.encrypt_block(&label(round, place), &self.0, round)?;
-        Ok(Some((MessageKind::Answer, wire::pack(&encrypted)?)))
+        let payload = wire::pack(&encrypted)?;
+        Ok(Some(Contribution { kind: MessageKind::Answer, payload }))
     }
 }
 

@@ -9,9 +9,8 @@ use reticent_noise::Digest;
 use reticent_oracle::BlockTerms;
 
 use super::trajectory::BlockRequest;
-use crate::client::{Behaviour, Reply};
+use crate::client::{Behaviour, Contribution, Reply};
 use crate::error::RunError;
-use crate::message::MessageKind;
 use crate::party::Party;
 use crate::rejected::Rejected;
 use crate::wire;
@@ -28,7 +27,7 @@ pub(super) trait HandOver: Send + 'static {
         party: &mut Party,
         round: u32,
         place: u32,
-    ) -> Result<Option<(MessageKind, Vec<u8>)>, Rejected>;
+    ) -> Result<Option<Contribution>, Rejected>;
 
     /// Handles a message of the masked sum of a round.
     fn masked(&mut self, _round: u32, _said: &[u8]) -> Result<Vec<Vec<u8>>, Rejected> {

@@ -32,7 +32,7 @@ use super::trajectory::{ALL, CourseApart, Trajectory, label, released};
 use super::{Federated, fewest_records};
 use crate::adversary::{FaultInjection, Transcribed, Witness};
 use crate::algorithms::{Protocol, Start};
-use crate::client::Client;
+use crate::client::{Client, Contribution};
 use crate::coordinator::{Coordinator, Exchange, ToPlaces};
 use crate::error::RunError;
 use crate::message::{MessageKind, PartyId, RunId};
@@ -271,7 +271,7 @@ impl HandOver for Masking {
         party: &mut Party,
         round: u32,
         place: u32,
-    ) -> Result<Option<(MessageKind, Vec<u8>)>, Rejected> {
+    ) -> Result<Option<Contribution>, Rejected> {
         let terms = self.config.sum_terms(&self.run, round, self.noise);
         let SumTerms { terms, code, share } =
             terms.map_err(|error| Rejected::Gate(error.to_string()))?;
@@ -279,7 +279,7 @@ impl HandOver for Masking {
         let Some(member) = member else { return Ok(None) };
         let first = member.start().bytes;
         self.member = Some((round, member));
-        Ok(Some((MessageKind::Masks, first)))
+        Ok(Some(Contribution { kind: MessageKind::Masks, payload: first }))
     }
 
     fn masked(&mut self, round: u32, said: &[u8]) -> Result<Vec<Vec<u8>>, Rejected> {

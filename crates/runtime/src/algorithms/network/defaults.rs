@@ -44,11 +44,7 @@ pub(super) struct PeerDefaults {
 
 impl PeerDefaults {
     /// The defaults for a loss of weight C with this release.
-    pub fn new(
-        recipe: &ProtocolRecipe<'_>,
-        (release, private): (Release, bool),
-        weight: f64,
-    ) -> Self {
+    pub fn new(recipe: &ProtocolRecipe<'_>, release: Release, private: bool, weight: f64) -> Self {
         // A loss with kinks has no curvature; its slopes change by 2 at most over scores of 1.
         let smooth = weight * recipe.public.curvature();
         // Without noise, or with whole parties, of which there are few, no time is computed.

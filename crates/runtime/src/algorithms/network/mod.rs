@@ -111,7 +111,7 @@ fn build(
         _ if variant.private => Release::Gradient,
         _ => Release::Minimiser,
     });
-    let usual = PeerDefaults::new(recipe, (release, variant.private), weight);
+    let usual = PeerDefaults::new(recipe, release, variant.private, weight);
     let own = PeerSettings::new(recipe, &usual)?;
     let rule = StepRule::new(recipe, entry, variant, (weight, own.least_eta()), (release, &usual))?;
     fits(recipe, &rule, &own)?;

@@ -71,7 +71,8 @@ impl ReleaseKind {
     pub fn new(
         recipe: &ProtocolRecipe<'_>,
         entry: &ProtocolEntry,
-        (release, clip_part): (Release, f64),
+        release: Release,
+        clip_part: f64,
     ) -> Result<Self, Refused> {
         let as_published = recipe.settings.as_published == Some(true);
         if as_published && release != Release::Objective {

@@ -65,7 +65,7 @@ impl StepRule {
         let steps = if variant.recycles { rounds.div_ceil(2) } else { rounds };
         Ok(StepRule {
             variant,
-            way: ReleaseKind::new(recipe, entry, (release, usual.clip))?,
+            way: ReleaseKind::new(recipe, entry, release, usual.clip)?,
             regulariser: Arc::clone(recipe.regulariser),
             rounds,
             eta: least,

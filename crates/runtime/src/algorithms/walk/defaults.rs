@@ -36,7 +36,7 @@ impl WalkDefaults {
 
     /// The defaults for this many steps of the token, each by 2λ; a visit is no longer than `inner`
     /// steps.
-    pub fn new(recipe: &ProtocolRecipe<'_>, (hops, lambda): (u32, f64), inner: u32) -> Self {
+    pub fn new(recipe: &ProtocolRecipe<'_>, hops: u32, lambda: f64, inner: u32) -> Self {
         let free = recipe.public.whole_budget.is_nan() || recipe.public.whole_budget <= 0.0;
         if recipe.unit != Unit::Record || recipe.view != View::Local || free {
             return WalkDefaults::PLAIN;

@@ -127,7 +127,7 @@ fn build(recipe: &ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     let hops = recipe.rounds(VISITS.saturating_mul(seats))?;
     let inner = settings.inner.unwrap_or(INNER).clamp(1, 1_000_000) as u32;
     let usual = match memory {
-        Memory::Stateless => WalkDefaults::new(recipe, (hops, lambda), inner),
+        Memory::Stateless => WalkDefaults::new(recipe, hops, lambda, inner),
         Memory::Stateful => WalkDefaults::PLAIN,
     };
     let clip = settings.clip_or_part(recipe.public, usual.clip)?;
