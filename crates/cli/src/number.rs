@@ -73,7 +73,10 @@ pub fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
+    use crate::answer::object;
 
     #[test]
     fn numbers_read_well() {
@@ -116,6 +119,7 @@ mod tests {
 
     #[test]
     fn json_has_no_infinity_and_no_nan() {
+        let json = |number| object(&JsonNumber(number));
         assert_eq!(json(f64::INFINITY), "infinity");
         assert_eq!(json(f64::NAN), Value::Null);
         assert_eq!(json(0.5), 0.5);
