@@ -48,8 +48,7 @@ const RUNGS: u32 = 64;
 pub enum FilterError {
     /// The step would overspend; the filter is unchanged.
     #[error(
-        "the step \"{event}\" does not fit into what is left of the budget ({epsilon}, {delta}): stop here, or use \
-         more noise"
+        "the step \"{event}\" does not fit into what is left of the budget ({epsilon}, {delta}): stop here, or use more noise"
     )]
     Exhausted {
         /// The step that was refused, in words.

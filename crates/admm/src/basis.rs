@@ -108,7 +108,7 @@ impl Basis {
 
     fn new(moment: &[f64], deviation: f64, most: f64, regulariser: &Arc<Regulariser>) -> Self {
         let width = (moment.len() as f64).sqrt().round() as usize;
-        let Eigen { vectors, mut values } = eigen(moment, width);
+        let (vectors, mut values) = eigen(moment, width);
         // A trace that is lost in its noise may come out as next to nothing, and coordinates that
         // make the most of nothing are without measure.
         let least = (deviation * (width as f64).sqrt()).max(1e-9 * most);
@@ -137,8 +137,7 @@ impl Basis {
             (rows.concat(), inverse.iter().map(|by| by * by).collect())
         } else {
             let squares = gram_times(regulariser, &images, width);
-            let Eigen { vectors: turned, values: stretch } =
-                eigen(&through(vectors, &inverse, &squares, width), width);
+            let (turned, stretch) = eigen(&through(vectors, &inverse, &squares, width), width);
             let row = |turned: &[f64]| through(vectors, &inverse, turned, 1);
             let rows: Vec<Vec<f64>> = turned.chunks_exact(width).map(row).collect();
             (rows.concat(), stretch.into_iter().map(|s| s.max(0.0)).collect())
@@ -270,15 +269,9 @@ fn gram_times(regulariser: &Regulariser, matrix: &[f64], columns: usize) -> Vec<
     out
 }
 
-/// Eigenvectors, one a row, and eigenvalues of a matrix.
-pub(crate) struct Eigen {
-    pub vectors: Vec<f64>,
-    pub values: Vec<f64>,
-}
-
-/// Those of a symmetric matrix. Where they cannot be found, as
+/// Eigenvectors, one a row, and eigenvalues of a symmetric matrix. Where they cannot be found, as
 /// for numbers that no answer has, those of 0: then nothing is changed.
-pub(crate) fn eigen(matrix: &[f64], width: usize) -> Eigen {
+pub(crate) fn eigen(matrix: &[f64], width: usize) -> (Vec<f64>, Vec<f64>) {
     let found = MatRef::from_row_major_slice(matrix, width, width).self_adjoint_eigen(Side::Lower);
     let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
     if let Ok(found) = found {
@@ -286,12 +279,12 @@ pub(crate) fn eigen(matrix: &[f64], width: usize) -> Eigen {
         let vectors: Vec<f64> = (0..width * width).map(|at| u[(at % width, at / width)]).collect();
         let values: Vec<f64> = (0..width).map(|j| s[j]).collect();
         if finite(&vectors) && finite(&values) {
-            return Eigen { vectors, values };
+            return (vectors, values);
         }
     }
     let mut vectors = vec![0.0; width * width];
     vectors.iter_mut().step_by(width + 1).for_each(|entry| *entry = 1.0);
-    Eigen { vectors, values: vec![0.0; width] }
+    (vectors, vec![0.0; width])
 }
 
 /// The nearest numbers that are not negative and have this sum: all lowered by the same, and cut
@@ -320,7 +313,7 @@ mod tests {
         pub(crate) fn unchanged(regulariser: &Arc<Regulariser>) -> Self {
             let shape = regulariser.shape();
             let width = shape.features + usize::from(shape.intercept);
-            let Eigen { vectors, .. } = eigen(&vec![f64::NAN; width * width], width);
+            let (vectors, _) = eigen(&vec![f64::NAN; width * width], width);
             let (values, roots) = (vec![0.0; width], vec![1.0; width]);
             Basis::of(Spectrum { vectors, values, roots }, width as f64, regulariser)
         }
@@ -347,9 +340,9 @@ mod tests {
         for width in [1, 2, 7, 8, 9, 20] {
             let moment: Vec<f64> =
                 (0..width * width).map(|at| 1.0 / (1 + at / width + at % width) as f64).collect();
-            let Eigen { vectors, .. } = eigen(&moment, width);
+            let (vectors, _) = eigen(&moment, width);
             let weights: Vec<f64> = (0..width).map(|j| 0.3 + j as f64).collect();
-            let Eigen { vectors: unit, .. } = eigen(&vec![f64::NAN; width * width], width);
+            let (unit, _) = eigen(&vec![f64::NAN; width * width], width);
             let bits = |matrix: Vec<f64>| matrix.into_iter().map(f64::to_bits).collect::<Vec<_>>();
             let plain = through(&vectors, &weights, &unit, width);
             assert_eq!(bits(spectral(&vectors, &weights)), bits(plain), "{width}");

@@ -37,20 +37,13 @@
 use reticent_oracle::queries::{ClippedMean, Curvature, Errors, Gradient};
 use reticent_oracle::{AnsweredBy, Oracle, Refusal, Sampling};
 
-use crate::basis::{Eigen, eigen};
+use crate::basis::eigen;
 use crate::settings::ProblemFacts;
 
-/// The parts of the share that a look at curvature and gradient takes.
-#[derive(Clone, Copy)]
-struct LookShares {
-    curvature: f64,
-    gradient: f64,
-}
-
-/// The parts of the share: each of the early steps, the last one, and the mean square of the
-/// residual.
-const EARLY: LookShares = LookShares { curvature: 0.1, gradient: 0.1 };
-const LAST: LookShares = LookShares { curvature: 0.3, gradient: 0.25 };
+/// The parts of the share: curvature and gradient of each of the early steps, those of the last,
+/// and the mean square of the residual.
+const EARLY: (f64, f64) = (0.1, 0.1);
+const LAST: (f64, f64) = (0.3, 0.25);
 const SPREAD: f64 = 0.05;
 
 /// Steps before the last.
@@ -158,7 +151,7 @@ impl Inference<'_> {
         oracle: &mut dyn Oracle,
         at: &[f64],
         slope: f64,
-        LookShares { curvature, gradient }: LookShares,
+        (curvature, gradient): (f64, f64),
     ) -> Result<Looked, Refusal> {
         let ProblemFacts { row_norm, smoothness, population, .. } = *self.public;
         let whole = self.whole(at);
@@ -201,12 +194,12 @@ impl Inference<'_> {
 
     fn estimated(&self, at: &[f64], looked: &Looked, square: f64) -> Estimated {
         let len = at.len();
-        let Eigen { vectors, values } = eigen(&looked.curvature, len);
+        let (vectors, values) = eigen(&looked.curvature, len);
         let (clear, least) = (looked.floor(), values.iter().fold(f64::INFINITY, |a, &b| a.min(b)));
         if !(least >= CLEAR * clear && least > 0.0) {
             return Estimated::Hidden(format!(
-                "the noise of the curvature ({clear:.1e}) hides its weakest direction ({least:.1e}, and {:.1e} is \
-                 needed): a larger budget or share, more records or fewer columns would help",
+                "the noise of the curvature ({clear:.1e}) hides its weakest direction ({least:.1e}, and {:.1e} is needed): \
+                 a larger budget or share, more records or fewer columns would help",
                 CLEAR * clear
             ));
         }
@@ -257,8 +250,8 @@ impl Inference<'_> {
         let within = left <= LEFT * error;
         (!within).then(|| {
             format!(
-                "the last step is too long to trust ({:.1} standard errors may be left of it): a larger budget or \
-                 share, or a model that is nearer to its optimum, would help",
+                "the last step is too long to trust ({:.1} standard errors may be left of it): a larger budget or share, \
+                 or a model that is nearer to its optimum, would help",
                 left / error
             )
         })
@@ -273,7 +266,7 @@ impl Looked {
 
     /// A step that no noise makes longer than the gradient's own allows.
     fn step(&self) -> Vec<f64> {
-        let Eigen { vectors, values } = eigen(&self.curvature, self.gradient.len());
+        let (vectors, values) = eigen(&self.curvature, self.gradient.len());
         let floor = self.floor();
         times(&through(&vectors, &values, |value| 1.0 / value.max(floor)), &self.gradient, -1.0)
     }

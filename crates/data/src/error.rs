@@ -106,8 +106,7 @@ pub enum FileProblem {
     } => "the file may be cut short or damaged; fetch or compress it again",
     /// Neither the name nor the schema says which format it is.
     #[error(
-        "the name does not tell the format; known: .csv .tsv .data .libsvm .svm .parquet, also with .gz .xz .bz2 \
-         .zst or .zip"
+        "the name does not tell the format; known: .csv .tsv .data .libsvm .svm .parquet, also with .gz .xz .bz2 .zst or .zip"
     )]
     UnknownFormat => "say the format with `format`: csv, tsv, libsvm or parquet",
     /// Another encoding of text.
@@ -335,8 +334,7 @@ pub enum CellProblem {
          keeps all spellings of a text apart",
     /// An owner that is an integer to some programs, and text to others.
     #[error(
-        "names the user, but the field has a point or a comma behind its digits that is not the decimal one of the \
-         schema"
+        "names the user, but the field has a point or a comma behind its digits that is not the decimal one of the schema"
     )]
     UserSeparator =>
         "one person must not have two ids: write whole numbers as digits alone, or set `decimal` to what the file \

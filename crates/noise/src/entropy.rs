@@ -48,8 +48,7 @@ pub enum EntropyError {
     EmptyRange,
     /// A subset larger than the set, or a set that 32-bit indices cannot number.
     #[error(
-        "cannot choose {size} of {population} records; the size must not exceed the number of records, and that \
-         number must be at most 2^32"
+        "cannot choose {size} of {population} records; the size must not exceed the number of records, and that number must be at most 2^32"
     )]
     Subset {
         /// Records that there are.

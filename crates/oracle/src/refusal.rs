@@ -62,8 +62,8 @@ pub enum Refusal {
     NoConsensus,
     /// A question that needs the rows themselves, where others hold them or they are in a file.
     #[error(
-        "this question is no sum over records, and rows that others hold, or that are in a cache file, are asked \
-         for sums alone: use an algorithm of gradients, such as auto"
+        "this question is no sum over records, and rows that others hold, or that are in a cache file, are asked for sums \
+         alone: use an algorithm of gradients, such as auto"
     )]
     NoSum,
     /// A question that is proven for records that count alike, on a table with weights.
@@ -74,26 +74,26 @@ pub enum Refusal {
     Weighted,
     /// A sample among rows that others hold, where their number is private.
     #[error(
-        "who is drawn is told to a party in a bit for each of its units, and add-remove keeps their number private: \
-         ask for a sum over all of them (`sampling = full`), or use replace-one"
+        "who is drawn is told to a party in a bit for each of its units, and add-remove keeps their number private: ask \
+         for a sum over all of them (`sampling = full`), or use replace-one"
     )]
     SampleTellsSizes,
     /// A sample of persons among rows that others hold, where a party may have several.
     #[error(
-        "who is drawn is told to a party in a bit for each of its persons, and who is with which party follows from \
-         all of them: ask for a sum over all of them (`sampling = full`), or make every person a party"
+        "who is drawn is told to a party in a bit for each of its persons, and who is with which party follows from all of \
+         them: ask for a sum over all of them (`sampling = full`), or make every person a party"
     )]
     SampleOfPersonsHeld,
     /// A sample of a fixed number of all parties' units, where each draws its own.
     #[error(
-        "each party draws its own sample, and how many of a fixed number are whose would be known to nobody: use a \
-         Poisson sample (`sampling = poisson:RATE`) or all units (`sampling = full`)"
+        "each party draws its own sample, and how many of a fixed number are whose would be known to nobody: use a Poisson \
+         sample (`sampling = poisson:RATE`) or all units (`sampling = full`)"
     )]
     SampleOfAllParties,
     /// A sample behind masks.
     #[error(
-        "what a sample hides behind masks is not proven: ask for a sum over all units (`sampling = full`), or use \
-         `trust = local` or central"
+        "what a sample hides behind masks is not proven: ask for a sum over all units (`sampling = full`), or use `trust = \
+         local` or central"
     )]
     SampleBehindMasks,
     /// A worker that holds a shard of the table and is not what it enrolled as, or what all must be.

@@ -380,11 +380,10 @@ fn assumptions(algorithm: &str, scope: Scope, ledger: &Ledger) -> Vec<String> {
         format!("the job ({job}) was not chosen by looking at the private data"),
         "the operating system's random numbers are unpredictable".to_owned(),
         format!(
-            "the adversary sees what the view says, {seen} and this certificate, not the memory or the timing of \
-             the run"
+            "the adversary sees what the view says, {seen} and this certificate, not the memory or the timing of the run"
         ),
-        "every table that is compared can be read under the schema and has a record; one that cannot is refused, \
-         and why is for its owner to know"
+        "every table that is compared can be read under the schema and has a record; one that cannot is refused, and why \
+         is for its owner to know"
             .to_owned(),
     ];
     list.push(match (scope.adjacency, scope.unit) {
@@ -433,8 +432,8 @@ pub(crate) const WITHIN_PARTIES: &str =
 const PUBLIC_ORIGIN: &str = "the file that the schema was drafted from, ";
 
 /// How it begins where nobody says that the file is public. The name of the file follows.
-const PRIVATE_ORIGIN: &str = "the schema was drafted from a file that is not declared public, and nobody in this \
-                              table has a record in that file: ";
+const PRIVATE_ORIGIN: &str = "the schema was drafted from a file that is not declared public, and nobody in this table has \
+                              a record in that file: ";
 
 /// What is taken as given of a schema that was drafted.
 pub(crate) fn origin(schema: &Schema) -> Option<String> {

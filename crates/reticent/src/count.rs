@@ -105,8 +105,7 @@ impl Counting {
         let protection = guarantee.check(&objective.schema, objective.constant, true)?;
         let adjacency = protection.opening.adjacency;
         if adjacency == Adjacency::ReplaceOne && !by_class {
-            let why = "the number of all is then public, and there is nothing to ask: count each class, or use \
-                       add-remove";
+            let why = "the number of all is then public, and there is nothing to ask: count each class, or use add-remove";
             return Err(Error::value("adjacency", adjacency, why));
         }
         if protection.budget.is_some_and(|budget| budget.delta() == 0.0) {

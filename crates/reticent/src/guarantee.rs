@@ -223,9 +223,8 @@ pub(crate) fn check_owners(owned: bool, (unit, chosen): (Unit, bool)) -> Result<
 
 /// The refusal of rows that have owners.
 pub(crate) fn unexpected_owners(unit: Unit) -> Error {
-    let why = "the rows of the table have owners (its user column): choose user, which protects all rows of a \
-               person, or record, which protects each row alone; where every party is one person, leave the column \
-               out of the schema";
+    let why = "the rows of the table have owners (its user column): choose user, which protects all rows of a person, or \
+               record, which protects each row alone; where every party is one person, leave the column out of the schema";
     Error::value("unit", unit, why)
 }
 
@@ -264,8 +263,7 @@ impl Protection {
 
     /// Refuses to protect parties on one table, which has none.
     pub(crate) fn of_one_table(&self) -> Result<(), Error> {
-        let why = "one table has no parties: choose record or user; a party is protected between parties \
-                   (docs/federated.md)";
+        let why = "one table has no parties: choose record or user; a party is protected between parties (docs/federated.md)";
         let party = Some(self.opening.unit).filter(|unit| *unit == Unit::Party);
         party.map_or(Ok(()), |unit| Err(Error::value("unit", unit, why)))
     }

@@ -68,8 +68,7 @@ pub(crate) fn check(share: f64, objective: &Objective, has_others: bool) -> Resu
     }
     if has_others {
         return refuse(
-            "there is none for a model that was chosen among several, has a learned graph or standard errors; leave \
-             one of the two out",
+            "there is none for a model that was chosen among several, has a learned graph or standard errors; leave one of the two out",
         );
     }
     Ok(())

@@ -85,8 +85,7 @@ pub(crate) fn check(share: f64, objective: &Objective, has_others: bool) -> Resu
     }
     if !["logistic", "squared"].contains(&objective.loss.name()) {
         let why = format!(
-            "there are none for the loss {} yet; leave them out, or use logistic for two classes and squared for a \
-             number",
+            "there are none for the loss {} yet; leave them out, or use logistic for two classes and squared for a number",
             objective.loss.spec()
         );
         return refuse(&why);

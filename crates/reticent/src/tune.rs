@@ -41,10 +41,9 @@ const MOST_POINTS: usize = 1_000;
 /// The ways of tuning, of which there is one.
 const MODE: &str = "random";
 
-pub(crate) const NO_GRID: &str = "every point of an ordinary grid is a fit of its own on the private data and \
-                                  spends the budget again, and so does looking at which was best; `tune` tries a \
-                                  random number of points and pays for the choice within the budget \
-                                  (docs/tuning.md)";
+pub(crate) const NO_GRID: &str = "every point of an ordinary grid is a fit of its own on the private data and spends the budget again, \
+                       and so does looking at which was best; `tune` tries a random number of points and pays for the \
+                       choice within the budget (docs/tuning.md)";
 
 /// Fits to choose among privately: the best of a random number of runs is released, and nothing
 /// else. All of it together is within the budget, which they must have in common.

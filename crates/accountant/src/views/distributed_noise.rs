@@ -23,8 +23,7 @@ const TERMS: u64 = 1000;
 pub enum DistributedNoiseError {
     /// The shares are too small for the grid.
     #[error(
-        "each party's noise is {share} steps of the grid, at least 0.5 is needed: take a finer grid (more fraction \
-         bits) or more noise"
+        "each party's noise is {share} steps of the grid, at least 0.5 is needed: take a finer grid (more fraction bits) or more noise"
     )]
     Share {
         /// The value that was given.

@@ -14,8 +14,7 @@ pub(super) fn covers(asked: View) -> bool {
 /// An honest fraction under which nobody is certainly honest.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error(
-    "of {parties} parties a fraction {honest} is honest, which guarantees no honest party: the fraction must be in \
-     (0, 1] and cover at least one"
+    "of {parties} parties a fraction {honest} is honest, which guarantees no honest party: the fraction must be in (0, 1] and cover at least one"
 )]
 pub struct AggregationError {
     parties: u64,

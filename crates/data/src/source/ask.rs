@@ -118,18 +118,17 @@ impl SeenValues {
 
 const CODE: &str =
     "kind = \"categorical\" with the list of codes, or \"numeric\" if more means more.";
-const TWO: &str = "kind = \"target\" with both as classes if it is to be predicted, \"categorical\" with the list \
-                   of codes, or \"numeric\" if more means more; a target of kind \"numeric\" is a regression.";
-const COMMAS: &str = "If they are, draft again with `decimal = ,` and `delimiter`; kind = \"categorical\" if they \
-                      are words. What has three decimals everywhere may be thousands: nobody guesses.";
-const BOTH: &str = "Whether a point is before decimals or between thousands cannot be told: write the numbers in \
-                    one way, or kind = \"ignored\".";
+const TWO: &str = "kind = \"target\" with both as classes if it is to be predicted, \"categorical\" with the list of codes, or \
+                   \"numeric\" if more means more; a target of kind \"numeric\" is a regression.";
+const COMMAS: &str = "If they are, draft again with `decimal = ,` and `delimiter`; kind = \"categorical\" if they are words. What has \
+                      three decimals everywhere may be thousands: nobody guesses.";
+const BOTH: &str = "Whether a point is before decimals or between thousands cannot be told: write the numbers in one way, or kind = \
+                    \"ignored\".";
 const IDENTIFIER: &str = "kind = \"user\" if it says whose record it is, \"ignored\" if it numbers the records, \
                           \"numeric\" if it is an amount after all.";
 const POSTAL: &str = "kind = \"categorical\" with the public list of codes, or \"ignored\"; as a number it means \
                       little.";
-const WEIGHT: &str = "kind = \"weight\" with the largest weight as `upper` if a record counts so much, \"ignored\" \
-                      if it does not, \"numeric\" if it is a feature (of a body).";
+const WEIGHT: &str = "kind = \"weight\" with the largest weight as `upper` if a record counts so much, \"ignored\" if it does not, \"numeric\" if it is a feature (of a body).";
 
 fn ask(name: &str, looks: &str, choices: &str) -> String {
     format!("{name:?} looks like {looks}. {choices}")

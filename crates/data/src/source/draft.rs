@@ -168,8 +168,7 @@ fn row_norm(rows: &Rows, file: &str, asked: usize, notes: &mut Vec<String>) -> f
     });
     if asked > 0 {
         notes.push(format!(
-            "The row norm counts 1 for each of the {asked} columns of kind \"TODO\"; where you ignore all of them \
-             it is {}.",
+            "The row norm counts 1 for each of the {asked} columns of kind \"TODO\"; where you ignore all of them it is {}.",
             round_up(norm)
         ));
     }
@@ -355,8 +354,7 @@ impl Scan {
             Some(labels) => {
                 if self.numeric {
                     remarks.push(format!(
-                        "The target is drafted as {} classes: if it is an amount, give it lower and upper in place \
-                         of classes.",
+                        "The target is drafted as {} classes: if it is an amount, give it lower and upper in place of classes.",
                         labels.len()
                     ));
                 }
@@ -364,8 +362,8 @@ impl Scan {
             }
             None if self.numeric => {
                 remarks.push(
-                    "The target is drafted as an amount, for a regression: if its numbers are codes, give it \
-                     classes in place of lower and upper."
+                    "The target is drafted as an amount, for a regression: if its numbers are codes, give it classes in \
+                     place of lower and upper."
                         .into(),
                 );
                 TargetKind::Range { lower: self.lower, upper: self.upper }

@@ -139,8 +139,7 @@ impl SplitRule<'_> {
         match format {
             Format::Csv | Format::Tsv => Ok((format, declared.unwrap_or(format.usual_delimiter()))),
             Format::Libsvm | Format::Parquet => Err(FileProblem::WrongFormat(
-                "only delimited text (CSV, TSV) is split; others have no lines with a key, or are written by other \
-                 tools",
+                "only delimited text (CSV, TSV) is split; others have no lines with a key, or are written by other tools",
             )),
         }
     }

@@ -44,8 +44,8 @@ use sealed::Draw;
 pub enum NoiseError {
     /// The scale is not a positive number that the exact arithmetic covers.
     #[error(
-        "a noise scale must lie between 2^{least} and 2^{most} for a grid with {fraction_bits} fraction bits, got \
-         {given}; change the noise multiplier or the grid"
+        "a noise scale must lie between 2^{least} and 2^{most} for a grid with {fraction_bits} fraction bits, got {given}; \
+         change the noise multiplier or the grid"
     )]
     Scale {
         /// The value that was given.

@@ -13,9 +13,8 @@ pub struct AnsweredBy {
 
 impl AnsweredBy {
     /// Why nothing is laid around answers of a number of units that nobody knows.
-    pub const UNKNOWN: &str = "some parties were away, and how many records they have is private, so that nobody \
-                               knows how many the answers are of: a run that nobody leaves, or replace-one, would \
-                               help";
+    pub const UNKNOWN: &str = "some parties were away, and how many records they have is private, so that nobody knows how many \
+                               the answers are of: a run that nobody leaves, or replace-one, would help";
 
     /// Everybody, as on one table.
     pub const ALL: AnsweredBy = AnsweredBy { units: Some(1.0), noise: 1.0 };

@@ -171,8 +171,7 @@ fn check_noise(noise_multiplier: f64) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(Refusal::BadQuery(format!(
-        "noise multiplier = {noise_multiplier}: it must be from 1e-6 to below {MAX_NOISE}, or 0 for no noise and no \
-         privacy"
+        "noise multiplier = {noise_multiplier}: it must be from 1e-6 to below {MAX_NOISE}, or 0 for no noise and no privacy"
     )))
 }
 
@@ -213,8 +212,8 @@ pub(crate) fn check_finite(values: &[f64]) -> Result<(), Refusal> {
 /// solver starts and on where it is pulled to, which were computed from answers.
 fn too_flat() -> Refusal {
     Refusal::Diverged(
-        "the minimiser cannot be released: the objective is too flat for its solution to be computed accurately: \
-         give a larger ridge"
+        "the minimiser cannot be released: the objective is too flat for its solution to be computed accurately: give a \
+         larger ridge"
             .to_owned(),
     )
 }

@@ -81,9 +81,8 @@ impl ResidualTerms {
             && reach <= 2.0 * lattice.radius();
         if !sound {
             return Err(wrong(
-                "a walk is counted for another peer where the user is protected, the prox is taken at the token, \
-                 the residual is not clipped and the token is not so long that rounding matters; count it for the \
-                 local view",
+                "a walk is counted for another peer where the user is protected, the prox is taken at the token, the \
+                 residual is not clipped and the token is not so long that rounding matters; count it for the local view",
             ));
         }
         if self.noise_multiplier == 0.0 {
@@ -140,8 +139,8 @@ impl Query for Residual<'_> {
     fn fits(&self, inside: &GateState) -> Result<(), Refusal> {
         if self.params.walk.is_some() && !self.params.prox().is_not_expansive(&*inside.loss) {
             return Err(wrong(
-                "a walk is counted for another peer where the loss is smooth and its gradients are not clipped: \
-                 give no clip, another loss (logistic, huber), or count it for the local view",
+                "a walk is counted for another peer where the loss is smooth and its gradients are not clipped: give no \
+                 clip, another loss (logistic, huber), or count it for the local view",
             ));
         }
         Ok(())

@@ -65,8 +65,8 @@ impl ShardHello {
         let why = if self.program != PROGRAM || self.build != *build {
             "runs another build of Reticent than the driver: install the same package on every machine"
         } else if self.arithmetic != super::self_test() {
-            "computes other numbers than the driver, by another mathematics library or processor: use machines of \
-             one kind, with one operating system"
+            "computes other numbers than the driver, by another mathematics library or processor: use machines of one kind, \
+             with one operating system"
         } else if self.agreed != *agreed || self.features != features as u64 {
             OTHER_TERMS
         } else if seat != (number, of) {

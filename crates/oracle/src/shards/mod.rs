@@ -269,8 +269,8 @@ const OTHER_TERMS: &str =
     "has opened its rows on other terms, or for another loss or schema, than the run";
 const CHANGED: &str = "gave an answer that was changed on its way, or is to another question";
 const OTHER_ANSWER: &str = "gave an answer that its rows cannot have";
-const REPLACED: &str = "was replaced by a worker with other rows, of another program or of another arithmetic; give \
-                        every machine the same files and the same package, and run again";
+const REPLACED: &str = "was replaced by a worker with other rows, of another program or of another arithmetic; give every machine the \
+                        same files and the same package, and run again";
 
 impl Holder for ShardedRows {
     fn units(&self) -> usize {

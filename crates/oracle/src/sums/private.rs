@@ -59,8 +59,7 @@ pub enum TableError {
     },
     /// Rows that no reader makes.
     #[error(
-        "the table is not well formed: every number must be finite, and the columns of a sparse row must ascend, \
-         below the width"
+        "the table is not well formed: every number must be finite, and the columns of a sparse row must ascend, below the width"
     )]
     Malformed,
     /// Weights that are none.

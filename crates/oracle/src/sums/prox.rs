@@ -63,13 +63,8 @@ impl ProxTerms {
     }
 
     /// The prox at `v`, from `z`.
-    pub fn point(
-        &self,
-        PrivateLoss { private, loss }: PrivateLoss<'_>,
-        v: &[f64],
-        z: &[f64],
-    ) -> Vec<f64> {
-        with_rows!(private.rows(), rows => self.descend(rows, private, loss, v, z))
+    pub fn point(&self, of: PrivateLoss<'_>, v: &[f64], z: &[f64]) -> Vec<f64> {
+        with_rows!(of.private.rows(), rows => self.descend(rows, of.private, of.loss, v, z))
     }
 
     fn descend(

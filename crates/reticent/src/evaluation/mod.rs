@@ -43,9 +43,8 @@ const PUBLIC_MODEL: &str = "the model is public; what it shows of the people of 
                             them, is counted by its own certificate, and both add up";
 
 /// What is assumed where the model has no guarantee.
-const UNBOUNDED_MODEL: &str = "the model is public and has no guarantee of its own: if it was trained on people of \
-                               this table, nothing bounds what it shows of them, and so nothing bounds both \
-                               together";
+const UNBOUNDED_MODEL: &str = "the model is public and has no guarantee of its own: if it was trained on people of this \
+                               table, nothing bounds what it shows of them, and so nothing bounds both together";
 
 /// The default confidence of the intervals.
 const CONFIDENCE: f64 = 0.95;
@@ -174,8 +173,8 @@ impl Evaluation {
         {
             return Ok(());
         }
-        let why = "the certificate of the model names no such draft; give the schema that it was fitted under, with \
-                   its [drafted] part";
+        let why = "the certificate of the model names no such draft; give the schema that it was fitted under, with its \
+                   [drafted] part";
         Err(Error::value("schema", "a draft", why))
     }
 
@@ -257,8 +256,8 @@ impl Evaluating {
         let Evaluation { confidence, bins, .. } = self.evaluation;
         let (target, opening) = (self.loss.target(), self.protection.opening);
         if self.protection.budget.is_some_and(|budget| budget.delta() == 0.0) {
-            let why = "an evaluation has Gaussian noise, for which no epsilon holds without exception; give a delta \
-                       such as 1e-5";
+            let why = "an evaluation has Gaussian noise, for which no epsilon holds without exception; give a delta such \
+                       as 1e-5";
             return Err(Error::value("delta", 0, why));
         }
         if !(confidence > 0.0 && confidence < 1.0) {

@@ -9,20 +9,18 @@ use super::public_data::Examined;
 const EPSILONS: usize = 32;
 
 /// What must be said of a trace with public data.
-const NOT_PRIVATE: &str = "NOT PRIVATE: the columns that begin with `nonprivate_` are computed from the table as it \
-                           is, without noise, because whoever ran it said that the table is public. No certificate \
-                           covers this file. Publish it only if the table is public.";
+const NOT_PRIVATE: &str = "NOT PRIVATE: the columns that begin with `nonprivate_` are computed from the table as it is, \
+without noise, because whoever ran it said that the table is public. No certificate covers this file. Publish it only \
+if the table is public.";
 
 /// What is said of a trace without.
-const PRIVATE: &str = "Everything in this trace follows from what the run released and from its plan. The \
-                       certificate of the model covers it, at the epsilon of the whole run: that of an iteration \
-                       before the last is what a run planned to end there would have cost, and not what was spent \
-                       by it.";
+const PRIVATE: &str = "Everything in this trace follows from what the run released and from its plan. The certificate of \
+the model covers it, at the epsilon of the whole run: that of an iteration before the last is what a run planned to end \
+there would have cost, and not what was spent by it.";
 
 /// What is said of a trace of a run that nobody is promised anything of.
-const NOT_CERTIFIED: &str = "NOT CERTIFIED: the certificate of the model promises nothing, and says why; it covers \
-                             this trace no more than the model. Its epsilon is what the entries in the books come \
-                             to, and no guarantee.";
+const NOT_CERTIFIED: &str = "NOT CERTIFIED: the certificate of the model promises nothing, and says why; it covers this \
+trace no more than the model. Its epsilon is what the entries in the books come to, and no guarantee.";
 
 /// One iteration, or one round between parties.
 #[derive(Clone, Debug, Default, PartialEq)]
