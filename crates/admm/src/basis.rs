@@ -89,7 +89,8 @@ impl Basis {
     /// goes over to its coordinates. `None` in a rehearsal, where there is nothing to compute with.
     pub fn ask(
         oracle: &mut dyn Oracle,
-        (row_norm, z): (f64, f64),
+        row_norm: f64,
+        z: f64,
         regulariser: &Arc<Regulariser>,
     ) -> Result<Option<Self>, Refusal> {
         let query = SecondMoment { row_norm, whole: true, noise_multiplier: z };

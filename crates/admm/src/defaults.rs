@@ -83,6 +83,26 @@ pub(crate) fn ahead(steps: f64, restarts: bool) -> f64 {
     if restarts { 0.5 * steps } else { steps }
 }
 
+/// Loops of variance reduction, and the steps of each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LoopLengths {
+    pub outer: u64,
+    pub inner: u64,
+}
+
+/// The noise of a snapshot and of a correction, in clips.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LoopNoises {
+    pub snapshot: f64,
+    pub correction: f64,
+}
+
+/// Sweeps through the coordinates, and the factor on the length of their steps.
+pub(crate) struct CoordinateSweeps {
+    pub count: u64,
+    pub shorter: f64,
+}
+
 impl Recipe<'_> {
     /// T, in steps of 1/L.
     fn time(&self) -> f64 {
@@ -123,17 +143,18 @@ impl Recipe<'_> {
     /// corrections, in clips.
     pub(crate) fn loop_length(
         &self,
-        (outer, inner): (u64, u64),
-        (z, correction): (f64, f64),
+        LoopLengths { outer, inner }: LoopLengths,
+        noises: LoopNoises,
         per_epoch: f64,
         restarts: bool,
     ) -> f64 {
         let (population, steps) = (self.public.population as f64, outer as f64 * inner as f64);
         let ahead = ahead(steps, restarts);
-        if self.as_published() || z == 0.0 {
+        let LoopNoises { snapshot, correction } = noises;
+        if self.as_published() || snapshot == 0.0 {
             return self.step_length(ahead, 1.0);
         }
-        let snapshots = z / (population * (outer as f64).sqrt());
+        let snapshots = snapshot / (population * (outer as f64).sqrt());
         let drawn = CORRECTION * correction / (self.sample(per_epoch) * steps.sqrt());
         let signal = snapshots.hypot(drawn).recip();
         (self.time_of(signal.min(self.public.signal())) / ahead).min(1.0)
@@ -165,20 +186,15 @@ impl Recipe<'_> {
     /// Sweeps through the coordinates, clipped at [`CLIP`] of the bound, no more than `most`, and
     /// how much shorter than `step`/L each of their steps is to be. A sweep is d answers, so that
     /// its noise is √d times that of one gradient.
-    pub(crate) fn sweeps(&self, step: f64, most: f64) -> (u64, f64) {
+    pub(crate) fn sweeps(&self, step: f64, most: f64) -> CoordinateSweeps {
         let allowed = self.swept(self.public.signal());
         let sweeps = (allowed.clamp(STEPS.0, STEPS.1) / step).clamp(1.0, most).round();
-        (sweeps as u64, (allowed / STEPS.0).min(1.0))
+        CoordinateSweeps { count: sweeps as u64, shorter: (allowed / STEPS.0).min(1.0) }
     }
 
     /// How much shorter the steps of so many sweeps of `step`/L are to be on a sample that is seen
     /// `per_epoch` times, where they are so many answers in all: their time is what its noise allows.
-    pub(crate) fn sweep_length(
-        &self,
-        (sweeps, step): (f64, f64),
-        answers: f64,
-        per_epoch: f64,
-    ) -> f64 {
+    pub(crate) fn sweep_length(&self, sweeps: f64, step: f64, answers: f64, per_epoch: f64) -> f64 {
         (self.swept(self.walked(answers, per_epoch)) / (sweeps * step)).min(1.0)
     }
 
@@ -200,14 +216,15 @@ impl Recipe<'_> {
         few: f64,
         per_epoch: f64,
         restarts: bool,
-    ) -> (u64, u64) {
+    ) -> LoopLengths {
         let (time, d) = (self.time(), self.public.shape.len() as f64);
         let far = (DRIFT * self.public.signal()).powi(2) / (time * d);
         let noise = self.least_correction(time, per_epoch);
         let steady = GROWTH * (self.sample(per_epoch) / noise).powi(2) / d;
         let most = (2.0 * per_epoch).max(few).min(steady);
         let inner = inner.unwrap_or_else(|| far.min(most).max(1.0) as u64);
-        ((time / ahead(inner.max(1) as f64, restarts)).ceil() as u64, inner)
+        let outer = (time / ahead(inner.max(1) as f64, restarts)).ceil() as u64;
+        LoopLengths { outer, inner }
     }
 }
 
@@ -249,13 +266,13 @@ mod tests {
     fn loops_on_small_samples_are_short_however_large_the_budget_is() {
         for whole_budget in [18.0, 3.7, 1.2] {
             with_w8a(whole_budget, 1.0, |recipe| {
-                let (_, inner) = recipe.loops(None, 10.0, 2000.0, false);
+                let LoopLengths { inner, .. } = recipe.loops(None, 10.0, 2000.0, false);
                 assert!(inner <= 2, "{inner}");
             });
         }
         // Of samples of a tenth the noise is small beside the bound.
         with_w8a(1.2, 1.0, |recipe| {
-            let (outer, inner) = recipe.loops(None, 10.0, 10.0, false);
+            let LoopLengths { outer, inner } = recipe.loops(None, 10.0, 10.0, false);
             assert!(inner > 2 && outer * inner >= 400, "{outer} {inner}");
         });
     }
@@ -265,8 +282,7 @@ mod tests {
     fn steps_on_samples_grow_as_their_noise_falls() {
         let length = |noise| with_w8a(1.2, noise, |recipe| recipe.step_length(20_000.0, 2000.0));
         assert!((length(0.5) / length(1.0) - 2.0).abs() < 1e-9, "{}", length(0.5));
-        let swept =
-            |noise| with_w8a(1.2, noise, |recipe| recipe.sweep_length((20.0, 8.0), 6e3, 2e3));
+        let swept = |noise| with_w8a(1.2, noise, |recipe| recipe.sweep_length(20.0, 8.0, 6e3, 2e3));
         assert!(swept(2.0) < swept(1.0) && swept(1.0) <= 1.0, "{}", swept(1.0));
     }
 }

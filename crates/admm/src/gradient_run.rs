@@ -10,6 +10,7 @@ use crate::algorithms::{Algorithm, Iterate, Tell, told};
 use crate::basis::Basis;
 use crate::catalogue::Recipe;
 use crate::precondition::{Precondition, leave};
+use crate::printed::PaperBudget;
 use crate::step_size::StepSize;
 
 /// The settings of a run.
@@ -42,7 +43,7 @@ pub(crate) trait GradientSteps: Debug {
     fn prepare(&mut self, _k: u64) {}
 
     /// See [`Algorithm::printed_noise`].
-    fn printed_noise(&self, _: &GradientRun, _: (f64, f64)) -> Result<Option<f64>, Refused> {
+    fn printed_noise(&self, _: &GradientRun, _: PaperBudget) -> Result<Option<f64>, Refused> {
         Ok(None)
     }
 }
@@ -60,7 +61,7 @@ impl GradientRun {
             params: ClippedMean { clip, noise_multiplier, sampling },
             step: settings.step_or_times(public, length)?,
             per_epoch,
-            precondition: Precondition::new(recipe, (iterations, per_epoch)),
+            precondition: Precondition::new(recipe, iterations, per_epoch),
         })
     }
 
@@ -87,7 +88,7 @@ impl<S: GradientSteps> Algorithm for GradientAlgorithm<S> {
     }
 
     fn printed_noise(&self, epsilon: f64, delta: f64) -> Result<Option<f64>, Refused> {
-        self.steps.printed_noise(&self.run, (epsilon, delta))
+        self.steps.printed_noise(&self.run, PaperBudget { epsilon, delta })
     }
 
     fn run(&mut self, oracle: &mut dyn Oracle, tell: &mut Tell<'_>) -> Result<Vec<f64>, Refusal> {

@@ -31,8 +31,8 @@ impl NoiseSchedule {
             return Ok(self);
         }
         let allowed = format!(
-            "over {steps} steps the noise may change by a factor of at most {MOST_APART:e}: give a factor nearer to 1, or \
-             fewer iterations"
+            "over {steps} steps the noise may change by a factor of at most {MOST_APART:e}: give a factor nearer to \
+             1, or fewer iterations"
         );
         Err(Refused::new("noise_schedule", self, allowed))
     }

@@ -69,7 +69,7 @@ pub(crate) struct Precondition {
 impl Precondition {
     /// For so many gradients of a sample that is seen `per_epoch` times; `None` where the setting
     /// is not there.
-    pub fn new(recipe: &Recipe<'_>, (iterations, per_epoch): (u64, f64)) -> Option<Self> {
+    pub fn new(recipe: &Recipe<'_>, iterations: u64, per_epoch: f64) -> Option<Self> {
         let Recipe { settings, public, regulariser, noise_multiplier } = recipe;
         let share = recipe.precondition()?;
         // A sample of a fraction q costs about q² of what everything costs; far from exactly so
@@ -95,8 +95,10 @@ impl Precondition {
         step: &mut StepSize,
     ) -> Result<Option<Basis>, Refusal> {
         let ProblemFacts { row_norm, smoothness, shape, .. } = self.public;
-        let terms = (row_norm, self.noise_multiplier);
-        let Some(basis) = Basis::ask(oracle, terms, &self.regulariser)? else { return Ok(None) };
+        let Some(basis) = Basis::ask(oracle, row_norm, self.noise_multiplier, &self.regulariser)?
+        else {
+            return Ok(None);
+        };
         let (signal, directions) = (self.signal, basis.effective());
         let least = if self.public.numeric { NUMERIC } else { CLIP.1 };
         let part = (CLIP.0 * (signal / directions).sqrt()).clamp(least, CLIP.2);

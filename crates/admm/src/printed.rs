@@ -22,9 +22,16 @@ const LARGEST_ORDER: u32 = 512;
 /// Halvings of the interval in which the noise is sought: as many as a number has bits.
 const HALVINGS: u32 = 64;
 
+/// The (ε, δ) for which a paper prints its noise.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PaperBudget {
+    pub epsilon: f64,
+    pub delta: f64,
+}
+
 /// LS22, Theorem 1: σ over the Lipschitz constant l of one record's loss.
-pub(crate) fn theorem_1(constant: f64, steps: f64, population: f64, budget: (f64, f64)) -> f64 {
-    let (epsilon, delta) = budget;
+pub(crate) fn theorem_1(constant: f64, steps: f64, population: f64, budget: PaperBudget) -> f64 {
+    let PaperBudget { epsilon, delta } = budget;
     (constant * steps * -delta.ln()).sqrt() / (population * epsilon)
 }
 
@@ -45,8 +52,8 @@ pub(crate) fn rdp20_epsilon(z: f64, rate: f64, steps: f64, delta: f64) -> f64 {
 
 /// The least z that RDP20's accountant allows for ε. The terms of Lemma 2 beyond the second do not
 /// vanish with the noise, so that of a sample there may be none.
-pub(crate) fn rdp20_noise(rate: f64, steps: f64, budget: (f64, f64)) -> Result<f64, Refused> {
-    let (epsilon, delta) = budget;
+pub(crate) fn rdp20_noise(rate: f64, steps: f64, budget: PaperBudget) -> Result<f64, Refused> {
+    let PaperBudget { epsilon, delta } = budget;
     if rate >= 1.0 {
         // R + 2√(R ln(1/δ)) = ε with R = 2T/z².
         let root = (epsilon - delta.ln()).sqrt() - (-delta.ln()).sqrt();
@@ -56,8 +63,8 @@ pub(crate) fn rdp20_noise(rate: f64, steps: f64, budget: (f64, f64)) -> Result<f
     let least = rdp20_epsilon(high, rate, steps, delta);
     if least > epsilon {
         let allowed = format!(
-            "Lemma 2 of RDP20 comes to no less than {least:.3} with these steps of this sample, whatever the noise: ask for more, \
-             take fewer iterations or a smaller sample, or leave as_published out"
+            "Lemma 2 of RDP20 comes to no less than {least:.3} with these steps of this sample, whatever the noise: \
+             ask for more, take fewer iterations or a smaller sample, or leave as_published out"
         );
         return Err(Refused::new("epsilon", epsilon, allowed));
     }
@@ -112,17 +119,17 @@ mod tests {
         let (rate, steps, delta) = (20.0 / 24_875.0, 7_461.0, 5e-4);
         let counted = rdp20_epsilon(1.239, rate, steps, delta);
         assert!((counted - 2.59).abs() < 0.01, "{counted}");
-        let noise = rdp20_noise(rate, steps, (1.0, delta)).unwrap();
+        let noise = rdp20_noise(rate, steps, PaperBudget { epsilon: 1.0, delta }).unwrap();
         assert!((rdp20_epsilon(noise, rate, steps, delta) - 1.0).abs() < 1e-9, "{noise}");
         assert!(noise > 1.239);
-        assert!(rdp20_noise(rate, steps, (2.0, delta)).unwrap() < noise);
+        assert!(rdp20_noise(rate, steps, PaperBudget { epsilon: 2.0, delta }).unwrap() < noise);
     }
 
     /// Without sampling the best order is known, and every ε is within reach.
     #[test]
     fn the_accountant_of_rdp20_on_all_records() {
         let (steps, epsilon, delta) = (30.0, 0.05, 1e-8_f64);
-        let z = rdp20_noise(1.0, steps, (epsilon, delta)).unwrap();
+        let z = rdp20_noise(1.0, steps, PaperBudget { epsilon, delta }).unwrap();
         let cost = |order: f64| steps * 2.0 * order / (z * z) - delta.ln() / (order - 1.0);
         let best = (2..100_000).map(|k| cost(f64::from(k))).fold(f64::INFINITY, f64::min);
         assert!((best - epsilon).abs() < 1e-6, "{best}");
@@ -133,15 +140,17 @@ mod tests {
     #[test]
     fn a_small_epsilon_is_beyond_lemma_2() {
         let (rate, steps) = (210.0 / 43_958.0, 210.0);
-        assert!(rdp20_noise(rate, steps, (0.5, 1e-8)).is_ok());
-        let refused = rdp20_noise(rate, steps, (0.2, 1e-8)).unwrap_err().to_string();
+        assert!(rdp20_noise(rate, steps, PaperBudget { epsilon: 0.5, delta: 1e-8 }).is_ok());
+        let refused = rdp20_noise(rate, steps, PaperBudget { epsilon: 0.2, delta: 1e-8 })
+            .unwrap_err()
+            .to_string();
         assert!(refused.contains("no less than 0.2"), "{refused}");
     }
 
     #[test]
     fn theorem_1_is_its_own_divergence() {
         let (constant, steps, n, epsilon, delta) = (2.0, 300.0, 1_000.0, 0.5, 1e-3_f64);
-        let sigma = theorem_1(constant, steps, n, (epsilon, delta));
+        let sigma = theorem_1(constant, steps, n, PaperBudget { epsilon, delta });
         let whole = steps * divergence_of_theorem_1(constant, n, sigma);
         assert!((2.0 * (whole * -delta.ln()).sqrt() - epsilon).abs() < 1e-12);
     }

@@ -319,7 +319,8 @@ mod tests {
         let error = settings.only("dp-sgd", &["rho", "step"]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "smoothing = 2: dp-sgd has no such setting; it takes rho, step; leave smoothing out or choose another algorithm"
+            "smoothing = 2: dp-sgd has no such setting; it takes rho, step; leave smoothing out or choose another \
+             algorithm"
         );
         assert_eq!(settings.only("x", &["smoothing", "rho"]), Ok(()));
     }

@@ -109,7 +109,7 @@ fn dp_cd_without_a_penalty_is_an_instance() {
 #[test]
 fn general_is_an_instance() {
     let settings = r#"{"iterations": 5, "gamma": 0.7, "relaxation": 0.45}"#;
-    let operator = Reflections::new(&regulariser("l1:0.01"), (1.0, 0.7), NOISE).unwrap();
+    let operator = Reflections::new(&regulariser("l1:0.01"), 1.0, 0.7, NOISE).unwrap();
     let relaxations = Relaxations::constant(5, 0.45).unwrap();
     same(run(&mut engine(operator, relaxations)), named("general", "l1:0.01", settings));
 }

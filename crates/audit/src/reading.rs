@@ -22,7 +22,7 @@ use reticent::internal::accountant::statistics::normal_quantile;
 use reticent::internal::accountant::{Gdp, delta as delta_at, epsilon as epsilon_at};
 
 use crate::subject::AuditSubject;
-use crate::threshold::{Comparison, TestLimits};
+use crate::threshold::{AttackComparison, TestLimits};
 
 /// Where the profile is looked at.
 const EPSILONS: [f64; 5] = [0.0, 0.5, 1.2, 2.2, 3.6];
@@ -160,9 +160,9 @@ pub(crate) fn mu_above(TestLimits { often, seldom }: TestLimits) -> f64 {
 }
 
 /// The comparison of tests by it: quantiles of the limits, and their distance.
-pub(crate) fn by_mu() -> Comparison<fn(TestLimits) -> f64> {
+pub(crate) fn by_mu() -> AttackComparison<fn(TestLimits) -> f64> {
     // Limits of 1 and 0 do not occur with finite counts but for rounding.
-    Comparison {
+    AttackComparison {
         often: |limit| match limit <= 0.0 {
             true => f64::NEG_INFINITY,
             false => normal_quantile(limit.min(1.0 - 1e-12)),

@@ -18,7 +18,7 @@ use crate::pair::Neighbours;
 use crate::reading::{LawFamily, LimitReader, by_mu, epsilon_of, mu_above};
 use crate::spec::AuditSpec;
 use crate::subject::AuditSubject;
-use crate::threshold::{Comparison, Test, TestLimits};
+use crate::threshold::{AttackComparison, Test, TestLimits};
 
 /// What was found.
 #[derive(Clone, Copy, Debug)]
@@ -122,12 +122,12 @@ pub(crate) fn search(
 /// which of them says most is for the reading to tell.
 fn best_tests(runs: &[Vec<Scores>; 2], delta: f64, z: f64) -> Vec<Test> {
     let mut tests = vec![
-        Test::choose(runs, z, &Comparison::of(|limits: TestLimits| limits.epsilon(delta))),
+        Test::choose(runs, z, &AttackComparison::of(|limits: TestLimits| limits.epsilon(delta))),
         Test::choose(runs, z, &by_mu()),
     ];
     tests.extend([0.0_f64, 1.0, 2.0].map(|epsilon| {
         let by = |limits: TestLimits| limits.often - epsilon.exp() * limits.seldom;
-        Test::choose(runs, z, &Comparison::of(by))
+        Test::choose(runs, z, &AttackComparison::of(by))
     }));
     tests
 }

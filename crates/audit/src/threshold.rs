@@ -24,7 +24,7 @@ pub(crate) struct Test {
     swapped: bool,
 }
 
-/// Limits of P(S | D) from below and P(S | D') from above, or what a [`Comparison`] made of each.
+/// Limits of P(S | D) from below and P(S | D') from above, or what a [`AttackComparison`] made of each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TestLimits {
     pub often: f64,
@@ -40,16 +40,16 @@ impl TestLimits {
 
 /// How tests are compared when one is chosen: each limit is brought to a scale, and both make a
 /// value.
-pub(crate) struct Comparison<V> {
+pub(crate) struct AttackComparison<V> {
     pub often: fn(f64) -> f64,
     pub seldom: fn(f64) -> f64,
     pub value: V,
 }
 
-impl<V: Fn(TestLimits) -> f64> Comparison<V> {
+impl<V: Fn(TestLimits) -> f64> AttackComparison<V> {
     /// By a function of the limits as they are.
     pub fn of(value: V) -> Self {
-        Comparison { often: |limit| limit, seldom: |limit| limit, value }
+        AttackComparison { often: |limit| limit, seldom: |limit| limit, value }
     }
 }
 
@@ -110,7 +110,7 @@ impl Test {
     pub fn choose(
         [with, without]: &[Vec<Scores>; 2],
         z: f64,
-        by: &Comparison<impl Fn(TestLimits) -> f64>,
+        by: &AttackComparison<impl Fn(TestLimits) -> f64>,
     ) -> Self {
         let mut best =
             (f64::NEG_INFINITY, Test { statistic: 0, above: true, threshold: 0.0, swapped: false });
@@ -183,7 +183,7 @@ mod tests {
             let runs = [runs(300, 0.0), runs(of, shift)];
             let [once, anew] = [
                 Test::choose(&runs, 2.0, &by_mu()),
-                Test::choose(&runs, 2.0, &Comparison::of(mu_above)),
+                Test::choose(&runs, 2.0, &AttackComparison::of(mu_above)),
             ];
             assert_eq!(format!("{once:?}"), format!("{anew:?}"), "{of} {shift}");
         }
@@ -201,7 +201,7 @@ mod tests {
             (0..1000).map(one).collect()
         };
         let runs = [runs(5.0), runs(0.0)];
-        let test = Test::choose(&runs, 2.0, &Comparison::of(|limits| limits.epsilon(0.0)));
+        let test = Test::choose(&runs, 2.0, &AttackComparison::of(|limits| limits.epsilon(0.0)));
         assert_eq!((test.statistic, test.above != test.swapped), (1, false));
         let TestLimits { often, seldom } = test.limits(&runs, 0.975);
         assert!(often > 0.45 && seldom < 0.01, "{often} {seldom}");

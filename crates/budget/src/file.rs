@@ -25,10 +25,12 @@ const VERSION: i64 = 5;
 const MIGRATIONS: [&str; 4] = [PROGRESS, BEGUN, DIGESTS, APART];
 
 /// How far jobs are: no part of the history.
-const PROGRESS: &str = "CREATE TABLE progress (job INTEGER PRIMARY KEY, time TEXT NOT NULL, done INTEGER NOT NULL, steps INTEGER) STRICT";
+const PROGRESS: &str = "CREATE TABLE progress (job INTEGER PRIMARY KEY, time TEXT NOT NULL, done INTEGER NOT NULL, \
+                        steps INTEGER) STRICT";
 
 /// The parts of open jobs that were begun.
-const BEGUN: &str = "CREATE TABLE begun (job INTEGER NOT NULL, part INTEGER NOT NULL, PRIMARY KEY (job, part)) STRICT, WITHOUT ROWID";
+const BEGUN: &str = "CREATE TABLE begun (job INTEGER NOT NULL, part INTEGER NOT NULL, PRIMARY KEY (job, part)) \
+                     STRICT, WITHOUT ROWID";
 
 /// The line that closes a job may have the digest of a certificate. The tables stay as they are: it
 /// is a version of its own because a program of version 3 takes such a line for a damaged one.
@@ -60,7 +62,8 @@ const SCHEMA: [(&str, i64, &str); 9] = [
     (
         "history_is_not_shortened",
         1,
-        "CREATE TRIGGER history_is_not_shortened BEFORE DELETE ON history BEGIN SELECT RAISE(ABORT, 'append only'); END",
+        "CREATE TRIGGER history_is_not_shortened BEFORE DELETE ON history BEGIN SELECT RAISE(ABORT, 'append only'); \
+         END",
     ),
     (
         "key",

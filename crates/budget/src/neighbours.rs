@@ -40,12 +40,12 @@ impl Promise {
             | (Unit::User, Unit::User)
             | (Unit::Party, Unit::Party) => Ok(event.mechanism().clone()),
             (Unit::Party, _) => refuse(
-                "the job protects parties of a run, and the budget promises something to others: who is with which party \
-                 may change when somebody is replaced; make a budget with `unit = party`",
+                "the job protects parties of a run, and the budget promises something to others: who is with which \
+                 party may change when somebody is replaced; make a budget with `unit = party`",
             ),
             (_, Unit::Party) => refuse(
-                "the budget promises something to the parties of runs, with all that each holds, and the job protects less; \
-                 run it between parties with `unit = party`",
+                "the budget promises something to the parties of runs, with all that each holds, and the job \
+                 protects less; run it between parties with `unit = party`",
             ),
             (Unit::User, Unit::Record) => refuse(
                 "the job protects users and the budget promises something to records: a record that is replaced may \
@@ -53,8 +53,9 @@ impl Promise {
             ),
             (Unit::Record, Unit::User) => match (event.adjacency(), self.rows_per_user) {
                 (Adjacency::ReplaceOne, _) => refuse(
-                    "the job protects records that are replaced, and the budget users: two users may differ in their \
-                     number of rows, of which the job promises nothing; fit with `unit = user` or `adjacency = add-remove`",
+                    "the job protects records that are replaced, and the budget users: two users may differ in \
+                     their number of rows, of which the job promises nothing; fit with `unit = user` or `adjacency \
+                     = add-remove`",
                 ),
                 (_, None) => refuse(
                     "the job protects records and the budget users, and the budget has no bound on the rows of one: \

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, params};
+use serde::Serialize;
 
 use crate::error::BudgetError;
 use crate::file::BudgetFile;
@@ -11,7 +12,7 @@ use crate::line::is_time;
 use crate::request::Reservation;
 
 /// The progress of a job, as it said itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct JobProgress {
     /// When it was last heard of.

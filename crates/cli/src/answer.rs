@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::failure::CommandFailure;
@@ -40,7 +41,24 @@ pub const UNWRITTEN: u8 = 4;
 /// What a remark begins with that says that a guarantee does not hold.
 pub const ALARM: &str = "ALARM";
 
+/// An error for programs.
+#[derive(Serialize)]
+struct ErrorObject<'a> {
+    error: &'a str,
+    hint: &'a str,
+}
+
+/// A result as JSON.
+pub fn object(result: &impl Serialize) -> Value {
+    json!(result)
+}
+
 impl Answer {
+    /// A result, for people and for programs.
+    pub fn of(text: String, result: &impl Serialize) -> Self {
+        Answer { text, object: object(result), ..Answer::default() }
+    }
+
     /// 4 where a result that was paid for could not be written, 1 where there is an alarm, so that
     /// whoever runs it unseen is told.
     pub fn code(&self) -> ExitCode {
@@ -65,8 +83,8 @@ impl OutputFormat {
     pub fn say(self, answer: &Answer, is_report: bool) -> Result<(), CommandFailure> {
         let object = || match (&answer.unwritten, answer.object.clone()) {
             (Some(why), Value::Object(mut fields)) => {
-                fields.insert("error".to_owned(), json!(why.message));
-                fields.insert("hint".to_owned(), json!(why.hint));
+                fields.insert("error".to_owned(), why.message.clone().into());
+                fields.insert("hint".to_owned(), why.hint.clone().into());
                 Value::Object(fields)
             }
             (_, object) => object,
@@ -128,7 +146,8 @@ impl OutputFormat {
     }
 
     fn error(self, message: &str, hint: &str) {
-        if self.json && print(&format!("{}\n", json!({ "error": message, "hint": hint }))).is_ok() {
+        let error = || object(&ErrorObject { error: message, hint });
+        if self.json && print(&format!("{}\n", error())).is_ok() {
             return;
         }
         aside(&format!("error: {message}"));

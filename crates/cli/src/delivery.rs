@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use reticent::Model;
 use reticent::internal::{write_results, write_text};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::answer::{Answer, Unwritten};
+use crate::answer::{Answer, Unwritten, object};
 use crate::failure::CommandFailure;
 use crate::layout::wrapped;
 use crate::purse::BudgetReceipt;
@@ -27,7 +28,7 @@ pub struct Delivery {
 }
 
 /// Something that is written to a place of its own.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Piece {
     /// What it is called in [`OutputPlaces`], and in JSON.
     pub key: String,
@@ -38,16 +39,21 @@ pub struct Piece {
 }
 
 /// What is written.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Content {
     /// A text file.
-    Text(String),
+    Text { text: String },
     /// A model with its certificate in a folder, and what each party may spend.
     Model { model: String, parties: Option<String> },
     /// The models of parties, in folders 0, 1, 2, …
-    Models(Vec<String>),
+    Models { models: Vec<String> },
     /// A table of results, and the note beside it.
-    Table { sheet: Sheet, note: String },
+    Table {
+        #[serde(rename = "table")]
+        sheet: Sheet,
+        note: String,
+    },
 }
 
 /// Where pieces go, by their keys.
@@ -110,7 +116,7 @@ impl Delivery {
     /// What is said, and one file that may be asked for.
     pub fn of(answer: Answer, key: &str, what: &str, text: String) -> Self {
         let (key, what) = (key.to_owned(), what.to_owned());
-        let pieces = vec![Piece { key, what, content: Content::Text(text) }];
+        let pieces = vec![Piece { key, what, content: Content::Text { text } }];
         Delivery { answer, tail: String::new(), pieces }
     }
 
@@ -143,7 +149,8 @@ impl Delivery {
         }
         if let (true, Some((job, file))) = (charged.again, &charged.job) {
             answer.remarks.push(format!(
-                "This is the result of job {job} of {}, which was paid for and not delivered: nothing was charged again.",
+                "This is the result of job {job} of {}, which was paid for and not delivered: nothing was charged \
+                 again.",
                 file.display()
             ));
         }
@@ -164,7 +171,8 @@ fn unwritten(failures: &[(&Piece, CommandFailure)], charged: &Charged) -> Unwrit
     let (kept, hint) = match &charged.kept {
         Some(file) => (
             format!("The result is kept in {}.", file.display()),
-            "make room and type the same command again, with the same --out: the kept result is delivered and nothing is charged",
+            "make room and type the same command again, with the same --out: the kept result is delivered and \
+             nothing is charged",
         ),
         None => (
             "What was to be written is on standard output.".to_owned(),
@@ -178,12 +186,12 @@ fn unwritten(failures: &[(&Piece, CommandFailure)], charged: &Charged) -> Unwrit
 impl Piece {
     fn write(&self, place: &Path) -> Result<(), CommandFailure> {
         match &self.content {
-            Content::Text(text) => Ok(write_text(text, place)?),
+            Content::Text { text } => Ok(write_text(text, place)?),
             Content::Model { model, parties } => {
                 Ok(write_results(&Model::from_json(model)?, parties.as_deref(), place)
                     .map(|_| ())?)
             }
-            Content::Models(models) => {
+            Content::Models { models } => {
                 for (party, model) in models.iter().enumerate() {
                     Model::from_json(model)?.write(&place.join(party.to_string()))?;
                 }
@@ -200,7 +208,7 @@ impl Piece {
     fn say(&self, place: &Path, answer: &mut Answer) {
         let what = &self.what;
         match &self.content {
-            Content::Text(_) => answer.text += &format!("\nWrote {}{what}.\n", place.display()),
+            Content::Text { .. } => answer.text += &format!("\nWrote {}{what}.\n", place.display()),
             Content::Model { parties, .. } => {
                 let (model, other) = (place.join("model.json"), parties.as_ref());
                 let (file, second) = match other {
@@ -213,7 +221,7 @@ impl Piece {
                 // JSON has named both files already.
                 return;
             }
-            Content::Models(models) => {
+            Content::Models { models } => {
                 let last = models.len().saturating_sub(1);
                 answer.text += &format!(
                     "\n{}",
@@ -225,54 +233,27 @@ impl Piece {
                 answer.text += &format!("  and {} (what covers it).\n", beside(place).display());
             }
         }
-        answer.object[&self.key] = json!(place);
+        answer.object[&self.key] = object(&place);
     }
 
     /// Shows it in place of a file.
     fn show(&self, answer: &mut Answer) {
         let texts = match &self.content {
-            Content::Text(text) => vec![text.clone()],
+            Content::Text { text } => vec![text.clone()],
             Content::Model { model, parties } => {
                 std::iter::once(model.clone()).chain(parties.clone()).collect()
             }
-            Content::Models(models) => models.clone(),
+            Content::Models { models } => models.clone(),
             Content::Table { sheet, note } => vec![sheet.csv(), note.clone()],
         };
         answer.text += &texts.iter().map(|text| format!("\n{text}")).collect::<String>();
-        let value = |text: &String| serde_json::from_str(text).unwrap_or_else(|_| json!(text));
+        let value =
+            |text: &String| serde_json::from_str(text).unwrap_or_else(|_| text.clone().into());
         let values: Vec<Value> = texts.iter().map(value).collect();
         answer.object[&self.key] = match &values[..] {
             [one] => one.clone(),
-            all => json!(all),
+            all => all.into(),
         };
-    }
-
-    /// For a file in which it is kept.
-    pub fn to_value(&self) -> Value {
-        let content = match &self.content {
-            Content::Text(text) => json!({ "text": text }),
-            Content::Model { model, parties } => json!({ "model": model, "parties": parties }),
-            Content::Models(models) => json!({ "models": models }),
-            Content::Table { sheet, note } => json!({ "table": sheet.to_value(), "note": note }),
-        };
-        json!({ "key": self.key, "what": self.what, "content": content })
-    }
-
-    /// What was kept.
-    pub fn of_value(value: &Value) -> Option<Self> {
-        let text = |value: &Value| value.as_str().map(str::to_owned);
-        let content = &value["content"];
-        let content = if content["text"].is_string() {
-            Content::Text(text(&content["text"])?)
-        } else if content["model"].is_string() {
-            Content::Model { model: text(&content["model"])?, parties: text(&content["parties"]) }
-        } else if let Some(models) = content["models"].as_array() {
-            Content::Models(models.iter().map(text).collect::<Option<_>>()?)
-        } else {
-            let sheet = Sheet::of_value(&content["table"])?;
-            Content::Table { sheet, note: text(&content["note"])? }
-        };
-        Some(Piece { key: text(&value["key"])?, what: text(&value["what"])?, content })
     }
 }
 

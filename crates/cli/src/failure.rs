@@ -119,8 +119,8 @@ impl CommandFailure {
         match self {
             CommandFailure::Job { command, error } => hint(command, error),
             CommandFailure::PartyBudget { error: BudgetError::AnotherTable { .. }, .. } => {
-                "the budget of a party belongs to its share of the table: deal it as before, give the budgets in the order \
-                 of the parties, or make new ones"
+                "the budget of a party belongs to its share of the table: deal it as before, give the budgets in \
+                 the order of the parties, or make new ones"
                     .to_owned()
             }
             CommandFailure::Budget(error) | CommandFailure::PartyBudget { error, .. } => {
@@ -214,8 +214,8 @@ fn budget_hint(error: &BudgetError) -> &'static str {
         BudgetError::Exists(_) => "give another name: a budget is never replaced",
         BudgetError::Missing(_) => "make one with `reticent budget new FILE --epsilon E --delta D`",
         BudgetError::NotABudget { .. } | BudgetError::Damaged { .. } => {
-            "nothing is admitted by a budget that contradicts itself: put back the last copy that checks, and record what \
-             was released since with `reticent budget import`"
+            "nothing is admitted by a budget that contradicts itself: put back the last copy that checks, and \
+             record what was released since with `reticent budget import`"
         }
         BudgetError::Newer { .. } => "use the newer program",
         BudgetError::Value { .. } => "see `reticent budget --help`",
@@ -228,8 +228,8 @@ fn budget_hint(error: &BudgetError) -> &'static str {
              budget of its own for it"
         }
         BudgetError::NotDisjoint { .. } => {
-            "leave out the file that is known, and pay for the others by a job of their own first; or say --new-edition if \
-             they are of the same people"
+            "leave out the file that is known, and pay for the others by a job of their own first; or say \
+             --new-edition if they are of the same people"
         }
         BudgetError::OtherUsers { .. } => {
             "nothing was reserved: name the users by the same column in the schema, or make a budget of its own"

@@ -2,7 +2,7 @@
 
 pub use reticent::flags::{number as parse, whole};
 use reticent_core::{four_digits, four_digits_down, four_digits_up};
-use serde_json::Value;
+use serde::{Serialize, Serializer};
 
 /// Reads how often something is done.
 pub fn times(text: &str) -> Result<u64, String> {
@@ -12,10 +12,21 @@ pub fn times(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "a whole number from 1 is needed".to_owned())
 }
 
-/// A number as JSON, which has neither infinity nor NaN: the one is the word "infinity", the other
+/// A number in JSON, which has neither infinity nor NaN: the one is the word "infinity", the other
 /// null.
-pub fn json(value: f64) -> Value {
-    if value.is_infinite() { Value::from("infinity") } else { Value::from(value) }
+#[derive(Clone, Copy, Debug)]
+pub struct JsonNumber(pub f64);
+
+impl Serialize for JsonNumber {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if self.0.is_infinite() { to.serialize_str("infinity") } else { to.serialize_f64(self.0) }
+    }
+}
+
+impl From<f64> for JsonNumber {
+    fn from(value: f64) -> Self {
+        JsonNumber(value)
+    }
 }
 
 /// A number for people: four significant digits, an exponent only where it is shorter.
@@ -62,7 +73,10 @@ pub fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
+    use crate::answer::object;
 
     #[test]
     fn numbers_read_well() {
@@ -105,6 +119,7 @@ mod tests {
 
     #[test]
     fn json_has_no_infinity_and_no_nan() {
+        let json = |number| object(&JsonNumber(number));
         assert_eq!(json(f64::INFINITY), "infinity");
         assert_eq!(json(f64::NAN), Value::Null);
         assert_eq!(json(0.5), 0.5);

@@ -2,7 +2,7 @@
 //! from its own.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use reticent::accountant::{Ledger, View};
@@ -11,8 +11,9 @@ use reticent::simulate::{BudgetFiles, Parties};
 use reticent::{Error, Files, Guarantee, Job, Run};
 use reticent_budget::{Relation, Store};
 use reticent_payment::{Bill, Paid, PartyReceipt, PaymentError, pay_each};
-use serde_json::{Value, json};
+use serde::Serialize;
 
+use crate::answer::object;
 use crate::delivery::{Charged, Delivery};
 use crate::failure::CommandFailure;
 use crate::layout::wrapped;
@@ -66,6 +67,29 @@ pub struct BetweenFlags {
     budgets: PartyBudgetFlags,
 }
 
+/// Of which parties a question is asked, as a budget tells it from other questions.
+#[derive(Debug, Serialize)]
+pub struct QuestionParties {
+    #[serde(flatten)]
+    parties: Parties,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    honest: Option<f64>,
+}
+
+/// What the parties paid.
+#[derive(Serialize)]
+struct PartyPayments<'a> {
+    parties: Vec<PartyPayment<'a>>,
+}
+
+/// What one party paid: nothing, if it took no part.
+#[derive(Serialize)]
+struct PartyPayment<'a> {
+    party: usize,
+    file: &'a Path,
+    job: Option<u64>,
+}
+
 /// How a question is paid for.
 #[derive(Debug)]
 pub struct Paying<'a> {
@@ -92,12 +116,8 @@ impl BetweenFlags {
     }
 
     /// What names the question in a budget, beside what is asked; nothing where one table is asked.
-    pub fn described(&self) -> Option<Value> {
-        let mut parties = json!(self.parties()?);
-        if let Some(honest) = self.honest {
-            parties["honest"] = json!(honest);
-        }
-        Some(parties)
+    pub fn described(&self) -> Option<QuestionParties> {
+        Some(QuestionParties { parties: self.parties()?, honest: self.honest })
     }
 
     /// What the books will have, where that follows before there is a table: of a question whose noise
@@ -164,11 +184,13 @@ fn receipt<D>(paid: &PartyReceipt<D>, files: &[PathBuf]) -> BudgetReceipt {
     let PartyReceipt { jobs, absent, open, .. } = paid;
     let payers = jobs.iter().flatten().count();
     let text = wrapped(&format!(
-        "{payers} of {} parties paid for it, each from its own budget; `reticent budget show` says what is left in one.",
+        "{payers} of {} parties paid for it, each from its own budget; `reticent budget show` says what is left in \
+         one.",
         jobs.len()
     ));
-    let each = |(party, (job, file)): (usize, (&Option<u64>, &PathBuf))| json!({ "party": party, "file": file, "job": job });
-    let parties: Vec<Value> = jobs.iter().zip(files).enumerate().map(each).collect();
+    let each = jobs.iter().zip(files).enumerate();
+    let each = each.map(|(party, (job, file))| PartyPayment { party, file, job: *job });
+    let object = object(&PartyPayments { parties: each.collect() });
     let away = absent.iter().map(|absent| {
         format!(
             "Party {} took no part ({}): {}.",
@@ -181,9 +203,5 @@ fn receipt<D>(paid: &PartyReceipt<D>, files: &[PathBuf]) -> BudgetReceipt {
         let file = files[*party].display();
         format!("The job of party {party} stays open in {file}, and counted in full: {why}.")
     });
-    BudgetReceipt {
-        text,
-        object: json!({ "parties": parties }),
-        remarks: away.chain(stays).collect(),
-    }
+    BudgetReceipt { text, object, remarks: away.chain(stays).collect(), job: None }
 }

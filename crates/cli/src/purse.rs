@@ -11,9 +11,10 @@ use reticent::internal::tables::fingerprint;
 use reticent::{Error, Files, Guarantee, Run};
 use reticent_budget::{BudgetError, GroupSummary, Relation, Store, gaussian_job};
 use reticent_payment::{AtRest, Bill, Paid, PaymentError, pay};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, object};
 use crate::delivery::{Charged, Delivery};
 use crate::failure::CommandFailure;
 use crate::layout::wrapped;
@@ -69,8 +70,9 @@ impl JobName {
 
     /// A job whose result is kept until it is delivered: what was asked of which files, and the
     /// files, beside the table, that say what is asked.
-    pub fn kept(label: &str, asked: &Value, data: &Files, beside: &[PathBuf]) -> Self {
-        let mut all = vec![asked.to_string().into_bytes(), format!("{:?}", data.reading).into()];
+    pub fn kept(label: &str, asked: &impl Serialize, data: &Files, beside: &[PathBuf]) -> Self {
+        let asked = object(asked).to_string();
+        let mut all = vec![asked.into_bytes(), format!("{:?}", data.reading).into()];
         // What cannot be read is refused by who needs it.
         all.extend(beside.iter().map(|file| fs::read(file).unwrap_or_default()));
         JobName { label: label.to_owned(), asked: Some(all) }
@@ -86,6 +88,25 @@ pub struct BudgetReceipt {
     pub object: Value,
     /// What must not be overlooked.
     pub remarks: Vec<String>,
+    /// The number of the job, where one budget paid.
+    pub job: Option<u64>,
+}
+
+/// What a budget says of a job.
+#[derive(Serialize)]
+struct ReceiptFields<'a> {
+    file: &'a Path,
+    job: u64,
+    #[serde(flatten)]
+    balance: Option<BalanceFields>,
+}
+
+/// What is counted after a job.
+#[derive(Serialize)]
+struct BalanceFields {
+    counted: f64,
+    left: f64,
+    assumption: Option<&'static str>,
 }
 
 impl BudgetReceipt {
@@ -265,7 +286,7 @@ impl Purse {
             Ok(Keeping { ready, budget: &budget, mark, deliver, reserved: Default::default() })
         };
         let (ended, receipt) = self.pay(user, opened, run)?;
-        let job = receipt.object["job"].as_u64().map(|job| (job, budget.clone()));
+        let job = receipt.job.map(|job| (job, budget.clone()));
         let charged = Charged { receipt: Some(receipt), job, kept: ended.kept, again: false };
         charged.with(ended.delivery)
     }
@@ -280,12 +301,13 @@ fn receipt(
     open: Option<String>,
 ) -> BudgetReceipt {
     let mut remarks: Vec<String> = open.into_iter().collect();
-    let object = json!({ "file": file, "job": number });
+    let job = Some(number);
+    let fields = |balance| object(&ReceiptFields { file, job: number, balance });
     let summary = match store.summary() {
         Ok(summary) => summary,
         Err(error) => {
             remarks.push(error.to_string());
-            return BudgetReceipt { text: String::new(), object, remarks };
+            return BudgetReceipt { text: String::new(), object: fields(None), remarks, job };
         }
     };
     let own = summary.jobs.iter().find(|job| job.number == number);
@@ -294,7 +316,7 @@ fn receipt(
     let most = |one: &&GroupSummary, two: &&GroupSummary| one.counted.total_cmp(&two.counted);
     let group = summary.groups.iter().filter(mine).max_by(most);
     let Some(group) = group else {
-        return BudgetReceipt { text: String::new(), object, remarks };
+        return BudgetReceipt { text: String::new(), object: fields(None), remarks, job };
     };
     let assumption = (relation == Relation::DisjointPeople).then_some(DISJOINT);
     let taken = assumption.map_or(String::new(), |said| format!(" Taken as given: {said}."));
@@ -307,11 +329,9 @@ fn receipt(
         show_delta(summary.promise.delta),
         show_down(group.left)
     ));
-    let object = json!({
-        "file": file, "job": number, "counted": group.counted, "left": group.left,
-        "assumption": assumption,
-    });
-    BudgetReceipt { text, object, remarks }
+    let (counted, left) = (group.counted, group.left);
+    let object = fields(Some(BalanceFields { counted, left, assumption }));
+    BudgetReceipt { text, object, remarks, job }
 }
 
 /// What a job with Gaussian noise on all records plans, of just this ε and δ.

@@ -5,22 +5,62 @@ use std::path::Path;
 
 use reticent::Error;
 use reticent::internal::write_text;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use crate::failure::CommandFailure;
 
 /// The cells of a column.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Cells {
     /// Numbers; `None` is an empty cell.
-    Numbers(Vec<Option<f64>>),
+    Numbers(#[serde(with = "numbers_as_text")] Vec<Option<f64>>),
     /// Words.
     Words(Vec<String>),
 }
 
-/// Columns by their names, all of one length.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sheet(pub Vec<(String, Cells)>);
+/// Numbers in a file in which a table is kept: as text, for JSON has no infinity.
+mod numbers_as_text {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(cells: &[Option<f64>], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(cells.iter().map(|cell| cell.map(|x| x.to_string())))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Option<f64>>, D::Error> {
+        let cells = Vec::<Option<String>>::deserialize(from)?.into_iter();
+        cells
+            .map(|cell| cell.map(|text| text.parse().map_err(D::Error::custom)).transpose())
+            .collect()
+    }
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SheetColumn {
+    /// Its name.
+    pub name: String,
+    /// What is in it.
+    #[serde(flatten)]
+    pub cells: Cells,
+}
+
+impl SheetColumn {
+    /// A column of numbers.
+    pub fn of_numbers((name, cells): (impl Into<String>, Vec<Option<f64>>)) -> Self {
+        SheetColumn { name: name.into(), cells: Cells::Numbers(cells) }
+    }
+
+    /// A column of words.
+    pub fn of_words(name: &str, cells: Vec<String>) -> Self {
+        SheetColumn { name: name.to_owned(), cells: Cells::Words(cells) }
+    }
+}
+
+/// Columns, all of one length.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sheet(pub Vec<SheetColumn>);
 
 impl Sheet {
     /// Refuses a name that is not written, before any work is done.
@@ -52,45 +92,12 @@ impl Sheet {
     pub fn csv(&self) -> String {
         let mut lines = csv::Writer::from_writer(Vec::new());
         // Writing to memory does not fail.
-        let _ = lines.write_record(self.0.iter().map(|(name, _)| name));
-        let count = self.0.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0);
+        let _ = lines.write_record(self.0.iter().map(|column| &column.name));
+        let count = self.0.iter().map(|column| column.cells.len()).max().unwrap_or(0);
         for i in 0..count {
-            let _ = lines.write_record(self.0.iter().map(|(_, cells)| cells.text(i)));
+            let _ = lines.write_record(self.0.iter().map(|column| column.cells.text(i)));
         }
         String::from_utf8(lines.into_inner().unwrap_or_default()).unwrap_or_default()
-    }
-}
-
-impl Sheet {
-    /// For a file in which it is kept: numbers in words, for JSON has no infinity.
-    pub fn to_value(&self) -> Value {
-        let column = |(name, cells): &(String, Cells)| match cells {
-            Cells::Numbers(cells) => {
-                let words = cells.iter().map(|cell| cell.map(|x| x.to_string()));
-                json!({ "name": name, "numbers": words.collect::<Vec<_>>() })
-            }
-            Cells::Words(cells) => json!({ "name": name, "words": cells }),
-        };
-        json!(self.0.iter().map(column).collect::<Vec<_>>())
-    }
-
-    /// What was kept.
-    pub fn of_value(value: &Value) -> Option<Self> {
-        let word = |cell: &Value| cell.as_str().map(str::to_owned);
-        let number = |cell: &Value| match cell {
-            Value::Null => Some(None),
-            cell => cell.as_str()?.parse().ok().map(Some),
-        };
-        let column = |column: &Value| {
-            let cells = match column["numbers"].as_array() {
-                Some(cells) => Cells::Numbers(cells.iter().map(number).collect::<Option<_>>()?),
-                None => Cells::Words(
-                    column["words"].as_array()?.iter().map(word).collect::<Option<_>>()?,
-                ),
-            };
-            Some((word(&column["name"])?, cells))
-        };
-        value.as_array()?.iter().map(column).collect::<Option<_>>().map(Sheet)
     }
 }
 
@@ -135,7 +142,7 @@ mod parquet {
 
     fn whole(sheet: &Sheet, file: NewFile) -> Result<NewFile, ParquetError> {
         let mut fields = Vec::new();
-        for (name, cells) in &sheet.0 {
+        for SheetColumn { name, cells } in &sheet.0 {
             let (physical, logical, repetition) = match cells {
                 Cells::Numbers(_) => (Physical::DOUBLE, None, Repetition::OPTIONAL),
                 Cells::Words(_) => {
@@ -148,7 +155,7 @@ mod parquet {
         let schema = Type::group_type_builder("results").with_fields(fields).build()?;
         let mut file = SerializedFileWriter::new(file, Arc::new(schema), Arc::default())?;
         let mut group = file.next_row_group()?;
-        for (_, cells) in &sheet.0 {
+        for SheetColumn { cells, .. } in &sheet.0 {
             let Some(mut column) = group.next_column()? else { break };
             match cells {
                 Cells::Numbers(cells) => {

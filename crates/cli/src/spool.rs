@@ -16,9 +16,10 @@ use reticent::internal::{Payable, unplanned};
 use reticent::{Error, Run};
 use reticent_budget::{BudgetError, Store};
 use reticent_payment::close_over;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, object};
 use crate::delivery::{Delivery, Piece};
 use crate::failure::CommandFailure;
 
@@ -67,39 +68,53 @@ impl KeptResult {
     pub fn close(&self, store: &mut Store) -> Result<(), BudgetError> {
         close_over(store, self.job, &self.hash, &self.more, self.certificate.as_deref())
     }
+}
 
-    fn to_value(&self, mark: &JobMark) -> Value {
-        let Delivery { answer, tail, pieces } = &self.delivery;
-        json!({
-            "format": FORMAT, "job": self.job, "hash": self.hash, "asked": hex(&mark.asked),
-            "table": hex(&mark.table), "label": mark.label, "more": self.more,
-            "certificate": self.certificate, "text": answer.text, "object": answer.object,
-            "remarks": answer.remarks, "tail": tail,
-            "pieces": pieces.iter().map(Piece::to_value).collect::<Vec<_>>(),
-        })
+/// What is in a kept file.
+#[derive(Serialize, Deserialize)]
+struct KeptFile {
+    format: u64,
+    job: u64,
+    hash: String,
+    asked: String,
+    table: String,
+    label: String,
+    more: Ledger,
+    certificate: Option<String>,
+    text: String,
+    object: Value,
+    remarks: Vec<String>,
+    tail: String,
+    pieces: Vec<Piece>,
+}
+
+impl KeptFile {
+    fn of(result: &KeptResult, mark: &JobMark) -> Self {
+        let KeptResult { job, hash, more, certificate, delivery, .. } = result;
+        let Delivery { answer, tail, pieces } = delivery;
+        KeptFile {
+            format: FORMAT,
+            job: *job,
+            hash: hash.clone(),
+            asked: hex(&mark.asked),
+            table: hex(&mark.table),
+            label: mark.label.clone(),
+            more: more.clone(),
+            certificate: certificate.clone(),
+            text: answer.text.clone(),
+            object: answer.object.clone(),
+            remarks: answer.remarks.clone(),
+            tail: tail.clone(),
+            pieces: pieces.clone(),
+        }
     }
 
-    fn of_value(file: PathBuf, value: &Value) -> Option<Self> {
-        let text = |name: &str| value[name].as_str().map(str::to_owned);
-        let remarks = value["remarks"].as_array()?.iter();
-        let remarks = remarks.map(|remark| remark.as_str().map(str::to_owned));
-        let pieces = value["pieces"].as_array()?.iter().map(Piece::of_value);
-        let answer = Answer {
-            text: text("text")?,
-            object: value["object"].clone(),
-            remarks: remarks.collect::<Option<_>>()?,
-            ..Answer::default()
-        };
-        let delivery =
-            Delivery { answer, tail: text("tail")?, pieces: pieces.collect::<Option<_>>()? };
-        Some(KeptResult {
-            file,
-            job: value["job"].as_u64()?,
-            hash: text("hash")?,
-            more: serde_json::from_value(value["more"].clone()).ok()?,
-            certificate: text("certificate"),
-            delivery,
-        })
+    fn into_result(self, file: PathBuf) -> KeptResult {
+        let KeptFile { job, hash, more, certificate, text, object, remarks, tail, pieces, .. } =
+            self;
+        let answer = Answer { text, object, remarks, ..Answer::default() };
+        let delivery = Delivery { answer, tail, pieces };
+        KeptResult { file, job, hash, more, certificate, delivery }
     }
 }
 
@@ -126,17 +141,17 @@ pub fn find(
     table: impl FnOnce() -> io::Result<[u8; 32]>,
 ) -> Result<Option<KeptResult>, CommandFailure> {
     let all = files(budget).into_iter().filter_map(|file| Some((opened(store, &file)?, file)));
-    let mine =
-        |(value, _): &(Value, PathBuf)| value["format"] == FORMAT && value["asked"] == hex(asked);
-    let mine: Vec<(Value, PathBuf)> = all.filter(mine).collect();
+    let asked = hex(asked);
+    let mine = |(kept, _): &(KeptFile, PathBuf)| kept.format == FORMAT && kept.asked == asked;
+    let mine: Vec<(KeptFile, PathBuf)> = all.filter(mine).collect();
     if mine.is_empty() {
         return Ok(None);
     }
     let table = hex(&table().map_err(|error| Error::written(budget, &error))?);
     let (mut own, mut others) = (None, Vec::new());
-    for (value, file) in mine.into_iter().filter(|(value, _)| value["table"] == *table) {
-        let name = value["label"].as_str().unwrap_or_default().to_owned();
-        let Some(kept) = KeptResult::of_value(file, &value) else { continue };
+    for (kept, file) in mine.into_iter().filter(|(kept, _)| kept.table == table) {
+        let name = kept.label.clone();
+        let kept = kept.into_result(file);
         let found = store.reservation(kept.job, &kept.hash);
         match matches!(found, Ok(_) | Err(BudgetError::NotOpen(_))) {
             false => {}
@@ -179,7 +194,7 @@ fn files(budget: &Path) -> Vec<PathBuf> {
 }
 
 /// What is in a kept file, if it is the owner's alone and whole.
-fn opened(store: &Store, file: &Path) -> Option<Value> {
+fn opened(store: &Store, file: &Path) -> Option<KeptFile> {
     let there = fs::symlink_metadata(file).ok()?;
     if !there.is_file() || there.len() > LARGEST || !is_private(&there) {
         return None;
@@ -280,7 +295,7 @@ fn place(budget: &Path, job: u64) -> PathBuf {
 /// Puts a result on the disk, whole or not at all.
 fn keep(budget: &Path, whole: &KeptResult, mark: &JobMark) -> io::Result<()> {
     let store = Store::open_to_read(budget).map_err(io::Error::other)?;
-    let body = whole.to_value(mark).to_string();
+    let body = object(&KeptFile::of(whole, mark)).to_string();
     let seal = seal(&store, &body).map_err(io::Error::other)?;
     let mut part = whole.file.as_os_str().to_owned();
     part.push(".part");

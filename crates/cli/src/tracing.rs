@@ -6,14 +6,14 @@ use clap::Args;
 use reticent::internal::{check_folder, check_new};
 use reticent::trace::{PublicData, Trace, Tracing};
 use reticent::{Error, Files, PrivateTable};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::delivery::{Content, Piece, beside};
 use crate::failure::CommandFailure;
 use crate::layout::wrapped;
 use crate::number;
-use crate::sheet::{Cells, Sheet};
+use crate::sheet::{Sheet, SheetColumn};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "A trace of the run (docs/traces.md)")]
@@ -87,14 +87,27 @@ impl TraceFlags {
             answer.remarks.push(trace.note().to_owned());
         }
         let columns = trace.columns().into_iter();
-        let sheet = Sheet(columns.map(|(name, cells)| (name, Cells::Numbers(cells))).collect());
+        let sheet = Sheet(columns.map(SheetColumn::of_numbers).collect());
         let content = Content::Table { sheet, note: wrapped(trace.note()) + "\n" };
         Piece { key: "trace".to_owned(), what: " (the trace of the run)".to_owned(), content }
     }
 
     /// What tells a traced run from others.
-    pub fn asked(&self) -> Value {
-        let traced = self.trace.is_some();
-        json!({ "traced": traced, "every": self.trace_every, "public": self.public_data, "test": self.test })
+    pub fn asked(&self) -> AskedTrace {
+        AskedTrace {
+            traced: self.trace.is_some(),
+            every: self.trace_every,
+            public: self.public_data,
+            test: self.test.clone(),
+        }
     }
+}
+
+/// A trace, as a budget tells a job with it from others.
+#[derive(Serialize)]
+pub struct AskedTrace {
+    traced: bool,
+    every: Option<u64>,
+    public: bool,
+    test: Option<PathBuf>,
 }

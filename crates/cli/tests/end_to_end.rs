@@ -308,7 +308,13 @@ fn lists_come_from_the_catalogues() {
 fn the_demo_can_be_typed_again() {
     let folder = Folder::new();
     let said = folder.reticent("demo --out d").ok();
-    assert!(said.out.trim_end().ends_with("see what privacy costs."), "{}", said.out);
+    let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.ends_with("see what privacy costs."), "{}", said.out);
+    // Of the same δ as the command, and as what it is.
+    assert!(
+        words.contains("--delta 1e-6") && words.contains("plus delta, which is one in a million")
+    );
+    assert!(words.contains("a slack in this bound, not the probability of a leak"), "{}", said.out);
     let commands: Vec<&str> = said.out.lines().filter_map(|line| line.strip_prefix("$ ")).collect();
     assert_eq!(commands.len(), 3);
     for command in commands {

@@ -137,8 +137,8 @@ fn lead(folder: &Path, given: &Given) {
     let say = move |what: &str| println!("{:.3} {what}", began.elapsed().as_secs_f64());
     let tell = move |notice: &Notice| match notice {
         Notice::Began { .. } => say("began"),
-        Notice::Answered(round) => say(&format!("answered {round}")),
-        Notice::Waiting(names) => say(&format!("waits for {}", names.len())),
+        Notice::Answered { round } => say(&format!("answered {round}")),
+        Notice::Waiting { names } => say(&format!("waits for {}", names.len())),
         _ => {}
     };
     let RunFile { job, roster, .. } = RunFile::read(&folder.join("run.toml")).expect("a run");

@@ -1,5 +1,5 @@
-//! How a party comes to a run: until all have signed one, and until it has joined. Nothing is spent
-//! before.
+//! How a party agrees on a run: from its first connection until it has joined. Nothing is spent
+//! before that.
 
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use reticent_oracle::EntrustKey;
 use serde::{Deserialize, Serialize};
 
 use crate::agreement::{PROGRAM, RunTerms, commitment, sign, unsigned};
+use crate::answer_payer::ReservedJob;
 use crate::attempts::AttemptCount;
 use crate::error::HostError;
 use crate::links::{Link, LinkError};
@@ -19,30 +20,31 @@ use crate::party::fresh;
 use crate::seat::{AgreedLink, IDLE, PAUSE, Seat};
 use crate::serving::{JoinedRun, Serving};
 
-/// The same between the roll and the beginning: all wait there while the slowest plans the run, which
-/// the lead gives it two minutes for. Who came again meanwhile would make all begin again.
+/// The longest silence between the roll and the beginning of a run. All members wait there while
+/// the slowest plans the run, for which the lead allows two minutes. A party that reconnected
+/// meanwhile would make all begin again.
 const IDLE_WHILE_OTHERS_PLAN: Duration = Duration::from_secs(150);
 
-/// A run that the party has signed, and may not join yet.
+/// A run that the party has signed and has not joined yet.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SignedRun {
     pub run: Digest,
     pub terms: RunTerms,
-    /// The key that sums are closed for.
+    /// The public key that sums are encrypted for.
     pub aggregator: Vec<u8>,
 }
 
-/// A party that all have agreed with, and that has not joined.
+/// A party that has agreed on a run with all others and has not joined it yet.
 pub(crate) struct Joining<'a> {
     seat: Seat<'a>,
     signed: SignedRun,
     plan: Ledger,
-    pub reservation: Option<(u64, String)>,
+    pub reservation: Option<ReservedJob>,
 }
 
 impl<'a> Seat<'a> {
-    /// The lobby: until all have signed one run. `fits` refuses what the party's budget does not
-    /// allow, before the party signs.
+    /// Takes part in the lobby until all have signed one run. `fits` refuses a run that the party's
+    /// budget does not allow, before the party signs.
     pub fn agree(
         mut self,
         fits: &dyn Fn(&Ledger) -> Result<(), HostError>,
@@ -56,7 +58,7 @@ impl<'a> Seat<'a> {
                 Ok(Some((signed, plan))) => {
                     return Ok(Joining { seat: self, signed, plan, reservation: None });
                 }
-                // It begins again, and with it the nonces.
+                // The lobby begins again, with new nonces.
                 Ok(None) => self.unsign()?,
                 Err(HostError::Refused { why: Rejection::UnknownRun, .. }) if known => {
                     self.unsign()?
@@ -74,7 +76,7 @@ impl<'a> Seat<'a> {
         self.journal.commit(|change| change.forget("signed"))
     }
 
-    /// Puts a run that the party is about to sign on the disk.
+    /// Writes a run to the journal before the party signs it.
     fn keep(&mut self, own: &SignedRun) -> Result<(), HostError> {
         let (options, journal) = (&self.party.options, &mut self.journal);
         options.writing("signed", || {
@@ -131,7 +133,7 @@ impl<'a> Seat<'a> {
                     self.link = AgreedLink(Some(link));
                     return Ok(Some((own, plan)));
                 }
-                // Whoever comes again is told what is known of it first.
+                // A party that reconnects is told first how many of its rounds the lead has.
                 (HostMessage::Known(0), Some(own), _) => signed = Some(own),
                 (HostMessage::Again, ..) => return Ok(None),
                 (HostMessage::Over(why), ..) => return Err(HostError::NotBegun(why)),
@@ -143,8 +145,9 @@ impl<'a> Seat<'a> {
         }
     }
 
-    /// Whether a roll is of the roster, has enough parties for this one, and has it among them: who
-    /// is not in it is struck, and noise and plan are worked out without them.
+    /// Checks that a roll follows the roster, has at least the number of parties that this party
+    /// asks for, and includes this party. Parties that are not in the roll are struck: noise and
+    /// plan are calculated without them.
     fn check_roll(
         &mut self,
         seats: &[u32],
@@ -167,14 +170,14 @@ impl<'a> Seat<'a> {
         Err(HostError::disagreed("the lead", "its roll is not of the roster"))
     }
 
-    /// Gives the party's random number. Where others could choose among the names that follow from it,
-    /// the attempt is counted before.
+    /// Reveals the party's random number. Where others could choose among the names of runs that
+    /// follow from it, the attempt is counted first.
     fn reveal(&mut self, link: &mut dyn Link, nonce: &[u8; 32]) -> Result<(), HostError> {
         if let Some(most) = self.party.job.name_attempts() {
             let counted = AttemptCount::new(most).add(&mut self.journal);
             if let Err(HostError::Attempts { .. }) = counted {
                 let why = "it has given its random number to as many attempts as it may".to_owned();
-                // Who does not hear it is told nothing else either.
+                // A lead that does not receive the refusal receives nothing else either.
                 let _ = self.say(link, &HostMessage::Refused(Rejection::Declined(why)));
             }
             counted?;
@@ -207,7 +210,7 @@ impl<'a> Seat<'a> {
                 postcard::from_bytes::<EntrustKey>(&aggregator).is_ok_and(|key| *key.run() == run)
             }
             (View::Central, _) => job.takes_step_key(&aggregator, &terms.units)?,
-            // Nothing is closed for a lead that is not trusted with it.
+            // Nothing is encrypted for a lead that is not trusted with sums.
             _ => aggregator.is_empty(),
         };
         match fits {
@@ -218,27 +221,28 @@ impl<'a> Seat<'a> {
 }
 
 impl<'a> Joining<'a> {
-    /// The run, in hexadecimal digits.
+    /// The identifier of the run, in hexadecimal digits.
     pub fn run(&self) -> String {
         hex(&self.signed.run)
     }
 
-    /// The algorithm.
+    /// The name of the algorithm.
     pub fn algorithm(&self) -> &'static str {
         self.seat.party.job.algorithm()
     }
 
-    /// What is studied.
+    /// The subject of the study.
     pub fn study(&self) -> &str {
         self.seat.party.roster.study()
     }
 
-    /// What the party's budget is to reserve.
+    /// The plan that the party's budget is to reserve.
     pub fn plan(&self) -> &Ledger {
         &self.plan
     }
 
-    /// Joins: it is in the journal, with the party's key and reservation, when this returns.
+    /// Joins the run. The journal has the run, the party's key and its reservation when this
+    /// returns.
     pub fn join(self) -> Result<Serving<'a>, HostError> {
         let Joining { mut seat, signed, plan, reservation } = self;
         let changed = || HostError::File {
@@ -247,7 +251,7 @@ impl<'a> Joining<'a> {
                 .to_owned(),
         };
         let (key, table) = seat.known.take().ok_or_else(changed)?;
-        // What was read is what a resumed run will read, or nothing is answered.
+        // A resumed run must read the same table, otherwise nothing is answered.
         if seat.party.fingerprint(&key)? != table {
             return Err(changed());
         }

@@ -18,29 +18,29 @@ use serde::{Deserialize, Serialize};
 use crate::message::VERSION;
 use crate::roster::Roster;
 
-/// The program that a run begins and ends under.
+/// The version of the program that begins and ends a run.
 pub const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 
-/// What is signed begins with this.
+/// The prefix of everything that is signed here.
 const PURPOSE: &[u8] = b"reticent run signature v1\n";
 
-/// 32 bytes that nobody could foresee.
+/// 32 unpredictable bytes.
 pub type Nonce = [u8; 32];
 
-/// What everybody has been told of everybody: who is in, the lead's nonce and then the parties', and the
-/// parties' public numbers of records.
+/// The terms that all members have received: the parties of the run, the nonces of the lead and of
+/// the parties, and the parties' public numbers of records.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunTerms {
-    /// The parties that are in, by their numbers in the roster.
+    /// The parties of the run, by their numbers in the roster.
     pub seats: Vec<u32>,
-    /// The lead's, then the parties'.
+    /// The nonce of the lead, then those of the parties.
     pub nonces: Vec<Nonce>,
-    /// The records of each party, where they are public.
+    /// The number of records of each party, where it is public.
     pub units: Vec<Option<u64>>,
 }
 
-/// What a member says of its nonce, and of its number of records where that is public, before it says
-/// them. The lead has no records.
+/// The commitment of a member to its nonce and, where it is public, its number of records. The lead
+/// has no records.
 pub fn commitment(nonce: &Nonce, units: Option<u64>) -> Digest {
     let mut hasher = Hasher::new("reticent nonce and records");
     hasher.field(nonce).number(u64::from(units.is_some())).number(units.unwrap_or_default());
@@ -48,7 +48,7 @@ pub fn commitment(nonce: &Nonce, units: Option<u64>) -> Digest {
 }
 
 impl RunTerms {
-    /// The run.
+    /// The identifier of the run.
     pub fn run(&self, job: &Digest, roster: &Digest) -> Digest {
         let mut hasher = Hasher::new("reticent run on a network");
         hasher.field(PROGRAM.as_bytes());
@@ -64,7 +64,7 @@ impl RunTerms {
         hasher.finish()
     }
 
-    /// Whether they are of so many parties and open these commitments.
+    /// Whether the terms have as many members as there are commitments, and open them.
     pub fn open(&self, commitments: &[Digest]) -> bool {
         let units = std::iter::once(None).chain(self.units.iter().copied());
         let mut said = self.nonces.iter().zip(units).zip(commitments);
@@ -75,7 +75,7 @@ impl RunTerms {
     }
 }
 
-/// What each member signs: the run, and the key that sums are closed for.
+/// The text that each member signs: the run, and the key that sums are encrypted for.
 pub fn statement(run: &Digest, aggregator: &[u8]) -> Vec<u8> {
     let digest = Hasher::new("reticent run statement").field(run).field(aggregator).finish();
     [PURPOSE, &digest].concat()
@@ -86,7 +86,8 @@ pub fn sign(identity: &Identity, run: &Digest, aggregator: &[u8]) -> Vec<u8> {
     identity.sign_message(&statement(run, aggregator)).to_vec()
 }
 
-/// Who of those that are in has not signed this run; `None` if all have. The lead is the first.
+/// The name of the first member that has not signed this run, the lead before the parties; `None`
+/// if all have signed.
 pub fn unsigned(
     roster: &Roster,
     run: &Digest,
@@ -133,8 +134,8 @@ mod tests {
         assert!(terms.open(&said) && !terms.open(&said[..1]) && !terms.open(&[said[1], said[0]]));
     }
 
-    /// Who is in a masked sum follows from the run. A party that knew all nonces could try numbers of
-    /// records until a run came that suited it, and let no attempt fail.
+    /// The members of a masked sum follow from the run. A party that knew all nonces could try
+    /// numbers of records until the run suited it, without a failed attempt.
     #[test]
     fn a_number_of_records_is_bound_before_any_nonce_is_shown() {
         let said = [commitment(&[1; 32], None), commitment(&[2; 32], Some(5))];

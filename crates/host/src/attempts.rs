@@ -1,16 +1,16 @@
-//! How often a party has given its random number to an attempt at a run.
+//! The number of attempts at a run to which a party has given its random number.
 //!
-//! Where more follows from the run's name than which run it is (who is in a masked sum), whoever may let
-//! attempts fail chooses among names: the lead knows the name when all have revealed, and any party when it is
-//! told the terms. So a party counts its attempts, and gives its number to no more of them than its noise is for.
-//! The count is on the disk before the number is sent, and is of the journal, which joins one run: neither starting
-//! again takes it back nor another roster, which a member has all sign for a new key, nor another job.
-//! Proof: proofs/network.md, "A server of steps".
+//! Where more follows from the identifier of a run, such as the members of a masked sum, a member
+//! that can make attempts fail can choose among identifiers: the lead knows the identifier when all
+//! have revealed, and a party when it is told the terms. So a party counts its attempts and takes
+//! part in no more of them than its noise allows. The count is on the disk before the number is
+//! sent. It belongs to the journal, which joins one run: neither a restart nor another roster or
+//! job resets it. Proof: proofs/network.md, "A server of steps".
 
 use crate::error::HostError;
 use crate::journal::RunJournal;
 
-/// What the count is called in a journal.
+/// The name of the count in a journal.
 const NAME: &str = "attempts";
 
 /// The attempts at the run of a journal.
@@ -24,10 +24,10 @@ impl AttemptCount {
         AttemptCount { most }
     }
 
-    /// One more: it is counted when this returns.
+    /// Counts one more attempt; the count is on the disk when this returns.
     ///
     /// # Errors
-    /// If there were as many as there may be, or it cannot be written.
+    /// If the largest number of attempts is reached, or the count cannot be written.
     pub fn add(&self, journal: &mut RunJournal) -> Result<(), HostError> {
         let so_far = journal.get::<u32>(NAME)?.unwrap_or(0);
         if so_far >= self.most {

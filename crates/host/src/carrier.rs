@@ -1,9 +1,9 @@
-//! What carries the lead's requests to the parties and their answers back, over links that come and
-//! go, and keeps every answer.
+//! Carries the lead's requests to the parties and their answers back, over connections that may
+//! break, and keeps every answer.
 //!
-//! A request of a round follows to the bit from the lead's key and the answers of the rounds before.
-//! Both are on the disk before it is sent, so that a lead that starts again asks the same, and has the
-//! same said: a party repeats what it has said to the same request, and refuses another.
+//! A request follows to the bit from the lead's key and the answers of earlier rounds. Both are on
+//! the disk before it is sent. So a lead that restarts asks the same and receives the same answers:
+//! a party repeats its answer to the same request and refuses a different one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -25,37 +25,37 @@ use crate::message::{HostMessage, LONGEST_LOBBY, Rejection};
 use crate::options::{HostOptions, Notice};
 use crate::roster::Roster;
 
-/// How long one message to somebody who is here may take.
+/// The longest time that one message to a connected party may take.
 const SEND_TIME: Duration = Duration::from_secs(60);
 
-/// One party's line: it is used by one thread at a time.
+/// The connection to one party; one thread at a time uses it.
 #[derive(Debug)]
 struct PartyLine {
     link: Option<Box<dyn Link>>,
     inbox: Inbox,
 }
 
-/// The lead's lines to all parties, and the journal.
+/// The lead's connections to all parties, and its journal.
 #[derive(Debug)]
 pub(crate) struct Lines {
     pub hall: Arc<Hall>,
-    /// Who is in the run, and their numbers in the hall.
+    /// The parties of the run, and their numbers in the hall.
     pub roster: Arc<Roster>,
     pub seats: Vec<u32>,
     lines: Vec<Mutex<PartyLine>>,
     pub journal: Mutex<RunJournal>,
     pub options: HostOptions,
-    /// No message of a round is longer.
+    /// The largest message of a round, in bytes.
     limit: usize,
-    /// What was said before this process began.
+    /// The answers of earlier processes.
     kept: BTreeMap<(u32, u32), KeptAnswer>,
-    /// What was said and is not on the disk yet.
+    /// Answers that are not on the disk yet.
     pending: Mutex<Vec<KeptAnswer>>,
     /// The last round that each party has answered.
     answered: Vec<AtomicU32>,
-    /// Who goes on, decision by decision.
+    /// The decisions to continue without some parties, in order.
     pub stayings: Mutex<Vec<Staying>>,
-    /// Who is out for good, and whom the operator has let go.
+    /// The parties that are out for good, and those that the operator has removed.
     pub gone: Mutex<BTreeSet<u32>>,
     failure: Mutex<Option<HostError>>,
     messages: AtomicU64,
@@ -115,14 +115,14 @@ impl Lines {
         Ok(lines)
     }
 
-    /// Gives parties the links that they have come by.
+    /// Assigns the connections of parties to their lines.
     pub fn seat(&self, links: Vec<Box<dyn Link>>) {
         for (line, link) in self.lines.iter().zip(links) {
             locked(line).link = Some(link);
         }
     }
 
-    /// Rounds that were asked, and what was moved by this process.
+    /// The number of rounds, and the traffic of this process.
     pub fn moved(&self) -> (u32, Traffic) {
         let rounds = self.answered.iter().map(|last| last.load(Ordering::Relaxed)).max();
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
@@ -130,22 +130,22 @@ impl Lines {
         (rounds.unwrap_or(0), traffic)
     }
 
-    /// How long somebody who is away is waited for.
+    /// The longest time to wait for a party that is away.
     pub fn patience(&self) -> Duration {
         self.options.patience
     }
 
-    /// Counts what was not listened to.
+    /// Counts a rejected message.
     pub fn reject(&self, name: &'static str) {
         self.hall.reject(name);
     }
 
-    /// Why a request had no answer.
+    /// The reason why a request had no answer.
     pub fn failure(&self) -> Option<HostError> {
         locked(&self.failure).take()
     }
 
-    /// Has a conversation with a party, again and again on whatever link it comes by.
+    /// Holds a conversation with a party, and repeats it on each new connection.
     pub fn converse<T>(
         &self,
         party: u32,
@@ -188,7 +188,7 @@ impl Lines {
         }
     }
 
-    /// The next message on a link, unless the party has come by another meanwhile.
+    /// The next message of a connection, unless the party has reconnected meanwhile.
     pub fn hear(
         &self,
         party: u32,
@@ -229,8 +229,8 @@ impl Lines {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Whether this is a message of the party at the other end of the link, and one that is waited
-    /// for; its payload.
+    /// Checks that a message comes from the party at the other end of the connection and is the one
+    /// that comes next; returns its payload.
     fn admit(
         &self,
         (party, round, kind): (u32, u32, MessageKind),
@@ -253,7 +253,7 @@ impl Lines {
         Ok(envelope.payload)
     }
 
-    /// The greeting of a party that all have agreed with; it is in the journal when this returns.
+    /// The greeting of a party that has agreed on the run; it is in the journal when this returns.
     pub fn greeting(&self, party: u32, signatures: &[Vec<u8>]) -> Result<Vec<u8>, HostError> {
         let begin = HostMessage::Begin(signatures.to_vec());
         let greeting = self.converse(party, |link, inbox| {
@@ -282,7 +282,7 @@ impl Lines {
         Talk::Over(HostError::Refused { who: self.roster.name(party), why })
     }
 
-    /// Puts on the disk what was said in the rounds before.
+    /// Writes the answers of earlier rounds to the disk.
     fn flush(&self, round: u32) -> Result<(), HostError> {
         let mut pending = locked(&self.pending);
         if pending.iter().all(|answer| answer.round >= round) {
@@ -293,11 +293,11 @@ impl Lines {
                 .commit(|change| pending.iter().try_for_each(|answer| change.answer(answer)))
         })?;
         pending.clear();
-        self.options.tell(Notice::Answered(round - 1));
+        self.options.tell(Notice::Answered { round: round - 1 });
         Ok(())
     }
 
-    /// What a party says to a request, kept.
+    /// Sends a request to a party and keeps its answer.
     pub fn exchange(&self, party: u32, round: u32, request: Vec<u8>) -> Result<Vec<u8>, HostError> {
         let asked = Hasher::new("reticent request").field(&request).finish();
         let said = |kept: &KeptAnswer| match kept.asked == asked {
@@ -310,7 +310,7 @@ impl Lines {
         if let Some(kept) = self.kept.get(&(round, party)) {
             return said(kept);
         }
-        // Where somebody else has left, a round is gone through again.
+        // When another party has left, a round is repeated.
         let of_round = |kept: &&KeptAnswer| (kept.round, kept.party) == (round, party);
         if let Some(kept) = locked(&self.pending).iter().find(of_round) {
             return said(kept);
@@ -340,7 +340,7 @@ impl Lines {
         Ok(value)
     }
 
-    /// The same for whoever runs the algorithm: why there is no answer is kept in its own words.
+    /// The same for the algorithm: the reason of a failure is kept in its own words.
     pub fn carried(&self, party: u32, round: u32, request: Vec<u8>) -> Result<Vec<u8>, Refusal> {
         self.exchange(party, round, request).map_err(|why| {
             let said = format!("party {party} did not answer: {why}");
@@ -349,14 +349,14 @@ impl Lines {
         })
     }
 
-    /// Ends the run for a reason that is not the algorithm's.
+    /// Ends the run for a reason outside the algorithm.
     pub fn fail(&self, why: HostError) -> Refusal {
         let said = why.to_string();
         locked(&self.failure).get_or_insert(why);
         Refusal::BadQuery(said)
     }
 
-    /// Hands the model over to a party that does not have it, and notes that it has.
+    /// Sends the model to a party that does not have it, and records that it has.
     pub fn deliver(&self, party: u32, model: &str) -> Result<(), HostError> {
         let model = HostMessage::Model(model.to_owned());
         self.converse(party, |link, _| {
@@ -372,15 +372,15 @@ impl Lines {
                 }
             }
         })?;
-        self.options.tell(Notice::Delivered(self.roster.name(party)));
+        self.options.tell(Notice::Delivered { name: self.roster.name(party) });
         let keep = || locked(&self.journal).commit(|change| change.received(party));
         self.options.writing("received", keep)
     }
 
-    /// Tells a party that is here that it is out of the run, and hangs up. Who is away hears it when it comes
-    /// back, if the lead is there still.
+    /// Tells a connected party that it is out of the run, and closes the connection. A party that
+    /// is away is told when it reconnects, if the lead is still running.
     pub fn dismiss(&self, party: u32, why: &str) {
-        // Whoever waits for its answer waits for a party that is away.
+        // A line in use belongs to a thread that waits for a party that is away.
         let Ok(mut line) = self.lines[party as usize].try_lock() else { return };
         if let Some(mut link) = line.link.take() {
             let out = HostMessage::Refused(Rejection::Forfeited(why.to_owned())).pack();
@@ -389,13 +389,13 @@ impl Lines {
         }
     }
 
-    /// Tells whoever is here that the run is over.
+    /// Tells all connected parties that the run is over.
     pub fn tell_over(&self, why: &str) {
         debug_assert!(why.len() < LONGEST_LOBBY);
         let over = ("over", &HostMessage::Over(why.to_owned()).pack()[..]);
         for line in &self.lines {
             if let Some(link) = &mut locked(line).link {
-                // Who is gone hears it when it comes back.
+                // A party that is away is told when it comes back.
                 let soon = Instant::now() + Duration::from_secs(1);
                 let _ = self.options.sending(&mut **link, over, soon);
             }
@@ -403,9 +403,9 @@ impl Lines {
     }
 }
 
-/// Why a conversation did not come to its end.
+/// Why a conversation did not finish.
 pub(crate) enum Talk {
-    /// The link is gone: on the next one it begins again.
+    /// The connection broke: the conversation is repeated on the next one.
     Broken,
     /// There is nothing more to say.
     Over(HostError),
@@ -417,7 +417,7 @@ impl From<LinkError> for Talk {
     }
 }
 
-/// The lines of a run, for its gate.
+/// The connections of a run, for its gate.
 #[derive(Debug)]
 pub(crate) struct NetworkCarrier(pub Arc<Lines>);
 

@@ -1,5 +1,5 @@
-//! Who is in a run: all parties of the roster, or those of them who came where the operators let a run
-//! begin without the others. Noise, plan and numbers are those of the parties that are in.
+//! The parties of a run: all parties of the roster, or those that came, if the operators let a run
+//! begin without the others. Noise, plan and numbers are those of the parties of the run.
 
 use std::sync::Arc;
 
@@ -9,33 +9,33 @@ use reticent::simulate::{RemoteJob, RemoteKind};
 use crate::error::HostError;
 use crate::roster::Roster;
 
-/// The parties of a run. In the run they are numbered from 0, in the order of the roster.
+/// The parties of a run, numbered from 0 in the order of the roster.
 #[derive(Debug)]
 pub(crate) struct Company<'a> {
     whole: &'a RemoteJob,
     part: Option<RemoteJob>,
-    /// The lead and these parties.
+    /// The roster of the lead and these parties.
     pub roster: Arc<Roster>,
     /// Their numbers in the roster that all have signed.
     pub seats: Vec<u32>,
 }
 
-/// Whether a party can be left out of a run that is on.
+/// Whether a running run can continue without a party.
 pub(crate) fn may_leave(job: &RemoteJob) -> bool {
     job.kind() == RemoteKind::Sums && job.trust() != View::Central
 }
 
 impl<'a> Company<'a> {
-    /// Everybody.
+    /// All parties of the roster.
     pub fn all(job: &'a RemoteJob, roster: &Roster) -> Self {
         let seats = (0..roster.parties()).collect();
         Company { whole: job, part: None, roster: Arc::new(roster.clone()), seats }
     }
 
-    /// These parties of a roster, whose job is worked out anew for so many.
+    /// These parties of a roster, with the job calculated for their number.
     ///
     /// # Errors
-    /// If they are none of the roster's, or so few cannot run the job.
+    /// If they are not parties of the roster, or too few for the job.
     pub fn of(job: &'a RemoteJob, roster: &Roster, seats: &[u32]) -> Result<Self, HostError> {
         let ordered = seats.windows(2).all(|pair| pair[0] < pair[1]);
         if !ordered || seats.last().is_none_or(|&last| last >= roster.parties()) {

@@ -1,11 +1,11 @@
-//! Who is on the way in and has not said hello. There are so many places; when all are taken, whoever comes
-//! next is given one of those who have the most.
+//! Connections that have not sent a hello yet. Their number is limited; when all places are taken,
+//! a new connection replaces one from the origin with the most places.
 //!
-//! Nobody here has shown a key, so that nothing is known of them but where they come from. Places are shared
-//! between origins: who comes from an origin with fewer places takes the oldest of the origin with the most,
-//! at once. So strangers from fewer origins than there are places never keep out a member from another
-//! one, however fast they come. Between those of one origin, who came long enough ago to have said hello gives
-//! way.
+//! Nobody here has shown a key, so only the origin of a connection is known. Places are shared
+//! between origins: a connection from an origin with fewer places replaces, at once, the oldest of
+//! the origin with the most. So strangers from fewer origins than there are places never keep out a
+//! member from another origin, however fast they connect. Among connections of one origin, one that
+//! had enough time for a hello gives way.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -15,13 +15,13 @@ use std::time::{Duration, Instant};
 use crate::carrier::locked;
 use crate::links::BreakOff;
 
-/// So many may be on their way in at once.
+/// The largest number of connections without a hello.
 const PLACES: usize = 64;
 
-/// Time enough for a hello over a slow line. Who takes longer may, until somebody else needs the place.
+/// The time for a hello over a slow line. A connection may take longer until its place is needed.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// One who is on the way in, by order of arrival.
+/// A connection without a hello, numbered by arrival.
 pub(crate) type Ticket = u64;
 
 struct DoorGuest {
@@ -36,7 +36,7 @@ struct Guests {
     next: Ticket,
 }
 
-/// The door of a hall.
+/// The places of a hall for connections without a hello.
 #[derive(Default)]
 pub(crate) struct Door(Mutex<Guests>);
 
@@ -51,7 +51,8 @@ impl Guests {
         self.here.values().filter(|guest| guest.origin == origin).count()
     }
 
-    /// Who gives way to somebody from this origin: the oldest of those who have the most places.
+    /// The connection that gives way to one from this origin: the oldest of an origin with the most
+    /// places.
     fn victim(&self, origin: Option<IpAddr>, now: Instant) -> Option<Ticket> {
         let mut counts: BTreeMap<Option<IpAddr>, usize> = BTreeMap::new();
         self.here.values().for_each(|guest| *counts.entry(guest.origin).or_default() += 1);
@@ -63,8 +64,8 @@ impl Guests {
 }
 
 impl Door {
-    /// A place for somebody from this origin, who is broken off by `end` when he gives way; `None` if there
-    /// is none.
+    /// Takes a place for a connection from this origin; `end` breaks the connection off when it
+    /// gives way. `None` if no place can be had.
     pub fn enter(&self, origin: Option<IpAddr>, end: BreakOff, now: Instant) -> Option<Ticket> {
         let mut guests = locked(&self.0);
         if guests.here.len() >= PLACES {
@@ -78,12 +79,13 @@ impl Door {
         Some(ticket)
     }
 
-    /// Whether he has not given way.
+    /// Whether the connection still has its place.
     pub fn has(&self, ticket: Ticket) -> bool {
         locked(&self.0).here.contains_key(&ticket)
     }
 
-    /// He is through, or gone: nobody breaks him off from here on. Whether he had not given way before.
+    /// Frees the place of a connection that has sent its hello or is gone: it cannot be broken off
+    /// afterwards. Returns whether it still had its place.
     pub fn leave(&self, ticket: Ticket) -> bool {
         locked(&self.0).here.remove(&ticket).is_some()
     }
@@ -103,7 +105,7 @@ mod tests {
         door.enter(origin, Box::new(|| ()), now)
     }
 
-    /// Whatever one origin does, another has a place at once, and keeps it for its grace.
+    /// Whatever one origin does, another has a place at once, and keeps it for its grace period.
     #[test]
     fn one_origin_never_keeps_another_out() {
         let (door, now) = (Door::default(), Instant::now());
@@ -139,7 +141,8 @@ mod tests {
         assert_eq!(broken.load(Ordering::Relaxed) as u64, guests.next - PLACES as u64);
     }
 
-    /// Of one origin, as behind one proxy, nobody gives way before the grace is over, and the oldest first.
+    /// Within one origin, such as behind one proxy, no connection gives way before the grace period
+    /// is over, and the oldest is first.
     #[test]
     fn who_comes_from_where_all_come_from_waits_for_a_grace() {
         let (door, now) = (Door::default(), Instant::now());

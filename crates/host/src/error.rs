@@ -1,4 +1,4 @@
-//! Why a run on a network did not begin, or did not come to its end.
+//! Why a run on a network did not begin or did not finish.
 
 use std::path::{Path, PathBuf};
 
@@ -9,20 +9,20 @@ use reticent_runtime::{Rejected, RunError};
 use crate::links::LinkError;
 use crate::message::Rejection;
 
-/// Why a run on a network did not begin, or did not come to its end.
+/// Why a run on a network did not begin or did not finish.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
-    /// The job itself.
+    /// The job is invalid or failed.
     #[error(transparent)]
     Job(#[from] reticent::Error),
-    /// A node of the run.
+    /// A node of the run failed.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The party's budget.
+    /// The party's budget does not allow the run, or failed.
     #[error(transparent)]
     Payment(#[from] PaymentError),
-    /// A roster that is not one, or not everybody's.
+    /// A roster that is invalid, or is not signed by all.
     #[error("the roster {}: {reason}", file.display())]
     Roster {
         /// Its path.
@@ -30,7 +30,7 @@ pub enum HostError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A run file or a party file that is not one.
+    /// An invalid run file or party file.
     #[error("{}: {reason}", file.display())]
     File {
         /// Its path.
@@ -43,45 +43,45 @@ pub enum HostError {
     Journal {
         /// Its path.
         file: PathBuf,
-        /// What is wrong.
+        /// What is wrong with it.
         reason: String,
     },
-    /// The connection.
+    /// The connection failed.
     #[error(transparent)]
     Link(#[from] LinkError),
-    /// The other side has said no.
+    /// The other side refused.
     #[error("{who} refuses: {why}")]
     Refused {
-        /// Who.
+        /// The name of the other side.
         who: String,
-        /// Why.
+        /// The reason.
         why: Rejection,
     },
-    /// Somebody did not come, or did not come back, in time. What was agreed on is kept.
+    /// A member did not connect, or did not come back, in time. What was agreed on is kept.
     #[error("{who} did not come within {seconds} s{}", last_try(.why.as_deref()))]
     Absent {
-        /// Who.
+        /// The name of the member.
         who: String,
-        /// For how long they were waited for.
+        /// The time that was waited, in seconds.
         seconds: u64,
-        /// Why tries to reach them have failed, where they are dialled.
+        /// Why attempts to reach it have failed, if it is dialled.
         why: Option<String>,
     },
-    /// What the other side says is not what was agreed on. Nothing more is answered.
+    /// The other side has deviated from the agreement. Nothing more is answered.
     #[error("{who} deviates from the agreement: {what}")]
     Disagreed {
-        /// Who.
+        /// The name of the other side.
         who: String,
-        /// What.
+        /// What it did.
         what: String,
     },
-    /// This party has given its random number to as many attempts at a run as its noise is for.
+    /// This party has given its random number to as many attempts at a run as its noise allows.
     #[error(
         "this party has given its random number to {most} attempts at a run with this journal, and refuses more: the \
          members of a sum follow from the run's name, and somebody may be waiting for a favourable one"
     )]
     Attempts {
-        /// How many.
+        /// The largest number of attempts.
         most: u32,
     },
     /// The others do not begin the run. This party has joined none, and nothing is spent.
@@ -92,7 +92,7 @@ pub enum HostError {
     Ended(String),
 }
 
-/// What has come of the tries to reach somebody.
+/// The last failure to reach a member, as a clause.
 fn last_try(why: Option<&str>) -> String {
     why.map_or(String::new(), |why| format!(": {why}"))
 }
@@ -115,14 +115,15 @@ impl HostError {
         HostError::Disagreed { who: who.into(), what: what.into() }
     }
 
-    /// Whether the same command may go on with the run.
+    /// Whether the same command may continue the run.
     pub fn may_go_on(&self) -> bool {
         matches!(self, HostError::Absent { .. } | HostError::Link(_))
     }
 
-    /// Whether what a party has reserved stays open: the same command may go on, or nobody can say here that
-    /// nothing was answered. A budget that is busy, or whose disk is full, is written to a moment later: a run
-    /// that it had closed meanwhile could not go on, and what was paid for it would be lost.
+    /// Whether the reservation of the party stays open: the same command may continue, or it is
+    /// unknown whether anything was answered. A budget that is busy, or whose disk is full, can be
+    /// written to a moment later: if that closed the job, the run could not continue and its cost
+    /// would be lost.
     pub(crate) fn keeps_reservation(&self) -> bool {
         self.may_go_on() || matches!(self, HostError::Journal { .. } | HostError::Payment(_))
     }
@@ -158,10 +159,12 @@ impl HostError {
                 "compare roster and run file with the others; nothing more is answered".to_owned()
             }
             HostError::Attempts { .. } => {
-                "nothing was spent; find out with the others who has left each time before you begin anew with new journals".to_owned()
+                "nothing was spent; find out with the others who has left each time before you begin anew with new \
+                 journals".to_owned()
             }
             HostError::NotBegun(_) => {
-                "nothing was spent; when it is settled with the others, the same command with the same journal takes part again".to_owned()
+                "nothing was spent; when it is settled with the others, the same command with the same journal \
+                 takes part again".to_owned()
             }
             HostError::Ended(_) => {
                 "begin a new run with a journal of its own; what was answered counts in full".to_owned()
@@ -186,8 +189,8 @@ impl From<BudgetError> for HostError {
 mod tests {
     use super::*;
 
-    /// A budget that was busy at the first answer had its job closed when it could be written to again, and
-    /// the run that was paid for could not go on.
+    /// A budget that was busy at the first answer had its job closed once it could be written to,
+    /// and the run that was paid for could not continue.
     #[test]
     fn a_budget_that_cannot_be_written_to_for_a_moment_loses_no_paid_run() {
         let folder = tempfile::tempdir().unwrap();

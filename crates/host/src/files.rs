@@ -1,4 +1,5 @@
-//! The two files of a run: `run.toml`, the same for everybody, and `party.toml`, a party's own.
+//! The two files of a run: `run.toml`, the same for all members, and `party.toml`, which belongs to
+//! one party.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,11 +14,11 @@ use crate::links::proxy::HttpProxy;
 use crate::links::{LinkKind, PartyWay};
 use crate::roster::Roster;
 
-/// The keys of a job file that are a party's own.
+/// The keys of a job file that belong to a party.
 const OWN: [&str; 5] = ["data", "more_data", "format", "max_line", "out"];
 
-/// Nodes that say something to each other, through the lead: every pair of them has keys and a queue. More
-/// were not measured.
+/// The largest number of nodes that exchange messages through the lead: each pair of them has keys
+/// and a queue. Larger runs were not measured.
 const MOST_NODES: u32 = 256;
 
 /// The table `[network]` of a run file.
@@ -53,23 +54,24 @@ fn usual_patience() -> u64 {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct RunFile {
-    /// What is asked.
+    /// The job.
     pub job: RemoteJob,
-    /// Who takes part.
+    /// The roster.
     pub roster: Arc<Roster>,
-    /// How long somebody who is away is waited for.
+    /// The longest time to wait for a member that is away.
     pub patience: Duration,
-    /// What frames travel by, unless a member says otherwise.
+    /// The default kind of connection.
     pub link: LinkKind,
-    /// The fewest parties that the run may begin with, and go on with; all of them where there is none.
+    /// The fewest parties that the run may begin and continue with; by default all.
     pub least: Option<u32>,
 }
 
 impl RunFile {
-    /// Reads and checks a run file, and the roster that it names. Paths in it are relative to it.
+    /// Reads and checks a run file, and the roster that it names. Paths in it are relative to the
+    /// file.
     ///
     /// # Errors
-    /// If it is none, or describes what cannot be run on a network.
+    /// If the file is invalid, or describes a job that cannot run on a network.
     pub fn read(path: &Path) -> Result<Self, HostError> {
         let refuse = |reason: String| HostError::File { file: path.to_owned(), reason };
         let text = std::fs::read_to_string(path).map_err(|error| refuse(unread(&error)))?;
@@ -102,8 +104,8 @@ impl RunFile {
         let job = spec.remote(roster.parties())?;
         if job.kind() != RemoteKind::Sums && all > MOST_NODES {
             return Err(refuse(format!(
-                "a roster of {all} parties: {} is run between at most {MOST_NODES} on a network; only algorithms of one \
-                 table, with `trust = \"local\"` or `trust = \"central\"`, are between more",
+                "a roster of {all} parties: {} is run between at most {MOST_NODES} on a network; only algorithms of \
+                 one table, with `trust = \"local\"` or `trust = \"central\"`, are between more",
                 job.algorithm()
             )));
         }
@@ -111,39 +113,39 @@ impl RunFile {
     }
 }
 
-/// What a party has: its table, its key, its journal, its budget, and where the model goes.
+/// The files and options of a party.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PartyFile {
     /// The table.
     pub data: PathBuf,
-    /// More files of it.
+    /// Further files of the table.
     #[serde(default)]
     pub more_data: Vec<PathBuf>,
     /// The party's key.
     pub key: PathBuf,
-    /// What the party remembers of the run.
+    /// The journal of the party.
     pub journal: PathBuf,
     /// The budget that pays.
     pub budget: Option<PathBuf>,
-    /// The folder that the model goes to.
+    /// The folder of the model.
     pub out: PathBuf,
-    /// What frames travel by, where it is not what the run file says.
+    /// The kind of connection; by default that of the run file.
     pub link: Option<LinkKind>,
-    /// An HTTP proxy on the way to the lead, as `http://host:port`.
+    /// An HTTP proxy between the party and the lead, as `http://host:port`.
     pub proxy: Option<HttpProxy>,
-    /// The socket that couriers come to, who carry everything.
+    /// The socket for couriers; if it is given, couriers carry all messages.
     pub courier: Option<PathBuf>,
-    /// The fewest parties that this one takes part with, where the run file lets others be left out.
+    /// The fewest parties that this party takes part with, if the run file lets others be left out.
     pub least: Option<u32>,
 }
 
 impl PartyFile {
-    /// Reads a party file. Paths in it are relative to it.
+    /// Reads a party file. Paths in it are relative to the file.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the file is invalid.
     pub fn read(path: &Path) -> Result<Self, HostError> {
         let refuse = |reason: String| HostError::File { file: path.to_owned(), reason };
         let text = std::fs::read_to_string(path).map_err(|error| refuse(unread(&error)))?;
@@ -172,14 +174,14 @@ impl PartyFile {
         })
     }
 
-    /// How the party gets to the lead of a run.
+    /// The connection of the party to the lead of a run.
     pub fn way(&self, run: &RunFile) -> PartyWay {
         let link = self.link.unwrap_or(run.link);
         PartyWay { link, proxy: self.proxy.clone(), courier: self.courier.clone() }
     }
 
-    /// The fewest parties that it takes part with: what the run file says, or its own number where
-    /// that is larger. All of them where the run file leaves nobody out.
+    /// The fewest parties that this party takes part with: the number of the run file, or its own
+    /// if that is larger; `None` for all, if the run file leaves nobody out.
     pub fn least(&self, run: &RunFile) -> Option<u32> {
         run.least.map(|least| least.max(self.least.unwrap_or(0)))
     }

@@ -1,5 +1,5 @@
-//! Where the lead receives: who comes is let in by its key and its hello, or told by name why not.
-//! Everything has a limit: how many come at once, how long a hello takes, how long it is.
+//! The entrance of the lead: a connection is admitted by its key and its hello, or told by name why
+//! not. The number of connections, and the time and length of a hello, are limited.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,31 +17,31 @@ use crate::message::{Hello, HostMessage, LONGEST_HELLO, Rejection, VERSION};
 use crate::options::{HostOptions, Notice};
 use crate::roster::Roster;
 
-/// Who has not shown a key and said hello by then is turned away.
+/// The time for the key and the hello of a connection.
 const HELLO_TIME: Duration = Duration::from_secs(10);
 
-/// So many rejections of a name are told one by one.
+/// The number of rejections of one name that are reported one by one.
 const ALL_TOLD: u64 = 32;
 
-/// How often a wait looks whether it is over.
+/// The interval at which a wait checks whether it is over.
 pub(crate) const SLICE: Duration = Duration::from_millis(100);
 
-/// A party that was let in.
+/// A party that was admitted.
 #[derive(Debug)]
 pub(crate) struct Visitor {
     pub link: Box<dyn Link>,
     pub hello: Hello,
 }
 
-/// What the lead's threads have in common.
+/// The state that the threads of the lead share.
 #[derive(Debug)]
 pub(crate) struct Hall {
     pub roster: Arc<Roster>,
     job: Digest,
     options: HostOptions,
-    /// The run, once it has begun, and who is in it.
+    /// The run and its parties, once it has begun.
     run: Mutex<Option<(Digest, Vec<u32>)>>,
-    /// Who is out of the run for good, and why.
+    /// The parties that are out of the run for good, and why.
     out: Mutex<BTreeMap<u32, String>>,
     seats: Mutex<Vec<Option<Visitor>>>,
     came: Condvar,
@@ -70,7 +70,7 @@ impl Hall {
         })
     }
 
-    /// Lets parties in until the hall is closed.
+    /// Admits parties until the hall is closed.
     pub fn open(self: &Arc<Self>, listener: Box<dyn Listen>) -> JoinHandle<()> {
         let hall = Arc::clone(self);
         std::thread::spawn(move || {
@@ -84,7 +84,7 @@ impl Hall {
         })
     }
 
-    /// Nobody comes any more.
+    /// Admits no more parties.
     pub fn close(&self) {
         self.over.store(true, Ordering::Relaxed);
     }
@@ -101,10 +101,11 @@ impl Hall {
             if let Err(why) = came {
                 match why {
                     _ if !stayed => hall.reject("made room"),
-                    // Strangers have as many keys as they like: all are counted under one name.
+                    // A stranger can have any number of keys: all are counted under one name.
                     LinkError::Untrusted(why) => {
                         if hall.count("untrusted") <= ALL_TOLD {
-                            hall.options.tell(Notice::Rejected(format!("untrusted: {why}")));
+                            hall.options
+                                .tell(Notice::Rejected { name: format!("untrusted: {why}") });
                         }
                     }
                     LinkError::TooLong { .. } => hall.reject("oversized"),
@@ -116,8 +117,8 @@ impl Hall {
         });
     }
 
-    /// What is said first, if it is by then, and if whoever says it has not made room meanwhile: a link may have
-    /// no way to be broken off once the key is shown.
+    /// The hello of a connection, if it arrives in time and if the connection has not given way
+    /// meanwhile: some connections cannot be broken off once the key is shown.
     fn hello_of(
         &self,
         link: &mut dyn Link,
@@ -143,11 +144,11 @@ impl Hall {
         };
         match checked {
             Ok(hello) => {
-                // Who has made room for another meanwhile comes again.
+                // A party that had to give way connects again.
                 if !self.door.leave(ticket) {
                     return Err(LinkError::Closed);
                 }
-                self.options.tell(Notice::Arrived(self.roster.name(hello.party)));
+                self.options.tell(Notice::Arrived { name: self.roster.name(hello.party) });
                 let seat = hello.party as usize;
                 locked(&self.seats)[seat] = Some(Visitor { link, hello });
                 self.came.notify_all();
@@ -161,7 +162,7 @@ impl Hall {
         Ok(())
     }
 
-    /// Whether this key may say this hello.
+    /// Checks that this key may send this hello.
     fn check(&self, hello: &Hello, peer: &[u8; 32]) -> Result<(), Rejection> {
         if (hello.host, hello.wire) != (VERSION, wire::VERSION) || hello.program != PROGRAM {
             let program = PROGRAM.to_owned();
@@ -190,8 +191,8 @@ impl Hall {
         }
     }
 
-    /// Counts it by one of the few names that there are: memory must not grow with who comes. How many
-    /// there are by now.
+    /// Counts a rejection under one of a few names, so that memory does not grow with connections.
+    /// Returns the count of that name.
     pub fn count(&self, name: &'static str) -> u64 {
         let mut rejected = locked(&self.rejected);
         let counted = rejected.entry(name).or_default();
@@ -199,26 +200,28 @@ impl Hall {
         *counted
     }
 
-    /// Counts it and tells the first ones, then each time that they have doubled: a crowd must not keep the
-    /// lead busy with telling of it.
+    /// Counts a rejection and reports the first ones, then each time that the count has doubled: a
+    /// crowd must not keep the lead busy with reports.
     pub fn reject(&self, name: &'static str) {
         let counted = self.count(name);
         if counted <= ALL_TOLD || counted.is_power_of_two() {
-            self.options.tell(Notice::Rejected(name.to_owned()));
+            self.options.tell(Notice::Rejected { name: name.to_owned() });
         }
     }
 
-    /// What was not let in, or not listened to, by name.
+    /// Rejected connections and messages, by name.
     pub fn rejections(&self) -> BTreeMap<String, u64> {
         let counted = locked(&self.rejected);
         counted.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
     }
 
-    /// From here on, whoever comes is in this run, or is told that it has begun without it.
+    /// Binds the hall to this run: a party that connects from here on is in the run, or is told
+    /// that it has begun without it.
     pub fn begin(&self, run: &Digest, parties: &[u32]) {
         *locked(&self.run) = Some((*run, parties.to_vec()));
         let mut struck = Vec::new();
-        // Who came before it began is not in it; who is says so again.
+        // A party that connected before the beginning is not in the run yet; it says so again if it
+        // is.
         for (party, seat) in (0..).zip(locked(&self.seats).iter_mut()) {
             let stale = seat.take_if(|visitor| visitor.hello.run != Some(*run));
             struck.extend(stale.filter(|_| parties.binary_search(&party).is_err()));
@@ -234,7 +237,7 @@ impl Hall {
         locked(&self.out).contains_key(&party)
     }
 
-    /// From here on, this party is out of the run, and is told so.
+    /// Excludes this party from the run for good; it is told so when it connects.
     pub fn forfeit(&self, party: u32, why: &str) {
         locked(&self.out).insert(party, why.to_owned());
         let here = locked(&self.seats).get_mut(party as usize).and_then(Option::take);
@@ -244,7 +247,7 @@ impl Hall {
         }
     }
 
-    /// Who sits at a seat, if anybody does by then.
+    /// The visitor of a seat, if there is one by then.
     pub fn take(&self, party: u32, until: Instant) -> Option<Visitor> {
         let mut seats = locked(&self.seats);
         loop {
@@ -260,7 +263,7 @@ impl Hall {
         }
     }
 
-    /// Whether somebody has come to this seat since it was taken.
+    /// Whether another connection has come for this seat since it was taken.
     pub fn is_newer(&self, party: u32) -> bool {
         locked(&self.seats)[party as usize].is_some()
     }

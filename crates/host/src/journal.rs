@@ -1,11 +1,11 @@
-//! What a member must remember of a run, in a file for its owner alone. The one rule of this crate is
-//! kept here: nothing is sent before the state that remembers it is on the disk.
+//! The state of a member in a run, in a file that only its owner can read. The main rule of this
+//! crate is kept here: nothing is sent before the state that remembers it is on the disk.
 //!
-//! One transaction per message: the state after it, and with it what is said. A transaction is on the
-//! disk when it is over (write-ahead log, `synchronous = FULL`). One process has the file.
+//! Each message is one transaction: the state after it, and the answer. A transaction is on the
+//! disk when it is over (write-ahead log, `synchronous = FULL`). One process has the file open.
 //!
-//! The file holds secrets while a run is on: keys, and at the lead what the parties have said. They are
-//! overwritten in it when the run is over, as far as SQLite and the file system do.
+//! During a run the file holds secrets: keys, and at the lead the answers of the parties. They are
+//! overwritten when the run is over, as far as SQLite and the file system do.
 
 use std::path::{Path, PathBuf};
 
@@ -18,13 +18,13 @@ use crate::agreement::PROGRAM;
 use crate::answer_payer::AnswerPayer;
 use crate::error::HostError;
 
-/// Marks the file as a journal ("RTCJ").
+/// The mark of a journal file ("RTCJ").
 const APPLICATION: i64 = 0x5254_434a;
 
-/// The only format there is.
+/// The format of the file.
 const FORMAT: i64 = 1;
 
-/// Pages in memory, in kB with a minus: what is written is seldom read again.
+/// The page cache in kB, as a negative number: what is written is seldom read again.
 const CACHE: &str = "-256";
 
 const TABLES: &str = "
@@ -35,29 +35,29 @@ const TABLES: &str = "
     CREATE TABLE received (party INTEGER PRIMARY KEY);
 ";
 
-/// What a party has said in a round, and the digest of what it was asked.
+/// An answer of a party in a round, and the digest of the request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptAnswer {
     /// The round.
     pub round: u32,
     /// The party.
     pub party: u32,
-    /// The digest of what was asked.
+    /// The digest of the request.
     pub asked: Digest,
     /// The answer.
     pub value: Vec<u8>,
 }
 
-/// A member's memory of one run.
+/// The state of a member in one run, on the disk.
 #[derive(Debug)]
 pub struct RunJournal {
     path: PathBuf,
     connection: Connection,
-    /// The budget that is told before the first answer; `None` where nobody pays.
+    /// The budget that is told before the first answer; `None` if no budget pays.
     pub(crate) payer: Option<AnswerPayer>,
 }
 
-/// A transaction that is open.
+/// An open transaction.
 #[derive(Debug)]
 pub struct Change<'a> {
     path: &'a Path,
@@ -65,10 +65,11 @@ pub struct Change<'a> {
 }
 
 impl RunJournal {
-    /// Opens the journal, or makes it, and keeps others out.
+    /// Opens the journal, creates it if necessary, and locks it.
     ///
     /// # Errors
-    /// If it cannot be written, is none, is another process's, or began under another version.
+    /// If it cannot be written, is not a journal, is in use by another process, or began under
+    /// another version.
     pub fn open(path: &Path) -> Result<Self, HostError> {
         let failed = |error: rusqlite::Error| HostError::journal(path, plain(&error));
         make(path).map_err(|error| HostError::journal(path, error.kind()))?;
@@ -94,10 +95,10 @@ impl RunJournal {
         }
     }
 
-    /// Makes the tables of a new file; refuses one that is something else.
+    /// Creates the tables of a new file; refuses a file of another kind.
     fn check(&mut self) -> Result<Result<(), HostError>, rusqlite::Error> {
         let path = self.path.clone();
-        // A write, whatever is in it: who may only read must not begin.
+        // A write transaction: a file that can only be read must not be used.
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let number = |name: &str| transaction.pragma_query_value(None, name, |row| row.get(0));
@@ -123,31 +124,31 @@ impl RunJournal {
         Ok(Ok(()))
     }
 
-    /// Something is about to be said of the table: the budget that pays for it knows it before.
+    /// Tells the budget that an answer about the table follows.
     ///
     /// # Errors
-    /// If the budget does not take it: then nothing may be said.
+    /// If the budget cannot record it: then nothing may be answered.
     pub(crate) fn note_answer(&mut self) -> Result<(), HostError> {
         self.payer.as_mut().map_or(Ok(()), AnswerPayer::note)
     }
 
-    /// Empties the write-ahead log, in which what was forgotten still stands.
+    /// Empties the write-ahead log, which still has deleted secrets.
     pub fn wipe(&self) {
-        // Whoever still has it open does it when the file is closed.
+        // If another connection has the file open, the log is emptied when that closes.
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     }
 
-    /// Takes nothing any more, as a disk that is full: for tests.
+    /// Makes the journal refuse all writes, as on a full disk: for tests.
     ///
     /// # Errors
-    /// If it cannot be said.
+    /// If SQLite refuses it.
     #[doc(hidden)]
     pub fn refuse_writes(&self) -> Result<(), HostError> {
         let said = self.connection.pragma_update(None, "query_only", "ON");
         said.map_err(|error| HostError::journal(&self.path, plain(&error)))
     }
 
-    /// Where it is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -170,7 +171,7 @@ impl RunJournal {
         found.map(read).transpose()
     }
 
-    /// Whether there is such a value.
+    /// Whether a value exists.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -195,18 +196,18 @@ impl RunJournal {
         rows.into_iter().map(read).collect()
     }
 
-    /// What parties have greeted with, by number.
+    /// The greetings of the parties, by number.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If they cannot be read.
     pub fn greetings(&self) -> Result<Vec<(u32, Vec<u8>)>, HostError> {
         self.rows("SELECT party, value FROM greetings", |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
-    /// All that parties have answered, round by round.
+    /// All answers of the parties, round by round.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If they cannot be read.
     pub fn answers(&self) -> Result<Vec<KeptAnswer>, HostError> {
         self.rows("SELECT round, party, asked, value FROM answers ORDER BY round, party", |row| {
             let (round, party, value) = (row.get(0)?, row.get(1)?, row.get(3)?);
@@ -214,10 +215,10 @@ impl RunJournal {
         })
     }
 
-    /// Who has the model.
+    /// The parties that have the model.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If they cannot be read.
     pub fn received(&self) -> Result<Vec<u32>, HostError> {
         self.rows("SELECT party FROM received", |row| row.get(0))
     }
@@ -233,10 +234,10 @@ impl RunJournal {
         found().map_err(|error| HostError::journal(&self.path, plain(&error)))
     }
 
-    /// One transaction: all of it is on the disk when this returns, or none of it is.
+    /// Runs one transaction: all of it is on the disk when this returns, or none of it.
     ///
     /// # Errors
-    /// If it cannot be written: then nothing must be sent.
+    /// If it cannot be written: then nothing may be sent.
     pub fn commit(
         &mut self,
         change: impl FnOnce(&Change<'_>) -> Result<(), HostError>,
@@ -271,7 +272,7 @@ impl Change<'_> {
         )
     }
 
-    /// Forgets a value of the state.
+    /// Deletes a value of the state.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -279,7 +280,7 @@ impl Change<'_> {
         self.execute("DELETE FROM state WHERE name = ?1", [name])
     }
 
-    /// Forgets all that peers have said to one another.
+    /// Deletes all messages between peers.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -288,7 +289,7 @@ impl Change<'_> {
         self.execute(sql, [])
     }
 
-    /// Forgets the pieces of a list.
+    /// Deletes the pieces of a list.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -296,7 +297,7 @@ impl Change<'_> {
         self.execute("DELETE FROM state WHERE name GLOB ?1", [format!("piece {list} *")])
     }
 
-    /// Keeps what a party has greeted with.
+    /// Keeps the greeting of a party.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -307,17 +308,17 @@ impl Change<'_> {
         )
     }
 
-    /// Keeps an answer. There is one for a party and a round.
+    /// Keeps an answer. There is one for each party and round.
     ///
     /// # Errors
-    /// If it cannot be written, or there is one.
+    /// If it cannot be written, or there is one already.
     pub fn answer(&self, answer: &KeptAnswer) -> Result<(), HostError> {
         let KeptAnswer { round, party, asked, value } = answer;
         let sql = "INSERT INTO answers (round, party, asked, value) VALUES (?1, ?2, ?3, ?4)";
         self.execute(sql, params![round, party, asked, value])
     }
 
-    /// Forgets all that parties have said.
+    /// Deletes all answers of the parties.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -326,7 +327,7 @@ impl Change<'_> {
         self.execute("DELETE FROM greetings", [])
     }
 
-    /// Notes that a party has the model.
+    /// Records that a party has the model.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -335,7 +336,7 @@ impl Change<'_> {
     }
 }
 
-/// A secret among what is kept: wiped from memory where it is not.
+/// The serialisation of a secret, which is wiped from memory after use.
 pub(crate) mod secret {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use zeroize::Zeroizing;
@@ -351,7 +352,7 @@ pub(crate) mod secret {
     }
 }
 
-/// Makes a file for its owner alone, if there is none; refuses one that others may read.
+/// Creates a file for its owner alone, if there is none; refuses a file that others may read.
 fn make(path: &Path) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.read(true).write(true).create(true);
@@ -366,7 +367,7 @@ fn make(path: &Path) -> std::io::Result<()> {
         }
     }
     file.sync_all()?;
-    // The name of a new file is in its folder, which is written by itself.
+    // The folder holds the name of a new file, and is synchronised separately.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     #[cfg(unix)]
     std::fs::File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
@@ -375,7 +376,7 @@ fn make(path: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What SQLite says, without paths.
+/// The message of SQLite, without paths.
 fn plain(error: &rusqlite::Error) -> String {
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {

@@ -1,28 +1,29 @@
-//! The model of a run that is over, as a party's journal keeps it: its text in parts. SQLite has what is
-//! written at once in memory three times, and a wide model is most of the memory of a party.
+//! The model of a run that is over, in parts in a party's journal. SQLite holds three copies of a
+//! value in memory while it writes it, and a wide model is most of the memory of a party.
 
 use reticent_noise::Digest;
 use serde::{Deserialize, Serialize};
 
+use crate::answer_payer::ReservedJob;
 use crate::error::HostError;
 use crate::journal::{Change, RunJournal};
 
-/// The names of the journal.
+/// The names in the journal.
 pub(crate) const KEPT: &str = "model";
 const PARTS: &str = "text";
 
-/// Bytes of a part.
+/// The size of a part, in bytes.
 const PART: usize = 1 << 17;
 
-/// A model, and the run that it is of.
+/// A model and its run.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Kept {
     pub run: Digest,
     pub job: Digest,
     pub roster: Digest,
-    /// Empty where it stands in parts.
+    /// The text; empty if it is stored in parts.
     pub model: String,
-    pub reservation: Option<(u64, String)>,
+    pub reservation: Option<ReservedJob>,
 }
 
 impl Kept {
@@ -60,12 +61,18 @@ mod tests {
         assert!(Kept::read(&journal).unwrap().is_none());
         let model = format!("x{}", "€".repeat(PART));
         let [run, job, roster] = [[1; 32], [2; 32], [3; 32]];
-        let kept = Kept { run, job, roster, model, reservation: Some((7, "of".to_owned())) };
+        let kept = Kept {
+            run,
+            job,
+            roster,
+            model,
+            reservation: Some(ReservedJob { number: 7, hash: "of".to_owned() }),
+        };
         journal.commit(|change| kept.write(change)).unwrap();
         let read = Kept::read(&journal).unwrap().unwrap();
         assert_eq!((read.model == kept.model, read.run), (true, kept.run));
         assert_eq!(read.reservation, kept.reservation);
-        // As journals were written before.
+        // The format of earlier journals.
         journal.commit(|change| change.set(KEPT, &kept)).unwrap();
         assert!(Kept::read(&journal).unwrap().unwrap().model == kept.model);
     }

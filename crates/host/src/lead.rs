@@ -1,5 +1,5 @@
-//! The lead: gathers the parties, runs the algorithm on the sums that they entrust to it, and hands
-//! the model over. Killed at any moment, the same call goes on where it was.
+//! The lead: gathers the parties, runs the algorithm on the sums that they entrust to it, and
+//! delivers the model. If the process is killed, the same call continues the run.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,52 +24,61 @@ use crate::signed_rosters::RunRole;
 use crate::status::RunStage;
 use crate::sums::NetworkSums;
 
-/// What a lead has.
+/// The input of a lead.
 #[derive(Debug)]
 pub struct Lead<'a> {
-    /// The run, checked.
+    /// The job, checked.
     pub job: &'a RemoteJob,
-    /// Who takes part.
+    /// The roster.
     pub roster: &'a Arc<Roster>,
-    /// Its own key.
+    /// The lead's own key.
     pub identity: &'a Identity,
-    /// How it takes part.
+    /// The options.
     pub options: HostOptions,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Led {
-    /// The model, its certificate inside, signed by the lead; empty where it has none, as between
-    /// peers on a graph.
+    /// The model with its certificate, signed by the lead; empty where the lead has none, as
+    /// between peers on a graph.
     pub model: String,
-    /// The run, in hexadecimal digits.
+    /// The identifier of the run, in hexadecimal digits.
     pub run: String,
-    /// Rounds, and what this process has moved; `None` if the run was over before it began.
+    /// The number of rounds, and the traffic of this process; `None` if the run was over before it
+    /// began.
     pub moved: Option<(u32, Traffic)>,
-    /// Who has not said that it has the model.
+    /// The parties that have not confirmed the model.
     pub without: Vec<String>,
-    /// What was not let in, or not listened to, by name.
+    /// Rejected connections and messages, by name.
     pub rejections: BTreeMap<String, u64>,
 }
 
-/// A run that is over, as the lead keeps it until all have the model.
+/// A run that is over, which the lead keeps until all have the model.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Over {
     run: Digest,
     job: Digest,
     roster: Digest,
-    /// Who is in it.
+    /// The parties of the run.
     seats: Vec<u32>,
     model: String,
 }
 
+/// A run that is being led: its connections, its parties, and what all have signed.
+#[derive(Clone, Copy)]
+pub(crate) struct LedRun<'a> {
+    pub lines: &'a Arc<Lines>,
+    pub company: &'a Company<'a>,
+    pub begun: &'a Begun,
+}
+
 impl Lead<'_> {
-    /// Leads the run that the journal has, or a new one.
+    /// Leads the run of the journal, or a new one.
     ///
     /// # Errors
-    /// If the roster is not everybody's, somebody does not come, or the run ends on its way.
+    /// If the roster is not signed by all, a party does not connect, or the run ends early.
     pub fn run(&self, journal: RunJournal, listener: Box<dyn Listen>) -> Result<Led, HostError> {
         let me = self.identity.public().bytes();
         if me != self.roster.lead_key() {
@@ -101,7 +110,7 @@ impl Lead<'_> {
             None => self.lead(&hall, journal, begun),
         };
         hall.close();
-        // It looks ten times a second, and nobody else holds it up.
+        // The thread checks ten times a second whether it should stop.
         let _ = door.join();
         led
     }
@@ -129,7 +138,7 @@ impl Lead<'_> {
         let of = (&begun.run, &company);
         let lines = Arc::new(Lines::new(hall, of, journal, &self.options, limit)?);
         lines.seat(links);
-        match self.perform(&lines, &company, &begun) {
+        match self.perform(LedRun { lines: &lines, company: &company, begun: &begun }) {
             Ok(model) => {
                 let Begun { run, job, roster, .. } = begun;
                 let seats = company.seats.clone();
@@ -137,7 +146,7 @@ impl Lead<'_> {
                 self.options.writing("over", || {
                     locked(&lines.journal).commit(|change| {
                         change.set("over", &over)?;
-                        // What the noise could be taken away with is gone from here on.
+                        // The key that could remove the noise is deleted here.
                         change.forget("begun")?;
                         change.forget("node")?;
                         change.forget_mail()?;
@@ -146,7 +155,7 @@ impl Lead<'_> {
                 })?;
                 locked(&lines.journal).wipe();
                 let moved = self.moved(&lines);
-                self.deliver((hall, &lines), &company, over, Some(moved))
+                self.deliver(&lines, &company, over, Some(moved))
             }
             Err(why) if why.may_go_on() || matches!(why, HostError::Journal { .. }) => Err(why),
             Err(why) => {
@@ -166,13 +175,11 @@ impl Lead<'_> {
         }
     }
 
-    /// What everybody greets with. Where a run may go on without some, who does not greet has left it:
-    /// its greeting is empty, and nothing is asked of it.
+    /// The greetings of all parties. Where a run may continue without some, a party that does not
+    /// greet has left it: its greeting is empty, and it is asked nothing.
     pub(crate) fn greeted(
         &self,
-        lines: &Lines,
-        company: &Company<'_>,
-        begun: &Begun,
+        LedRun { lines, company, begun }: LedRun<'_>,
     ) -> Result<Vec<Option<Vec<u8>>>, HostError> {
         let known: BTreeMap<u32, Vec<u8>> =
             locked(&lines.journal).greetings()?.into_iter().collect();
@@ -193,36 +200,32 @@ impl Lead<'_> {
         })
     }
 
-    /// The run itself: the model, signed.
-    fn perform(
-        &self,
-        lines: &Arc<Lines>,
-        company: &Company<'_>,
-        begun: &Begun,
-    ) -> Result<String, HostError> {
+    /// Runs the algorithm; returns the model, signed.
+    fn perform(&self, led: LedRun<'_>) -> Result<String, HostError> {
         if self.job.kind() != RemoteKind::Sums {
-            return self.relay(lines, company, begun);
+            return self.relay(led);
         }
-        let greetings = self.greeted(lines, company, begun)?;
+        let greetings = self.greeted(led)?;
         let work = || -> Result<String, Error> {
             let mut watch = |stage: Stage| {
                 if let Stage::Iteration(Progress { done, of }) = stage {
-                    self.options.tell(Notice::Iteration(done, of));
+                    self.options.tell(Notice::Iteration { done, of });
                 }
                 std::ops::ControlFlow::Continue(())
             };
             let run = Run::watched(&mut watch);
             let mut simulated = match self.job.trust() {
-                View::Central => self.entrusted((lines, company), (begun, &greetings), run)?,
-                _ => self.added((lines, company), (begun, &greetings), run)?,
+                View::Central => self.entrusted(led, &greetings, run)?,
+                _ => self.added(led, &greetings, run)?,
             };
             simulated.model.sign(self.identity)?;
             simulated.model.to_json()
         };
         let ran = match self.job.trust() {
-            // The gate asks in its pool: all parties at the same time, however few processors there are.
+            // The gate asks in a pool with a thread for each party, whatever the number of
+            // processors.
             View::Central => {
-                let threads = company.job().parties() as usize + 1;
+                let threads = led.company.job().parties() as usize + 1;
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
                 let pool =
                     pool.map_err(|error| HostError::disagreed("this machine", error.to_string()))?;
@@ -230,15 +233,15 @@ impl Lead<'_> {
             }
             _ => work(),
         };
-        // Why a party did not answer is said better by who has asked it.
-        ran.map_err(|error| lines.failure().unwrap_or(HostError::Job(error)))
+        // The connection knows better than the algorithm why a party did not answer.
+        ran.map_err(|error| led.lines.failure().unwrap_or(HostError::Job(error)))
     }
 
-    /// The run on exact sums, which are entrusted to this lead.
+    /// Runs the algorithm on exact sums, which are entrusted to this lead.
     fn entrusted(
         &self,
-        (lines, company): (&Arc<Lines>, &Company<'_>),
-        (begun, greetings): (&Begun, &[Option<Vec<u8>>]),
+        LedRun { lines, company, begun }: LedRun<'_>,
+        greetings: &[Option<Vec<u8>>],
         mut run: Run<'_>,
     ) -> Result<Simulated, Error> {
         let carrier = Box::new(NetworkCarrier(Arc::clone(lines)));
@@ -256,7 +259,7 @@ impl Lead<'_> {
         ready.run(run, || self.moved(lines))
     }
 
-    /// Rounds, and what was moved; a masked sum is one round.
+    /// The number of rounds, and the traffic; a masked sum is one round.
     fn moved(&self, lines: &Lines) -> (u32, Traffic) {
         let (asked, traffic) = lines.moved();
         match self.job.trust() {
@@ -265,11 +268,11 @@ impl Lead<'_> {
         }
     }
 
-    /// The run on sums that parties have added noise to.
+    /// Runs the algorithm on sums with the parties' own noise.
     fn added(
         &self,
-        (lines, company): (&Arc<Lines>, &Company<'_>),
-        (begun, greetings): (&Begun, &[Option<Vec<u8>>]),
+        LedRun { lines, company, begun }: LedRun<'_>,
+        greetings: &[Option<Vec<u8>>],
         run: Run<'_>,
     ) -> Result<Simulated, Error> {
         let units = &begun.terms.units;
@@ -293,7 +296,7 @@ impl Lead<'_> {
         ready.run(run, self.options.seed.is_some(), || self.moved(&own))
     }
 
-    /// Hands over a model that was there before this process.
+    /// Delivers a model that was there before this process.
     fn hand_over(
         &self,
         hall: &Arc<Hall>,
@@ -304,12 +307,12 @@ impl Lead<'_> {
         let company = Company::of(self.job, self.roster, &over.seats)?;
         let limit = company.job().longest(0);
         let lines = Lines::new(hall, (&over.run, &company), journal, &self.options, limit)?;
-        self.deliver((hall, &lines), &company, over, moved)
+        self.deliver(&lines, &company, over, moved)
     }
 
     fn deliver(
         &self,
-        (hall, lines): (&Arc<Hall>, &Lines),
+        lines: &Lines,
         company: &Company<'_>,
         over: Over,
         moved: Option<(u32, Traffic)>,
@@ -332,11 +335,11 @@ impl Lead<'_> {
             missed.collect()
         });
         let run = hex(&over.run);
-        Ok(Led { model: over.model, run, moved, without, rejections: hall.rejections() })
+        Ok(Led { model: over.model, run, moved, without, rejections: lines.hall.rejections() })
     }
 }
 
-/// The run of a lead's journal, and where it stands.
+/// The run of a lead's journal, and its stage.
 pub(crate) fn run_of(journal: &RunJournal) -> Result<Option<(Digest, RunStage)>, HostError> {
     if let Some(over) = journal.get::<Over>("over")? {
         return Ok(Some((over.run, RunStage::Over)));
@@ -349,5 +352,5 @@ fn panicked() -> HostError {
     HostError::disagreed("this program", "a thread has ended")
 }
 
-/// A link is used by whoever speaks with its party, on any thread.
+/// Any thread may use a connection to speak with its party.
 const _: fn(Box<dyn Link>) -> Box<dyn Send> = |link| Box::new(link);

@@ -1,5 +1,5 @@
-//! Who has left a run for good, as the lead remembers it: every decision is on the disk before anything
-//! follows from it.
+//! Parties that have left a run for good, in the lead's journal: each decision is on the disk
+//! before it has an effect.
 
 use reticent_runtime::Staying;
 
@@ -7,18 +7,19 @@ use crate::carrier::{Lines, locked};
 use crate::error::HostError;
 use crate::options::Notice;
 
-/// What the lead's journal calls the decisions who goes on, and whom its operator has let go.
+/// The names in the lead's journal of the decisions to continue, and of the parties that the
+/// operator has removed.
 pub(crate) const STAYINGS: &str = "stayings";
 pub(crate) const DROPPED: &str = "dropped";
 
-/// What it calls the names of the parties that are in.
+/// The name of the list of the parties of the run.
 pub(crate) const PARTIES: &str = "parties";
 
-/// And that none of them can ever be left out.
+/// The name of the mark that no party can ever be left out.
 pub(crate) const ALL_STAY: &str = "all stay";
 
 impl Lines {
-    /// What was decided of who goes on, in its order.
+    /// The decisions to continue without some parties, in order.
     pub fn stayings(&self) -> Vec<Staying> {
         locked(&self.stayings).clone()
     }
@@ -33,7 +34,7 @@ impl Lines {
         Ok(())
     }
 
-    /// This party is out of the run for good, and is told so when it comes.
+    /// Excludes a party for good, and tells it when it connects.
     pub fn forfeit(&self, party: u32, round: u32) {
         let name = self.roster.name(party);
         let why = format!("the others have gone on without {name}, from round {round} on");
@@ -44,23 +45,23 @@ impl Lines {
         }
     }
 
-    /// Says of a party what it has said that it should not have; the run may go on.
+    /// Reports an invalid message of a party; the run may continue.
     pub fn note(&self, party: u32, what: &str) {
         self.note_of_all(&format!("{}: {what}", self.roster.name(party)));
     }
 
-    /// The same where nobody can tell who has said it.
+    /// The same if its sender is unknown.
     pub fn note_of_all(&self, what: &str) {
         self.hall.count("against the protocol");
-        self.options.tell(Notice::Rejected(what.to_owned()));
+        self.options.tell(Notice::Rejected { name: what.to_owned() });
     }
 
-    /// Who takes part to the end.
+    /// Whether the party takes part to the end.
     pub fn stays(&self, party: u32) -> bool {
         !locked(&self.gone).contains(&party)
     }
 
-    /// Why there is no answer of somebody who is away.
+    /// The error for a member that is away.
     pub fn absent(&self, who: String) -> HostError {
         HostError::Absent { who, seconds: self.options.patience.as_secs(), why: None }
     }

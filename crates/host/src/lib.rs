@@ -48,8 +48,9 @@ mod slots;
 mod status;
 mod sums;
 
-#[doc(hidden)]
 pub use agreement::{PROGRAM, RunTerms, commitment, sign, statement};
+#[doc(hidden)]
+pub use answer_payer::ReservedJob;
 pub use error::HostError;
 pub use files::{PartyFile, RunFile};
 pub use journal::RunJournal;

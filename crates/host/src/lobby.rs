@@ -1,5 +1,5 @@
-//! How the lead makes a run of those who are there: digests of nonces, nonces, signatures of all. It
-//! begins again when somebody leaves; nothing is spent in it.
+//! The lobby: the lead forms a run of the connected parties, with commitments to nonces, nonces,
+//! and signatures of all. It begins again when a party leaves; nothing is spent in it.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -24,20 +24,21 @@ use crate::message::{HostMessage, LONGEST_LOBBY, Rejection};
 use crate::options::{HostOptions, Notice};
 use crate::peers::seal::RelaySecret;
 
-/// How long one answer in the lobby may take: a party calibrates its noise meanwhile.
+/// The time for one answer in the lobby: a party calibrates its noise meanwhile.
 const LOBBY_TIME: Duration = Duration::from_secs(120);
 
-/// How long those who are told that it begins again may take to come back.
+/// The time for parties to come back when the lobby begins again.
 const AGAIN_TIME: Duration = Duration::from_secs(20);
 
-/// So many who are away are told at every change.
+/// The largest number of absent parties that are reported at every change.
 const FEW_AWAY: usize = 16;
 
-/// The child of the lead's key that sums are closed for, and the one that noise comes from.
+/// The numbers of the keys derived from the lead's: the one that sums are encrypted for, and the
+/// one of the noise.
 const SEALS: u64 = 1;
 const NOISE: u64 = 2;
 
-/// Those of its relay key, and of its own node.
+/// The numbers of its relay key, and of the key of its own node.
 const RELAY: u64 = 3;
 const NODE: u64 = 4;
 
@@ -54,7 +55,7 @@ pub(crate) struct Begun {
     key: Zeroizing<[u8; 32]>,
 }
 
-/// Says which run it is and nothing of its key.
+/// Shows the identifier of the run and nothing of its key.
 impl std::fmt::Debug for Begun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Begun").field("run", &self.run).finish_non_exhaustive()
@@ -66,18 +67,18 @@ impl Begun {
         NoiseKey::recall(self.key.clone(), false)
     }
 
-    /// Whom the parties close their sums for.
+    /// The key pair that the parties encrypt their sums for.
     pub fn aggregator(&self) -> SumAggregator {
         SumAggregator::new(&self.key().child(SEALS), &self.run)
     }
 
-    /// By which the lead opens what peers say to its own seat.
+    /// The key that decrypts what peers say to the lead's own seat.
     pub fn relay_secret(&self) -> RelaySecret {
         RelaySecret::new(&self.key().child(RELAY).expose().0)
     }
 
-    /// The key of the lead's own node, and the run that its noise is of: those of a run in one process
-    /// where there is a seed.
+    /// The key of the lead's own node, and the run that its noise belongs to: with a seed, those of
+    /// a run in one process.
     pub fn node_key(
         &self,
         job: &RemoteJob,
@@ -88,7 +89,7 @@ impl Begun {
         Ok((key_of(SERVER, &whole), run_id(job.digest(), &whole)?))
     }
 
-    /// What the noise of the run comes from: the same after a crash.
+    /// The source of the noise of the run: the same after a crash.
     pub fn entropy(&self) -> reticent_oracle::Entropy {
         self.key().child(NOISE).entropy(&self.run)
     }
@@ -102,18 +103,18 @@ pub(crate) struct Lobby<'a> {
     pub options: &'a HostOptions,
 }
 
-/// One conversation, and why it failed.
+/// Why a conversation in the lobby has failed.
 enum Failed {
-    /// This party left, or has not said what comes next: the lobby begins again.
+    /// This party left, or did not say what comes next: the lobby begins again.
     Left(u32),
-    /// It cannot be.
+    /// The run cannot begin.
     For(HostError),
 }
 
 impl Lobby<'_> {
-    /// Waits for all, and makes a run of them; it is in the journal when this returns. Where a run may
-    /// begin without some, those who have not come when patience is over, or do not say what comes next
-    /// from then on, are struck.
+    /// Waits for all parties, and forms a run of them; it is in the journal when this returns. If a
+    /// run may begin without some, parties that have not connected when the time is over, or do not
+    /// continue from then on, are struck.
     pub fn gather(
         &self,
         journal: &mut RunJournal,
@@ -127,7 +128,7 @@ impl Lobby<'_> {
                     return Ok((begun, visitors.into_iter().map(|visitor| visitor.link).collect()));
                 }
                 Err(Failed::Left(party)) => {
-                    self.options.tell(Notice::LeftEarly(self.hall.roster.name(party)));
+                    self.options.tell(Notice::LeftEarly { name: self.hall.roster.name(party) });
                     self.tell_all(&mut visitors, &HostMessage::Again);
                     let now = Instant::now();
                     until = patience.max(now + AGAIN_TIME);
@@ -143,7 +144,8 @@ impl Lobby<'_> {
         }
     }
 
-    /// Everybody, as they come; when time is up those who are here, if they are enough.
+    /// All parties, as they connect; when the time is over, those that are connected, if they are
+    /// enough.
     fn present(&self, until: Instant, struck: &BTreeSet<u32>) -> Result<Vec<Visitor>, HostError> {
         let mut seats: Vec<Option<Visitor>> = (0..self.job.parties()).map(|_| None).collect();
         let mut told = usize::MAX;
@@ -166,15 +168,15 @@ impl Lobby<'_> {
             let over = Instant::now() >= until || away.iter().all(gone);
             if away.is_empty() || enough && over {
                 if !away.is_empty() {
-                    self.options.tell(Notice::Struck(names()));
+                    self.options.tell(Notice::Struck { parties: names() });
                 }
                 return Ok(seats.into_iter().flatten().collect());
             }
-            // A list of the many who are away is not told each time that one of them comes.
+            // A long list of absent parties is not repeated for each arrival.
             let (few, halved) = (away.len() <= FEW_AWAY, away.len() <= told / 2);
             if told != away.len() && (few || halved) {
                 told = away.len();
-                self.options.tell(Notice::Waiting(names()));
+                self.options.tell(Notice::Waiting { names: names() });
             }
             if over {
                 let who: Vec<String> = names();
@@ -189,7 +191,7 @@ impl Lobby<'_> {
         let bytes = message.pack();
         for visitor in visitors {
             let soon = Instant::now() + Duration::from_secs(1);
-            // Who is gone hears nothing.
+            // A party that is gone hears nothing.
             let _ = self.options.sending(&mut *visitor.link, (message.name(), &bytes), soon);
         }
     }
@@ -266,15 +268,15 @@ impl Lobby<'_> {
             let what = "it has signed another run".to_owned();
             return Err(Failed::For(HostError::Disagreed { who, what }));
         }
-        // Who has come again since has been told that no run is known, and has forgotten this one.
+        // A party that has reconnected was told that no run is known, and has forgotten this one.
         if let Some(party) = company.seats.iter().find(|party| self.hall.is_newer(**party)) {
             return Err(Failed::Left(*party));
         }
         self.keep(&begun, &company, journal).map(|()| begun).map_err(Failed::For)
     }
 
-    /// The key that parties close their sums or their steps for; none where the lead is not trusted with
-    /// them.
+    /// The key that parties encrypt their sums or their steps for; empty if the lead is not trusted
+    /// with them.
     fn public_key(&self, company: &Company<'_>, begun: &Begun) -> Result<Vec<u8>, HostError> {
         let unsendable = |_| HostError::disagreed("the lead", "a key without a form");
         match (self.job.trust(), self.job.kind()) {
@@ -289,7 +291,7 @@ impl Lobby<'_> {
         }
     }
 
-    /// Puts a run that all have signed on the disk.
+    /// Writes a run that all have signed to the journal.
     fn keep(
         &self,
         begun: &Begun,

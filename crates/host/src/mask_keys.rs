@@ -1,5 +1,5 @@
-//! Whose mask keys they are: each member signs its own of every round by its key of the roster, and
-//! nobody masks anything with keys that are not signed. So a lead cannot put keys of its own in between.
+//! Signatures of mask keys: each member signs its keys of every round by its key of the roster, and
+//! nobody masks anything with unsigned keys. So a lead cannot substitute keys of its own.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use reticent_runtime::{MaskKeys, Signers};
 
 use crate::roster::Roster;
 
-/// What is signed begins with this: no signature of anything else is one of keys.
+/// The prefix of what is signed: no other signature is one of mask keys.
 const PURPOSE: &[u8] = b"reticent mask keys signature v1\n";
 
-/// The roster's keys, and one's own.
+/// The keys of the roster, and the member's own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RosterKeys<'a> {
     pub identity: &'a Identity,
@@ -29,7 +29,7 @@ impl MaskKeys for RosterKeys<'_> {
     }
 }
 
-/// The same for a node that outlives whoever made it.
+/// The same for a node that outlives its maker.
 struct KeptKeys {
     identity: Identity,
     roster: Roster,
@@ -45,7 +45,7 @@ impl MaskKeys for KeptKeys {
     }
 }
 
-/// What a node signs by, and knows the others' signatures by.
+/// The functions by which a node signs, and checks the signatures of others.
 pub(crate) fn signers(identity: &Identity, roster: &Roster) -> Signers {
     Signers(Arc::new(KeptKeys { identity: identity.clone(), roster: roster.clone() }))
 }

@@ -1,4 +1,4 @@
-//! What members say to each other around the messages of a run, and what is said to who may not.
+//! The messages of members before and after a run, and the reasons of a refusal.
 
 use reticent_noise::Digest;
 use serde::{Deserialize, Serialize};
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 use crate::agreement::{Nonce, RunTerms};
 use crate::peers::frame::{PeerMail, PeerPost, SignedRelayKey};
 
-/// The version of what is here: 2 since rolls say who is in, 3 since a number of records is bound with
-/// its party's nonce.
+/// The version of these messages: 2 since rolls name the parties of the run, 3 since a commitment
+/// covers the number of records.
 pub const VERSION: u16 = 3;
 
-/// No hello is longer.
+/// The longest hello.
 pub const LONGEST_HELLO: usize = 1 << 12;
 
-/// No message of the lobby is longer: signatures and nonces of all members.
+/// The longest message of the lobby: signatures and nonces of all members.
 pub const LONGEST_LOBBY: usize = 1 << 17;
 
-/// No model is longer.
+/// The longest model.
 pub const LONGEST_MODEL: usize = 64 << 20;
 
 /// The first message of a party, before anything is spent.
@@ -34,52 +34,52 @@ pub struct Hello {
     pub roster: Digest,
     /// The digest of its job.
     pub job: Digest,
-    /// The digest of its nonce and its number of records.
+    /// The commitment to its nonce and its number of records.
     pub commitment: Digest,
-    /// The run that it is in.
+    /// The run that it has joined.
     pub run: Option<Digest>,
 }
 
-/// Everything that is said.
+/// A message between a party and the lead.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum HostMessage {
-    /// Party: who I am, and what I mean by the run.
+    /// Party: its identity and its view of the run.
     Hello(Hello),
-    /// Lead: these parties are here, by number, and this is what each has said of its nonce, the lead
-    /// first.
+    /// Lead: the connected parties, by number, and the commitments of all members, the lead first.
     Roll(Vec<u32>, Vec<Digest>),
-    /// Party: my nonce, and how many records I have where that is public.
+    /// Party: its nonce and, where it is public, its number of records.
     Reveal(Nonce, Option<u64>),
-    /// Lead: what everybody has revealed, and the key that sums are closed for.
+    /// Lead: what all members have revealed, and the key that sums are encrypted for.
     Terms(RunTerms, Vec<u8>),
-    /// Party: I have signed the run.
+    /// Party: its signature of the run.
     Signed(Vec<u8>),
-    /// Lead: all have, the lead first.
+    /// Lead: the signatures of all, the lead first.
     Begin(Vec<Vec<u8>>),
-    /// Lead: you are known, and these many of your rounds are kept here.
+    /// Lead: the party is known, and the lead has this number of its rounds.
     Known(u32),
-    /// A message of the run, as [`reticent_runtime::wire`] has it.
+    /// A message of the run, in the format of [`reticent_runtime::wire`].
     Envelope(Vec<u8>),
     /// Lead: the run is over, and this is its model.
     Model(String),
-    /// Party: I have it on my disk.
+    /// Party: the model is on its disk.
     Received,
     /// Lead: the lobby begins again.
     Again,
     /// Lead: the run is over, for this reason.
     Over(String),
-    /// No.
+    /// A refusal.
     Refused(Rejection),
-    /// Peer: carry this, and say what was said to me.
+    /// Peer: frames to carry, and a request for its own.
     Post(PeerPost),
-    /// Lead: the keys by which peers close what they say, those of the parties and then the lead's.
+    /// Lead: the keys by which peers encrypt their messages, those of the parties and then the
+    /// lead's.
     Keys(Vec<SignedRelayKey>),
-    /// Lead: this was said to you.
+    /// Lead: frames for this peer.
     Mail(PeerMail),
 }
 
 impl HostMessage {
-    /// What it is called where its moments are.
+    /// The name of the message in a transcript.
     pub fn name(&self) -> &'static str {
         match self {
             HostMessage::Hello(_) => "hello",
@@ -101,13 +101,13 @@ impl HostMessage {
         }
     }
 
-    /// As bytes.
+    /// The bytes of the message.
     pub fn pack(&self) -> Vec<u8> {
-        // Nothing that is said here has a form that cannot be written.
+        // Every message has a serialised form.
         postcard::to_allocvec(self).unwrap_or_default()
     }
 
-    /// The message that the bytes are, all of them.
+    /// The message of these bytes, all of them.
     pub fn unpack(bytes: &[u8]) -> Result<Self, Rejection> {
         match postcard::take_from_bytes(bytes) {
             Ok((message, [])) => Ok(message),
@@ -115,8 +115,8 @@ impl HostMessage {
         }
     }
 
-    /// The same of a frame that nobody else needs: the text of a model stays where it is, as a wide one
-    /// is most of the memory of a party.
+    /// Takes a message out of a frame that is needed no more: the text of a model is not copied,
+    /// since a wide one is most of the memory of a party.
     pub(crate) fn of_frame(mut frame: Vec<u8>) -> Result<Self, Rejection> {
         let mut front = HostMessage::Model(String::new()).pack();
         // The length of the text, which is 0 there.
@@ -132,7 +132,7 @@ impl HostMessage {
     }
 }
 
-/// Why somebody is not let in, or not listened to.
+/// Why a connection or a message is refused.
 #[derive(
     Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error,
 )]
@@ -141,17 +141,17 @@ pub enum Rejection {
     /// Bytes that are no message.
     #[error("the message is malformed")]
     Malformed,
-    /// Another message than the one that comes next.
+    /// A message out of order.
     #[error("the message is not the one that comes next")]
     Unexpected,
     /// Another version.
     #[error("another version: this is program {program}, messages {host}.{wire}")]
     Version {
-        /// The program here.
+        /// The version of this program.
         program: String,
-        /// The versions of messages here.
+        /// The version of these messages.
         host: u16,
-        /// The same.
+        /// The version of the messages of a run.
         wire: u16,
     },
     /// Another roster.
@@ -160,31 +160,31 @@ pub enum Rejection {
     /// Another job.
     #[error("another job")]
     OtherJob,
-    /// A number that is another's.
+    /// The number of another party.
     #[error("the key of the connection is not that of the party that it names")]
     NotYours,
     /// A run that is not known here.
     #[error("a run that is not known here")]
     UnknownRun,
-    /// A run that began.
+    /// A run that has begun.
     #[error("the run has begun, and your journal does not know it")]
     Began,
-    /// A party whose budget, or whose operator, does not allow the run.
+    /// A party whose budget or operator does not allow the run.
     #[error("the party declines: {0}")]
     Declined(String),
-    /// A message of the run that was not taken; its name.
+    /// A rejected message of the run; its name.
     #[error("a message of the run was rejected: {0}")]
     Envelope(String),
-    /// A party that did not come in time, where the run may begin without it.
+    /// A party that did not connect in time, where the run may begin without it.
     #[error("the run has begun without you, who had not come in time")]
     Struck,
-    /// A party that the others have gone on without; why.
+    /// A party that the others continue without; the reason.
     #[error("you are out of the run for good: {0}")]
     Forfeited(String),
 }
 
 impl Rejection {
-    /// What it is called where rejections are counted.
+    /// The name under which rejections are counted.
     pub fn name(&self) -> &'static str {
         match self {
             Rejection::Malformed => "malformed",
@@ -228,7 +228,7 @@ impl Rejection {
 mod tests {
     use super::*;
 
-    /// A model is taken out of its frame as it is read from one, and anything else as always.
+    /// A model is taken out of its frame in the format in which it is serialised.
     #[test]
     fn a_frame_is_the_message_that_its_bytes_are() {
         let model = |text: &str| HostMessage::Model(text.to_owned());

@@ -1,5 +1,5 @@
-//! What a party answers with, by what the lead is trusted with: exact sums that are closed for it, sums
-//! with the party's own noise, or sums behind masks.
+//! The answers of a party, by the trust in the lead: exact sums that are encrypted for it, sums
+//! with the party's own noise, or masked sums.
 
 use reticent::accountant::View;
 use reticent::simulate::RemoteKind;
@@ -16,21 +16,21 @@ use crate::peers::seat::PeerSeat;
 use crate::seat::Seat;
 use crate::serving::JoinedRun;
 
-/// The child of the party's key in a run that its noise comes from.
+/// The number of the key of the noise, derived from the party's key in a run.
 const NOISE: u64 = 1;
 
-/// A party's side of the messages of a run.
+/// The party's side of the messages of a run.
 #[derive(Debug)]
 pub(crate) enum PartyNode {
-    /// Of a lead that is trusted with exact sums.
+    /// For a lead that is trusted with exact sums.
     Entrusted(Box<EntrustedParty>),
-    /// Whose answers the lead sees, each with the party's noise.
+    /// For a lead that sees each answer, with the party's noise.
     Noisy(Box<NoisyParty>),
-    /// Of whose answers the lead sees the sum of all.
+    /// For a lead that sees the sum of all answers.
     Masked(Box<MaskedParty>),
-    /// Who speaks with other parties, through a lead that cannot read it.
+    /// For messages to other parties, through a lead that cannot read them.
     Peer(Box<PeerSeat>),
-    /// Whose answers are over, with the last of them; the table is not in memory any more.
+    /// After the last answer; the table is not in memory any more.
     Over(u32),
 }
 
@@ -109,7 +109,7 @@ impl PartyNode {
         Ok(())
     }
 
-    /// The seat of a peer; `None` where the lead asks for sums.
+    /// The seat of a peer; `None` if the lead asks for sums.
     pub fn as_peer(&self) -> Option<&PeerSeat> {
         match self {
             PartyNode::Peer(peer) => Some(peer),
@@ -117,7 +117,7 @@ impl PartyNode {
         }
     }
 
-    /// The last request that was answered, or how often something was said; 0 for none.
+    /// The last request that was answered, or the number of messages of a peer; 0 for none.
     pub fn answered(&self) -> u32 {
         match self {
             PartyNode::Entrusted(node) => node.answered(),
@@ -128,7 +128,8 @@ impl PartyNode {
         }
     }
 
-    /// What the party's own certificate counts; `None` where the lead adds the noise and states it.
+    /// The cost for the party's own certificate; `None` if the lead adds the noise and states the
+    /// certificate.
     fn report(&self) -> Option<PartyReport> {
         match self {
             PartyNode::Entrusted(_) | PartyNode::Over(_) => None,
@@ -138,7 +139,7 @@ impl PartyNode {
         }
     }
 
-    /// The same when nothing more is answered: the table leaves the memory, where the model comes.
+    /// The same after the last answer: releases the table, to make room for the model.
     pub fn conclude(&mut self) -> Option<PartyReport> {
         let report = self.report();
         *self = PartyNode::Over(self.answered());

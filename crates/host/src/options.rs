@@ -1,103 +1,135 @@
-//! How long a member waits, and who hears of what happens.
+//! The time limits of a member, and its notifications.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use serde::Serialize;
 
 use crate::error::HostError;
 use crate::links::{Link, LinkError};
 use crate::signed_rosters::SignedRosters;
 
-/// What happens, for people and for programs. Nothing of it depends on a record.
-#[derive(Clone, Debug, PartialEq)]
+/// An event of a run, for people and for programs. Nothing of it depends on a record.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Notice {
-    /// These are waited for.
-    Waiting(Vec<String>),
-    /// Somebody is here.
-    Arrived(String),
-    /// This member is not reached, for this reason, and is tried again.
-    Unreached {
-        /// Who.
+    /// The run waits for these members.
+    Waiting {
+        /// Their names.
+        #[serde(rename = "for")]
+        names: Vec<String>,
+    },
+    /// A member has connected.
+    Arrived {
+        /// Its name.
         name: String,
-        /// Why.
+    },
+    /// A member cannot be reached; it is tried again.
+    Unreached {
+        /// Its name.
+        name: String,
+        /// The reason.
         why: String,
     },
-    /// This member is reached.
+    /// A member was reached.
     Reached {
-        /// Who.
+        /// Its name.
         name: String,
-        /// Whether a run was signed or begun before: else others may be waited for.
+        /// Whether a run was signed or begun before; otherwise others may still be missing.
         again: bool,
     },
-    /// This party has gone while the run was agreed on: nothing is spent, and all begin again.
-    LeftEarly(String),
-    /// These did not come in time, and the run begins without them.
-    Struck(Vec<String>),
-    /// This party has left for good, and the others go on from this round on.
+    /// A party has left while the run was agreed on: nothing is spent, and all begin again.
+    #[serde(rename = "left early")]
+    LeftEarly {
+        /// Its name.
+        name: String,
+    },
+    /// Parties did not connect in time, and the run begins without them.
+    Struck {
+        /// Their names.
+        parties: Vec<String>,
+    },
+    /// A party has left for good, and the others continue from this round on.
     Forfeited {
-        /// Who.
+        /// Its name.
         name: String,
         /// The round.
         round: u32,
     },
-    /// Somebody, or something, was not let in.
-    Rejected(String),
-    /// The run has begun, or goes on.
+    /// A connection or a message was refused.
+    Rejected {
+        /// The reason, or the sender.
+        name: String,
+    },
+    /// The run has begun, or continues.
     Began {
         /// The run, in hexadecimal digits.
         run: String,
         /// Whether it had begun before.
         again: bool,
     },
-    /// So many iterations, of so many, are done.
-    Iteration(u64, u64),
-    /// This round was answered.
-    Answered(u32),
-    /// This member has the model.
-    Delivered(String),
+    /// An iteration is done.
+    Iteration {
+        /// Iterations that are done.
+        done: u64,
+        /// Iterations of the run.
+        of: u64,
+    },
+    /// A round was answered.
+    Answered {
+        /// The round.
+        round: u32,
+    },
+    /// A member has the model.
+    Delivered {
+        /// Its name.
+        name: String,
+    },
 }
 
-/// When a message is on its way, and the name of what is written or said: for tests that end a process
+/// A moment of a message, with the name of what is written or sent: for tests that end a process
 /// there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[doc(hidden)]
 pub enum Moment {
     /// The state is about to be written.
     BeforeCommit(&'static str),
-    /// It is on the disk.
+    /// The state is on the disk.
     AfterCommit(&'static str),
     /// A frame is about to be sent.
     BeforeSend(&'static str),
-    /// It was.
+    /// A frame was sent.
     AfterSend(&'static str),
 }
 
-/// Who hears of what happens.
+/// The receiver of notifications.
 pub type Notify = Arc<dyn Fn(&Notice) + Send + Sync>;
 
-/// Says of a member whether it is known to be gone for good.
+/// Tells whether a member is known to be gone for good.
 #[doc(hidden)]
 pub type KnownGone = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
-/// How a member takes part.
+/// The options of a member.
 #[derive(Clone)]
 pub struct HostOptions {
-    /// How long somebody who is away is waited for.
+    /// The longest time to wait for a member that is away.
     pub patience: Duration,
-    /// The fewest parties that the run may begin with, and go on with; all of them where there is none.
+    /// The fewest parties that the run may begin and continue with; by default all.
     pub least: Option<u32>,
-    /// Which rosters the member has signed last: with another one of the same study it begins nothing.
+    /// The rosters that the member has signed last: it begins no run with another one of the same
+    /// study.
     pub signed: SignedRosters,
-    /// Who hears of what happens.
+    /// The receiver of notifications.
     pub notify: Notify,
     /// The seed of the lead's noise: for tests that compare bits. The result is then not private,
-    /// and says so.
+    /// and its certificate says so.
     #[doc(hidden)]
     pub seed: Option<u64>,
-    /// Who is known to be gone for good: for tests that would wait for patience to be over.
+    /// Members that are known to be gone for good: for tests that do not wait for the time limit.
     #[doc(hidden)]
     pub gone: Option<KnownGone>,
-    /// Who is shown every message on its way.
+    /// The receiver of every moment of a message.
     #[doc(hidden)]
     pub witness: Option<Arc<dyn Fn(Moment) + Send + Sync>>,
 }
@@ -138,7 +170,7 @@ impl HostOptions {
         }
     }
 
-    /// A transaction, between its two moments.
+    /// Runs a transaction between its two moments.
     pub(crate) fn writing<T>(
         &self,
         name: &'static str,
@@ -150,7 +182,7 @@ impl HostOptions {
         Ok(done)
     }
 
-    /// Sends a frame, between its two moments.
+    /// Sends a frame between its two moments.
     pub(crate) fn sending(
         &self,
         link: &mut dyn Link,

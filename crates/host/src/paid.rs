@@ -1,6 +1,6 @@
-//! A party's run, paid for from the party's own budget where it has one: what the run plans is
-//! reserved before the party greets the lead, counts in full from the first answer on, and is given
-//! back only if nothing was answered.
+//! A party's run, paid from its own budget if it has one. The plan of the run is reserved before
+//! the party greets the lead, counts in full from the first answer on, and is given back only if
+//! nothing was answered.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -13,33 +13,33 @@ use reticent_budget::{Relation, Store};
 use reticent_payment::{Bill, Paid, PaymentError, Receipt, close_over, give_back_unbegun, pay};
 
 use crate::agreeing::Joining;
-use crate::answer_payer::AnswerPayer;
+use crate::answer_payer::{AnswerPayer, ReservedJob};
 use crate::error::HostError;
 use crate::journal::RunJournal;
 use crate::party::{Joined, RemoteParty, paths};
 use crate::serving::Serving;
 use crate::signed_rosters::RunRole;
 
-/// What pays for a run.
+/// The budget that pays for a run.
 #[derive(Clone, Copy, Debug)]
 pub struct JoinBudget<'a> {
     /// The file of the budget.
     pub file: &'a Path,
-    /// How the table goes together with those that the budget knows.
+    /// How the table relates to those of the budget.
     pub relation: Relation,
 }
 
-/// Who a user is, as a budget has it, where a party is one person with all of its records: no column
-/// says it, and jobs that have one do not go together with it.
+/// The user column in the books of a budget where a party is one person with all its records: jobs
+/// with a real column cannot be counted together with it.
 const WHOLE_PARTY: &str = "(the whole party is one person)";
 
-/// What came of it, and the job of the budget that paid.
+/// The result of a run, and its job in the budget.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct PaidRun {
-    /// The model.
+    /// The result.
     pub joined: Joined,
-    /// Why the job stays open in the budget, and counted in full, though it is over.
+    /// Why the job stays open in the budget, and counted in full, though the run is over.
     pub open: Option<String>,
 }
 
@@ -51,10 +51,11 @@ impl PaidRun {
 }
 
 impl RemoteParty<'_> {
-    /// Takes part in the run that the journal has, or in a new one.
+    /// Takes part in the run of the journal, or in a new one.
     ///
     /// # Errors
-    /// If the roster is not everybody's, the budget does not allow the run, or it ends on its way.
+    /// If the roster is not signed by all, the budget does not allow the run, or the run ends
+    /// early.
     pub fn join(
         &self,
         mut journal: RunJournal,
@@ -81,7 +82,7 @@ impl RemoteParty<'_> {
         }
     }
 
-    /// ε and δ, as they were asked for.
+    /// The ε and δ of the job.
     fn asked(&self) -> (f64, f64) {
         self.job.budget().map_or((0.0, 0.0), |own| (own.epsilon(), own.delta()))
     }
@@ -96,7 +97,7 @@ impl RemoteParty<'_> {
             _ => looks.would_fit(plan, asked).map(drop).map_err(HostError::from),
         };
         let label = format!("{} on a network", self.job.algorithm());
-        // Among nodes the number of units is told where records are protected, and nowhere else.
+        // Peers reveal the number of units if records are protected, and only then.
         let whole = self.job.kind() != RemoteKind::Sums && !self.job.tells_units();
         let user = whole.then_some(WHOLE_PARTY);
         let bill = Bill { label: &label, asked, user, relation: budget.relation };
@@ -115,7 +116,7 @@ impl RemoteParty<'_> {
     }
 }
 
-/// Keeps what went wrong in its own words, and says to the budget what it has to know.
+/// Keeps an error in its own words, and returns the one for the budget.
 fn told(said: &RefCell<Option<HostError>>, why: HostError, spent: Option<(f64, f64)>) -> Error {
     let plain = Error::value("network", "the run", why.to_string());
     let goes_on = why.keeps_reservation();
@@ -131,7 +132,7 @@ fn told(said: &RefCell<Option<HostError>>, why: HostError, spent: Option<(f64, f
     }
 }
 
-/// A party that all have agreed with, whose plan is to be reserved.
+/// A party that has agreed with all others, and whose plan is to be reserved.
 struct PaidJoining<'a, 's> {
     joining: Joining<'a>,
     said: &'s RefCell<Option<HostError>>,
@@ -140,13 +141,13 @@ struct PaidJoining<'a, 's> {
 }
 
 impl PaidJoining<'_, '_> {
-    /// The run as the budget has it: no other run is called so.
+    /// The name of the run in the budget; no other run has it.
     fn run_name(&self) -> String {
         format!("{} on a network, run {}", self.joining.algorithm(), &self.joining.run()[..32])
     }
 
-    /// A run is joined once, whatever the journal has forgotten: by what the budget has of it. What
-    /// was reserved by a process that was killed before it could join is given back.
+    /// Ensures, from the budget, that a run is joined once, whatever the journal has lost. A
+    /// reservation of a process that was killed before it joined is given back.
     fn joins_once(&self) -> Result<(), HostError> {
         match give_back_unbegun(self.file, &self.run_name()).map_err(PaymentError::from)? {
             None => Ok(()),
@@ -169,22 +170,22 @@ impl Payable for PaidJoining<'_, '_> {
     }
 
     fn reserved(&mut self, number: u64, hash: &str) {
-        self.joining.reservation = Some((number, hash.to_owned()));
+        self.joining.reservation = Some(ReservedJob { number, hash: hash.to_owned() });
     }
 
     fn run(self, _: Run<'_>) -> Result<Self::Done, Error> {
         let PaidJoining { joining, said, asked, file } = self;
         let mut serving = joining.join().map_err(|why| told(said, why, None))?;
         if let Some(own) = serving.reservation() {
-            let payer = AnswerPayer::new(file, &own);
+            let payer = AnswerPayer::new(file, own);
             payer.join().map_err(|why| told(said, why, Some(asked)))?;
             serving.seat.journal.payer = Some(payer);
         }
         match serving.serve() {
             Ok(joined) => Ok((joined, ())),
             Err(why) => {
-                // What may go on keeps its reservation, whether or not anything was answered. So does what
-                // nobody can say it of.
+                // A run that may continue keeps its reservation, whether or not anything was
+                // answered; so does one of which that is unknown.
                 let kept = why.keeps_reservation() || serving.has_answered().unwrap_or(true);
                 Err(told(said, why, kept.then_some(asked)))
             }
@@ -200,12 +201,12 @@ impl Payable for PaidJoining<'_, '_> {
     }
 }
 
-/// Goes on with a run that was paid for when it began.
+/// Continues a run that was paid for when it began.
 fn resume(mut serving: Serving<'_>, budget: Option<JoinBudget<'_>>) -> Result<PaidRun, HostError> {
-    let Some((job, hash)) = serving.reservation() else {
+    let Some(reserved) = serving.reservation() else {
         if budget.is_some() {
-            let why = "the run began without a budget, and none can pay for it now; leave `budget` out, and record what \
-                       the run cost with `reticent budget import`";
+            let why = "the run began without a budget, and none can pay for it now; leave `budget` out, and record \
+                       what the run cost with `reticent budget import`";
             return Err(HostError::disagreed("the party file", why));
         }
         return Ok(PaidRun { joined: serving.serve()?, open: None });
@@ -214,7 +215,7 @@ fn resume(mut serving: Serving<'_>, budget: Option<JoinBudget<'_>>) -> Result<Pa
         let why = "the run was paid for from a budget, which is not named any more";
         return Err(HostError::disagreed("the party file", why));
     };
-    let payer = AnswerPayer::new(budget.file, &(job, hash.clone()));
+    let payer = AnswerPayer::new(budget.file, reserved.clone());
     payer.join()?;
     serving.seat.journal.payer = Some(payer);
     let asked = serving.seat.party.asked();
@@ -224,25 +225,31 @@ fn resume(mut serving: Serving<'_>, budget: Option<JoinBudget<'_>>) -> Result<Pa
         Err(why) if why.keeps_reservation() => Err(told(&said, why, Some(asked))),
         Err(why) => match serving.has_answered() {
             Ok(answered) => Err(told(&said, why, answered.then_some(asked))),
-            // Nobody can say it: the job stays open, and counted in full.
+            // It is unknown whether anything was answered: the job stays open, and counted in full.
             Err(unknown) => {
                 let why = Box::new(told(&said, unknown, None));
                 Err(Error::Unfinished { why, epsilon: asked.0, delta: asked.1 })
             }
         },
     };
-    match reticent_payment::resume::<PaidJoining<'_, '_>>(budget.file, job, &hash, run) {
+    match reticent_payment::resume::<PaidJoining<'_, '_>>(
+        budget.file,
+        reserved.number,
+        &reserved.hash,
+        run,
+    ) {
         Ok(receipt) => Ok(PaidRun::of(receipt)),
         Err(PaymentError::Job(error)) => Err(said.into_inner().unwrap_or(HostError::Job(error))),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Closes the job of a run that is over, if it is open; why it stays so.
+/// Closes the job of a run that is over, if it is open; returns why it stays open.
 fn close(budget: Option<JoinBudget<'_>>, joined: &Joined) -> Option<String> {
-    let (budget, (job, hash)) = (budget?, joined.reservation.as_ref()?);
+    let (budget, reserved) = (budget?, joined.reservation.as_ref()?);
+    let ReservedJob { number, hash } = reserved;
     let digest = joined.model.certificate().digest.as_deref();
     let closed = Store::open(budget.file)
-        .and_then(|mut store| close_over(&mut store, *job, hash, &Ledger::new(), digest));
+        .and_then(|mut store| close_over(&mut store, *number, hash, &Ledger::new(), digest));
     closed.err().map(|error| error.to_string())
 }

@@ -20,6 +20,7 @@ use reticent_runtime::wire;
 use zeroize::Zeroizing;
 
 use crate::agreement::{PROGRAM, commitment};
+use crate::answer_payer::ReservedJob;
 use crate::company::Company;
 use crate::error::HostError;
 use crate::journal::RunJournal;
@@ -30,46 +31,46 @@ use crate::options::HostOptions;
 use crate::roster::Roster;
 use crate::seat::{AgreedLink, Seat};
 
-/// What the journal calls it that the lead was told of the model's arrival.
+/// The name in the journal of the mark that the lead was told of the model's arrival.
 pub(crate) const TOLD: &str = "told";
 
-/// How long a party that has its model looks for a lead that may wait for it.
+/// The time in which a party that has its model looks for a lead that may wait for it.
 const ACKNOWLEDGE_TIME: Duration = Duration::from_secs(5);
 
-/// What a party has.
+/// The input of a party.
 #[derive(Debug)]
 pub struct RemoteParty<'a> {
-    /// The run, checked.
+    /// The job, checked.
     pub job: &'a RemoteJob,
-    /// Who takes part.
+    /// The roster.
     pub roster: &'a Roster,
-    /// Its own key.
+    /// The party's own key.
     pub identity: &'a Identity,
-    /// Its own table.
+    /// The party's own table.
     pub files: &'a Files,
-    /// How it gets to the lead.
+    /// The connection to the lead.
     pub dialer: &'a dyn Dial,
-    /// How it takes part.
+    /// The options.
     pub options: HostOptions,
 }
 
-/// What came of it for the party.
+/// The result of a run for a party.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Joined {
-    /// The model, checked against what was reserved.
+    /// The model, checked against the reservation.
     pub model: Model,
-    /// The run, in hexadecimal digits.
+    /// The identifier of the run, in hexadecimal digits.
     pub run: String,
     /// The job in the party's budget, if it has one.
-    pub reservation: Option<(u64, String)>,
+    pub reservation: Option<ReservedJob>,
 }
 
 impl<'a> RemoteParty<'a> {
-    /// The number that the roster has for its key.
+    /// The number of the party's key in the roster.
     ///
     /// # Errors
-    /// If it is not in the roster, or the roster is not everybody's.
+    /// If the key is not in the roster, or the roster is not signed by all.
     pub fn number(&self) -> Result<u32, HostError> {
         let me = self.identity.public().bytes();
         self.roster.signed_by_all(&me)?;
@@ -78,7 +79,7 @@ impl<'a> RemoteParty<'a> {
         })
     }
 
-    /// What the journal has of a run that is over.
+    /// The result of a run that is over, from the journal.
     ///
     /// # Errors
     /// If the run has ended without a model.
@@ -93,8 +94,8 @@ impl<'a> RemoteParty<'a> {
         Ok(Some(Joined { model: Model::from_json(&model)?, run: hex(&run), reservation }))
     }
 
-    /// Tells a lead that waits for it that the model is here, where it may not have heard that: the
-    /// party fell before it had said so. A lead that is gone, or over, needs nothing.
+    /// Tells a lead that may be waiting that the model has arrived, if it may not have been told:
+    /// the process ended before that. A lead that is gone, or finished, needs nothing.
     pub(crate) fn acknowledge(&self, journal: &mut RunJournal) -> Result<(), HostError> {
         let Some(Kept { run, .. }) = journal.get(KEPT)? else { return Ok(()) };
         if journal.has(TOLD)? {
@@ -114,12 +115,12 @@ impl<'a> RemoteParty<'a> {
                 }
             }
         };
-        // Who does not hear it hands the model over again.
+        // A lead that is not told sends the model again.
         let _ = talk();
         self.options.writing("told", || journal.commit(|change| change.set(TOLD, &true)))
     }
 
-    /// What it says first on a link.
+    /// The hello of the party.
     pub(crate) fn hello(
         &self,
         number: u32,
@@ -151,7 +152,7 @@ impl<'a> RemoteParty<'a> {
         Err(HostError::journal(journal.path(), why))
     }
 
-    /// The seat, with the party's table read.
+    /// The seat of the party, with its table read.
     pub(crate) fn seat(
         &'a self,
         journal: RunJournal,
@@ -186,7 +187,7 @@ impl<'a> RemoteParty<'a> {
         })
     }
 
-    /// By what the party's files are known again, under a key of its own.
+    /// The fingerprint of the party's files, under a key of its own.
     pub(crate) fn fingerprint(&self, key: &[u8; 32]) -> Result<Digest, HostError> {
         let mut hasher = Hasher::new("reticent party table");
         for file in &self.files.paths {
@@ -197,14 +198,14 @@ impl<'a> RemoteParty<'a> {
     }
 }
 
-/// 32 bytes of the operating system.
+/// 32 random bytes of the operating system.
 pub(crate) fn fresh() -> Result<Zeroizing<[u8; 32]>, HostError> {
     let key = NoiseKey::secure()
         .map_err(|error| HostError::disagreed("the operating system", error.to_string()))?;
     Ok(key.expose().0)
 }
 
-/// The files of a party, for whoever pays.
+/// The files of a party, for its budget.
 pub(crate) fn paths<'a>(party: &RemoteParty<'a>) -> &'a [PathBuf] {
     &party.files.paths
 }

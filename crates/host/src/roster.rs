@@ -1,8 +1,8 @@
-//! Who takes part: names, public keys, the lead's address, and until when a key is good. Everybody
-//! signs the digest of it, after comparing it with the others by another way than the network.
+//! The members of a study: names, public keys, the lead's address, and the last day of each key.
+//! All sign the digest of it, after they have compared it outside the network.
 //!
-//! The file is for people and may be written in any order; what is signed is the canonical form of
-//! what it says.
+//! The file is for people, and the order of its entries is free; the signed text is the canonical
+//! form of its content.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,34 +17,34 @@ use serde::{Deserialize, Serialize};
 use crate::error::{HostError, unread};
 use crate::rotation::RotatedKey;
 
-/// The only format there is.
+/// The format of the file.
 const FORMAT: u32 = 1;
 
-/// What is signed begins with this.
+/// The prefix of what is signed.
 const PURPOSE: &[u8] = b"reticent roster signature v1\n";
 
-/// A lead has a thread for each party and a place for its signature in the messages of the lobby, which have
-/// room for some more. So many were measured.
+/// The largest number of parties. A lead has a thread for each party and a place for its signature
+/// in the messages of the lobby, which have room for some more. Larger runs were not measured.
 pub const MOST_PARTIES: usize = 1024;
 
 /// The longest name.
 const LONGEST_NAME: usize = 80;
 
-/// One who takes part.
+/// A member of a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RosterMember {
-    /// For people.
+    /// The name, for people.
     pub name: String,
     /// The public key: 32 bytes in hexadecimal digits.
     pub key: String,
-    /// Where the lead listens, as `host:port`; parties only dial.
+    /// The address of the lead, as `host:port`; parties only dial.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// The last day on which the key is good, as `YYYY-MM-DD`; always where there is none.
+    /// The last day of the key, as `YYYY-MM-DD`; by default it has no end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// The key that it had before this one and that has signed it; none where it is the first.
+    /// The key before this one, which has signed it; `None` for the first key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rotated: Option<RotatedKey>,
 }
@@ -78,7 +78,7 @@ pub struct Roster {
     keys: Vec<[u8; 32]>,
 }
 
-/// The signatures of a roster by key, and what they must be of.
+/// The signatures of a roster by key, and the text that they must be of.
 struct RosterSigners<'a> {
     message: Vec<u8>,
     values: BTreeMap<&'a str, Vec<&'a str>>,
@@ -94,17 +94,17 @@ impl RosterSigners<'_> {
     }
 }
 
-/// Whether this can be shown as a name: one short line.
+/// Whether the text can be shown as a name: one short line.
 fn is_name(text: &str) -> bool {
     let said = text.trim();
     !said.is_empty() && text.len() <= LONGEST_NAME && !text.chars().any(char::is_control)
 }
 
 impl Roster {
-    /// A roster of a lead and nobody else.
+    /// A roster of a lead alone.
     ///
     /// # Errors
-    /// If a name or an address cannot be.
+    /// If a name or an address is invalid.
     pub fn new(path: &Path, study: &str, lead: RosterMember) -> Result<Self, HostError> {
         let file = RosterFile {
             format: FORMAT,
@@ -119,7 +119,7 @@ impl Roster {
     /// Reads a roster, signed or not.
     ///
     /// # Errors
-    /// If it cannot be read, or is none.
+    /// If the file cannot be read, or is invalid.
     pub fn read(path: &Path) -> Result<Self, HostError> {
         let refuse = |reason: String| HostError::Roster { file: path.to_owned(), reason };
         let text = std::fs::read_to_string(path).map_err(|error| refuse(unread(&error)))?;
@@ -189,7 +189,7 @@ impl Roster {
             if used.contains(&old) {
                 return Err(format!("the old key of {name} is still a member's"));
             }
-            // One key has one successor: who has stolen it makes no second member of it.
+            // A key has one successor: a thief of the key cannot make a second member of it.
             if !given_up.insert(old) {
                 return Err(format!("the old key of {name} is another member's old key too"));
             }
@@ -197,18 +197,18 @@ impl Roster {
         Ok(())
     }
 
-    /// The same with one party more. Signatures are of the roster as it was, and go.
+    /// Adds a party. Signatures of the old roster are removed.
     ///
     /// # Errors
-    /// If the party cannot be.
+    /// If the party is invalid.
     pub fn with(mut self, party: RosterMember) -> Result<Self, HostError> {
         self.file.signatures.clear();
         self.file.parties.push(RosterMember { address: None, ..party });
         Roster::checked(&self.path, self.file)
     }
 
-    /// The same without a party, who has not come or does not come back. Signatures are of the roster
-    /// as it was, and go.
+    /// Removes a party that did not connect or does not come back. Signatures of the old roster are
+    /// removed.
     ///
     /// # Errors
     /// If there is no such party, or it is the last one.
@@ -224,11 +224,11 @@ impl Roster {
         Err(HostError::Roster { file: self.path, reason })
     }
 
-    /// The same with a new key of a member, signed by the one that it has. Signatures are of the roster as
-    /// it was, and go; everything else of the member stays.
+    /// Gives a member a new key, signed by its present one. Signatures of the old roster are
+    /// removed; everything else of the member stays.
     ///
     /// # Errors
-    /// If there is no such member, the old key is not its present one, or the new one cannot be its.
+    /// If there is no such member, the old key is not its present one, or the new key is invalid.
     pub fn rotated(
         mut self,
         name: &str,
@@ -253,8 +253,8 @@ impl Roster {
         Err(HostError::Roster { file: self.path, reason })
     }
 
-    /// The same with these parties alone, by number: who is in a run that others did not come to. It
-    /// is nobody's to sign: who is in it signs the run.
+    /// The roster with these parties alone, by number, for a run without the others. It is never
+    /// signed: its members sign the run.
     pub(crate) fn among(&self, seats: &[u32]) -> Self {
         let of = |seat: &u32| self.file.parties.get(*seat as usize).cloned();
         let parties = seats.iter().filter_map(of).collect();
@@ -267,7 +267,7 @@ impl Roster {
     /// The text of the file.
     ///
     /// # Errors
-    /// None for what was checked.
+    /// None for a roster that was checked.
     pub fn text(&self) -> Result<String, HostError> {
         let text = toml::to_string(&self.file);
         text.map_err(|error| HostError::Roster {
@@ -276,7 +276,7 @@ impl Roster {
         })
     }
 
-    /// Stands for all that it says, signatures aside.
+    /// The digest of the content without signatures.
     pub fn digest(&self) -> Digest {
         let mut hasher = Hasher::new("reticent roster");
         let RosterFile { format, study, lead, parties, .. } = &self.file;
@@ -288,8 +288,8 @@ impl Roster {
             hasher.field(address.as_deref().unwrap_or_default().as_bytes());
             hasher.field(until.as_deref().unwrap_or_default().as_bytes());
         }
-        // After all members and only where there are any, so that rosters without have the digest that
-        // they had before there were rotations. The number of fields says how many.
+        // Rotations are behind all members, and only if there are any: a roster without rotations
+        // has the digest of earlier versions. The number of fields tells the two apart.
         for (place, member) in self.members().enumerate() {
             let Some(RotatedKey { key, signature }) = &member.rotated else { continue };
             hasher.number(place as u64).field(key.as_bytes()).field(signature.as_bytes());
@@ -297,7 +297,7 @@ impl Roster {
         hasher.finish()
     }
 
-    /// The digest as people compare it.
+    /// The digest in the form that people compare.
     pub fn fingerprint(&self) -> String {
         hex(&self.digest())
     }
@@ -306,7 +306,7 @@ impl Roster {
         [PURPOSE, &self.digest()].concat()
     }
 
-    /// The same with the signature of a member.
+    /// Adds the signature of a member.
     ///
     /// # Errors
     /// If the key is not a member's.
@@ -322,10 +322,10 @@ impl Roster {
         Ok(self)
     }
 
-    /// The same with the signatures of a copy, which other members have signed.
+    /// Adds the signatures of a copy, which other members have signed.
     ///
     /// # Errors
-    /// If the copy says something else: those are signatures of another roster.
+    /// If the copy has other content: its signatures are of another roster.
     pub fn with_signatures_of(mut self, copy: &Roster) -> Result<Self, HostError> {
         if copy.digest() != self.digest() {
             let what = "it is no copy of the other one: their fingerprints differ";
@@ -334,7 +334,7 @@ impl Roster {
         let (ours, theirs) = (self.signers(), copy.signers());
         let new = |key: &&[u8; 32]| theirs.has(key) && !ours.has(key);
         let new: BTreeSet<String> = self.keys.iter().filter(new).map(|key| hex(key)).collect();
-        // One that did not hold, here or there, is in nobody's way.
+        // An invalid signature, here or there, is replaced.
         self.file.signatures.retain(|signed| !new.contains(&signed.key));
         let taken = copy.file.signatures.iter().filter(|signed| new.contains(&signed.key));
         self.file.signatures.extend(taken.cloned());
@@ -346,7 +346,7 @@ impl Roster {
         self.signers().has(key)
     }
 
-    /// What was signed, and by whom: worked out once for all members.
+    /// The signed text and the signers, computed once for all members.
     fn signers(&self) -> RosterSigners<'_> {
         let mut values: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for Signed { key, value } in &self.file.signatures {
@@ -355,7 +355,7 @@ impl Roster {
         RosterSigners { message: self.message(), values }
     }
 
-    /// Refuses a roster that somebody has not signed, oneself first.
+    /// Refuses a roster without the signatures of all members; `me` is checked first.
     ///
     /// # Errors
     /// If a signature is missing.
@@ -376,12 +376,12 @@ impl Roster {
         Ok(())
     }
 
-    /// How many parties there are.
+    /// The number of parties.
     pub fn parties(&self) -> u32 {
         self.file.parties.len() as u32
     }
 
-    /// What is studied, for people.
+    /// The subject of the study, for people.
     pub fn study(&self) -> &str {
         &self.file.study
     }
@@ -395,22 +395,22 @@ impl Roster {
         self.members().nth(place).map_or_else(String::new, |member| member.name.clone())
     }
 
-    /// What a party is called.
+    /// The name of a party.
     pub fn name(&self, party: u32) -> String {
         self.name_at(party as usize + 1)
     }
 
-    /// What the lead is called.
+    /// The name of the lead.
     pub fn lead_name(&self) -> &str {
         &self.file.lead.name
     }
 
-    /// Where the lead listens.
+    /// The address of the lead.
     pub fn lead_address(&self) -> &str {
         self.file.lead.address.as_deref().unwrap_or_default()
     }
 
-    /// The lead's key.
+    /// The key of the lead.
     pub fn lead_key(&self) -> [u8; 32] {
         self.keys[0]
     }
@@ -420,12 +420,12 @@ impl Roster {
         self.keys.get(party as usize + 1)
     }
 
-    /// The lead's key, then the parties'.
+    /// The key of the lead, then those of the parties.
     pub(crate) fn all_keys(&self) -> &[[u8; 32]] {
         &self.keys
     }
 
-    /// Why it is not taken.
+    /// The error of an invalid roster.
     pub(crate) fn refused(&self, reason: String) -> HostError {
         HostError::Roster { file: self.path.clone(), reason }
     }
@@ -435,10 +435,10 @@ impl Roster {
         self.keys.iter().skip(1).position(|own| own == key).map(|place| place as u32)
     }
 
-    /// Refuses a key that is nobody's, or not good any more on this day.
+    /// Refuses a key that no member has, or that is not valid any more on this day.
     ///
     /// # Errors
-    /// In words that name the key.
+    /// A message that names the key.
     pub fn admits(&self, key: &[u8; 32], day: i64) -> Result<(), String> {
         let Some(place) = self.keys.iter().position(|own| own == key) else {
             return Err(format!("the key {} is nobody's in the roster", hex(key)));
@@ -507,7 +507,7 @@ mod tests {
         let read = Roster::read(&path).unwrap();
         assert_eq!(read, signed);
         read.signed_by_all(&own).unwrap();
-        // One letter of what it says, and it is another that nobody has signed.
+        // A change of one letter makes another roster, which nobody has signed.
         for (old, new) in
             [("\"study\"", "\"stvdy\""), ("127.0.0.1:1", "127.0.0.1:2"), ("\"b\"", "\"c\"")]
         {
@@ -516,14 +516,14 @@ mod tests {
             assert_ne!(other.digest(), signed.digest(), "{old}");
             assert!(other.signed_by_all(&own).is_err(), "{old}");
         }
-        // Who is added is not signed for.
+        // A new member is not covered by the signatures.
         let more = signed.clone().with(member("stranger", &stranger)).unwrap();
         assert!(!more.is_signed_by(&own));
         assert_eq!((signed.number(&own), signed.number(&lead.public().bytes())), (Some(0), None));
         assert!(signed.with(member("again", &a)).is_err());
     }
 
-    /// Members sign copies at the same time, each on a machine of its own.
+    /// Members sign copies at the same time, each on its own machine.
     #[test]
     fn signatures_of_copies_come_together_and_none_of_another_roster() {
         let folder = tempfile::tempdir().unwrap();
@@ -540,7 +540,7 @@ mod tests {
         let other = of("another").sign(&a).unwrap();
         let refused = all.clone().with_signatures_of(&other).unwrap_err().to_string();
         assert!(refused.contains("fingerprints differ"), "{refused}");
-        // One that does not hold is not taken, and takes no place of one that does.
+        // An invalid signature is not taken, and does not replace a valid one.
         let mut forged = copies[1].clone();
         forged.file.signatures[0].value = "00".repeat(64);
         assert_eq!(all.clone().with_signatures_of(&forged).unwrap(), all);

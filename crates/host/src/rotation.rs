@@ -1,33 +1,34 @@
-//! A member's new key, signed by the one that it had: whoever sets the new key had the old one. That it
-//! was the member, and not somebody who has stolen the old key, no signature says.
+//! A member's new key, signed by its old one: the owner of the old key has set the new one. A
+//! signature cannot tell the member from a thief of the old key.
 
 use reticent::{Identity, PublicKey};
 use reticent_core::{from_hex, hex};
 use reticent_noise::Hasher;
 use serde::{Deserialize, Serialize};
 
-/// What is signed begins with this.
+/// The prefix of what is signed.
 const PURPOSE: &[u8] = b"reticent key rotation signature v1\n";
 
-/// The key that a member of a roster had before the one that it has, and what that key has signed.
+/// The key of a member before its present one, and the signature of that key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RotatedKey {
     /// The old public key: 32 bytes in hexadecimal digits.
     pub key: String,
-    /// Its Ed25519 signature of the study, the member's name and both keys: 64 bytes, the same way.
+    /// Its Ed25519 signature of the study, the member's name and both keys: 64 bytes in hexadecimal
+    /// digits.
     pub signature: String,
 }
 
 impl RotatedKey {
-    /// The old key signs that the member of this name has the new one in this study.
+    /// Signs by the old key that the member of this name has the new key in this study.
     pub(crate) fn signed(study: &str, name: &str, old: &Identity, new: &[u8; 32]) -> Self {
         let key = old.public().bytes();
         let signature = hex(&old.sign_message(&message(study, name, &key, new)));
         RotatedKey { key: hex(&key), signature }
     }
 
-    /// The old key, if it has signed that the member of this name has the new one in this study.
+    /// The old key, if it has signed that the member of this name has the new key in this study.
     pub(crate) fn proven(&self, study: &str, name: &str, new: &[u8; 32]) -> Option<[u8; 32]> {
         let key = from_hex(&self.key)?;
         let signature = from_hex(&self.signature)?;
@@ -36,7 +37,7 @@ impl RotatedKey {
     }
 }
 
-/// The bytes that are signed: good for no other study, member or key.
+/// The signed bytes, which are valid for no other study, member or key.
 fn message(study: &str, name: &str, old: &[u8; 32], new: &[u8; 32]) -> Vec<u8> {
     let mut hasher = Hasher::new("reticent key rotation");
     hasher.field(study.as_bytes()).field(name.as_bytes()).field(old).field(new);
@@ -106,7 +107,7 @@ mod tests {
             let said = read.members().find(|member| member.name == name).unwrap();
             assert_eq!(said.key, three.new.public().text());
             assert_eq!(said.rotated.as_ref().unwrap().key, old.public().text());
-            // The old key is nobody's from then on; the new one signs.
+            // The old key belongs to nobody from then on; the new one signs.
             assert!(
                 read.admits(&old.public().bytes(), 0).is_err() && read.clone().sign(old).is_err()
             );
@@ -114,7 +115,7 @@ mod tests {
                 members.map(|own| if own.public() == old.public() { &three.new } else { own });
             let signed = now.iter().fold(read, |roster, own| roster.sign(own).unwrap());
             signed.signed_by_all(&three.new.public().bytes()).unwrap();
-            // And is rotated in its turn.
+            // The new key can be rotated too.
             let again = signed.rotated(name, &three.new, &old.public()).unwrap();
             assert_eq!(three.read(&again.text().unwrap()).unwrap(), again);
         }
@@ -133,7 +134,7 @@ mod tests {
         assert!(refused("a", &three.a, &three.a).contains("a has that key already"));
         assert!(refused("a", &three.a, &three.b).contains("has the key of another member"));
         assert!(refused("a", &three.a, &three.lead).contains("has the key of another member"));
-        // Nobody else takes the old key, or keeps one that was given up.
+        // No other member takes the old key, or keeps one that was given up.
         let roster = three.roster("study").rotated("a", &three.a, &three.new.public()).unwrap();
         let taken = roster.clone().with(member("c", &three.a)).unwrap_err().to_string();
         assert!(taken.contains("the old key of a is still a member's"), "{taken}");
@@ -177,7 +178,7 @@ mod tests {
             let refused = three.read(&text.replace(&good.signature, value)).unwrap_err();
             assert!(refused.contains("a: its old key has not signed the new one"), "{refused}");
         }
-        // Another's study, name or key beside a signature that was good.
+        // The study, name or key of another beside a valid signature.
         let edits = [("\"study\"", "\"stvdy\""), ("\"a\"", "\"c\""), (&good.key[..], "ab")];
         for (old, put) in edits {
             let refused = three.read(&text.replace(old, put)).unwrap_err();
@@ -185,7 +186,7 @@ mod tests {
         }
         let refused = three.read(&text.replace(&new.text(), &three.a.public().text())).unwrap_err();
         assert!(refused.contains("its old key has not signed the new one"), "{refused}");
-        // A signature for another purpose says nothing here.
+        // A signature for another purpose is invalid here.
         let key = three.a.public().bytes();
         let bare = message("study", "a", &key, &new.bytes())[PURPOSE.len()..].to_vec();
         let signature = hex(&three.a.sign_message(&bare));
@@ -202,7 +203,7 @@ mod tests {
         let roster = Roster::new(Path::new("r"), "study", lead).unwrap().with(party).unwrap();
         assert_eq!(roster.fingerprint(), FINGERPRINT);
         assert!(!roster.text().unwrap().contains("rotated"));
-        // Where one is said, all of it counts, and whose it is.
+        // A rotation is covered in full, with its member.
         let roster = three.roster("study");
         let [a, b] = [("a", &three.a), ("b", &three.b)]
             .map(|(name, old)| roster.clone().rotated(name, old, &three.new.public()).unwrap());
@@ -215,7 +216,7 @@ mod tests {
         assert_eq!(different.len(), all.len());
     }
 
-    /// Two public keys of RFC 8032, and the fingerprint that the version before rotations gave them.
+    /// Two public keys of RFC 8032, and their fingerprint in the version before rotations.
     const LEAD: &str = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
     const PARTY: &str = "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c";
     const FINGERPRINT: &str = "bd3b504628bd7829f8921fe90989b11b4af30e5efa8e438b5d92892fe4a32e93";

@@ -1,4 +1,4 @@
-//! A party at its place: its journal, its table, and its link to the lead.
+//! The seat of a party: its journal, its table, and its connection to the lead.
 
 use std::time::{Duration, Instant};
 
@@ -14,55 +14,55 @@ use crate::message::{HostMessage, Rejection};
 use crate::options::{HostOptions, Notice};
 use crate::party::RemoteParty;
 
-/// How long a connection, or one message, may take.
+/// The longest time for a connection or one message.
 const SEND_TIME: Duration = Duration::from_secs(60);
 
-/// How long it may take to say that one does not join.
+/// The longest time to say that the party does not join.
 const DECLINE_TIME: Duration = Duration::from_secs(5);
 
-/// Who hears nothing for so long asks again whether the lead is there.
+/// The silence after which the party checks whether the lead is there.
 pub(crate) const IDLE: Duration = Duration::from_secs(30);
 
 /// The first and the longest pause before dialling again.
 pub(crate) const PAUSE: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(500)];
 
-/// For so long nobody is told that the lead is not reached: members are started one after another.
+/// The time in which an unreached lead is not reported: members are started one after another.
 const UNTOLD: Duration = Duration::from_secs(2);
 
-/// So many reasons why it is not are told, each once.
+/// The largest number of reported reasons, each once.
 const MOST_TOLD: usize = 8;
 
-/// The link on which all have agreed, until the party greets. A party that does not come to that
-/// says so: the others give back what they have reserved, and wait for nobody.
+/// The connection on which all have agreed, until the party greets. A party that fails before says
+/// so: the others give back their reservations, and wait for nobody.
 pub(crate) struct AgreedLink(pub Option<Box<dyn Link>>);
 
 impl Drop for AgreedLink {
     fn drop(&mut self) {
         if let Some(mut link) = self.0.take() {
             let why = Rejection::Declined("it could not pay, or could not join".to_owned());
-            // Who does not hear it waits as long as for somebody who is gone.
+            // A lead that does not hear it waits as long as for a party that is gone.
             let _ = link.send(&HostMessage::Refused(why).pack(), Instant::now() + DECLINE_TIME);
         }
     }
 }
 
-/// A party at its place: its journal and its node.
+/// The seat of a party: its journal and its node.
 pub(crate) struct Seat<'a> {
     pub party: &'a RemoteParty<'a>,
     /// Its number in the roster.
     pub number: u32,
-    /// Who is in the run; everybody until that is agreed on.
+    /// The parties of the run; all parties until that is agreed on.
     pub company: Company<'a>,
     pub journal: RunJournal,
     pub table: Option<PrivateTable>,
-    /// The key of a run that is to be joined, and by what the table is known under it: from before
-    /// it was read.
+    /// The key of a run that is to be joined, and the fingerprint of the table under it, from
+    /// before the table was read.
     pub known: Option<(Zeroizing<[u8; 32]>, Digest)>,
     pub units: Option<u64>,
     pub link: AgreedLink,
-    /// When the lead was last heard.
+    /// The time of the lead's last message.
     pub heard: Instant,
-    /// Whether it was reached by this process.
+    /// Whether this process has reached the lead.
     pub reached: bool,
 }
 
@@ -71,9 +71,9 @@ impl<'a> Seat<'a> {
         &self.party.options
     }
 
-    /// Makes these the company of the run, if this party is one of them.
+    /// Forms the run of these parties, if this party is one of them.
     pub fn gather(&mut self, seats: &[u32]) -> Result<(), HostError> {
-        // What was worked out for them is kept.
+        // The calculation for the same parties is kept.
         if self.company.seats == seats {
             return Ok(());
         }
@@ -90,7 +90,7 @@ impl<'a> Seat<'a> {
         self.company.number(self.number).unwrap_or(self.number)
     }
 
-    /// A link to the lead on which hello was said.
+    /// A connection to the lead on which the hello was sent.
     pub fn connect(
         &mut self,
         nonce: &[u8; 32],
@@ -118,7 +118,7 @@ impl<'a> Seat<'a> {
                 }
                 Err(why @ LinkError::Untrusted(_)) => return Err(why.into()),
                 Err(why) => {
-                    // That the time is up says less than what came of it before.
+                    // An earlier error says more than the end of the time.
                     if why != LinkError::Timeout {
                         last = why.clone();
                     }

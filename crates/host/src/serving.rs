@@ -1,4 +1,4 @@
-//! A party in a run: it says what is asked for, each thing once, until there is a model.
+//! A party in a run: it answers requests, each once, until there is a model.
 
 use std::time::Instant;
 
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::agreeing::SignedRun;
+use crate::answer_payer::ReservedJob;
 use crate::error::HostError;
 use crate::kept::Kept;
 use crate::links::{Link, LinkError};
@@ -30,10 +31,10 @@ pub(crate) struct JoinedRun {
     /// The party's key in this run, from the operating system.
     #[serde(with = "crate::journal::secret")]
     pub key: Zeroizing<[u8; 32]>,
-    /// By which the table is known again.
+    /// The fingerprint of the table.
     pub table: Digest,
-    /// The number and the hash of the job in the party's budget.
-    pub reservation: Option<(u64, String)>,
+    /// The job in the party's budget.
+    pub reservation: Option<ReservedJob>,
 }
 
 /// A party in a run.
@@ -47,7 +48,7 @@ pub(crate) struct Serving<'a> {
 }
 
 impl<'a> Serving<'a> {
-    /// A run that the journal has, if it has one.
+    /// The run of the journal, if it has one.
     pub fn resumed(mut seat: Seat<'a>) -> Result<Result<Self, Seat<'a>>, HostError> {
         let Some(joined) = seat.journal.get::<JoinedRun>("joined")? else { return Ok(Err(seat)) };
         seat.party.is_mine(&seat.journal, (&joined.job, &joined.roster))?;
@@ -74,13 +75,13 @@ impl<'a> Serving<'a> {
         Ok(Serving { seat, joined, plan, node, greeting: wire::encode(&said), limit })
     }
 
-    /// What was reserved for it.
-    pub fn reservation(&self) -> Option<(u64, String)> {
+    /// The reservation for it.
+    pub fn reservation(&self) -> Option<ReservedJob> {
         self.joined.reservation.clone()
     }
 
-    /// Whether something was said of the table: then all of the plan is spent. A journal that was set back does
-    /// not know it, and the budget does.
+    /// Whether anything about the table was answered: then the whole plan is spent. The budget
+    /// knows it even if the journal was restored to an earlier state.
     ///
     /// # Errors
     /// If the budget cannot be read.
@@ -89,7 +90,7 @@ impl<'a> Serving<'a> {
         Ok(self.node.answered() > 0 || told?)
     }
 
-    /// Says what is asked for until there is a model.
+    /// Answers requests until there is a model.
     pub fn serve(&mut self) -> Result<Joined, HostError> {
         let begun = self.seat.link.0.take();
         let mut next = match begun {
@@ -150,7 +151,7 @@ impl<'a> Serving<'a> {
         }
     }
 
-    /// The run is over for this party, whoever asks again.
+    /// Ends the run for this party, whoever asks again.
     pub fn end(&mut self, why: String) -> HostError {
         let options = &self.seat.party.options;
         let kept = options.writing("ended", || {
@@ -165,9 +166,9 @@ impl<'a> Serving<'a> {
         kept.err().unwrap_or(HostError::Ended(why))
     }
 
-    /// The one way in: within a limit → the link's key is the roster's entry of who sends it → node →
-    /// one transaction: state, and with it what is said → send. A message that is not taken is told
-    /// so by name, and changes nothing.
+    /// Answers one request, the only way to the table: within the size limit → the key of the
+    /// connection is that of the sender in the roster → node → one transaction with state and
+    /// answer → send. A rejected message is reported by name, and changes nothing.
     fn answer(&mut self, link: &mut dyn Link, bytes: &[u8]) -> Result<(), HostError> {
         let proven = link.peer() == self.seat.party.roster.lead_key();
         let said = wire::decode(bytes, self.limit).and_then(|envelope| {
@@ -181,7 +182,7 @@ impl<'a> Serving<'a> {
             Ok(said) => said,
             Err(why) => {
                 let name = Rejection::Envelope(why.name().to_owned());
-                self.seat.options().tell(Notice::Rejected(why.name().to_owned()));
+                self.seat.options().tell(Notice::Rejected { name: why.name().to_owned() });
                 self.seat.say(link, &HostMessage::Refused(name))?;
                 return match why {
                     Rejected::Conflicting => {
@@ -199,11 +200,11 @@ impl<'a> Serving<'a> {
         for envelope in said {
             self.seat.say(link, &HostMessage::Envelope(wire::encode(&envelope)))?;
         }
-        self.seat.options().tell(Notice::Answered(self.node.answered()));
+        self.seat.options().tell(Notice::Answered { round: self.node.answered() });
         Ok(())
     }
 
-    /// Takes the model, if it is one that was paid for.
+    /// Takes the model, if it is the one that was paid for.
     fn finish(&mut self, link: &mut dyn Link, text: String) -> Result<Joined, HostError> {
         let report = self.node.conclude();
         let own = self.check_model(&text).and_then(|model| self.own(model, text, report));
@@ -224,22 +225,25 @@ impl<'a> Serving<'a> {
         })?;
         self.seat.journal.wipe();
         self.tell_received(link);
-        self.seat.options().tell(Notice::Delivered(self.seat.party.roster.name(self.seat.number)));
+        self.seat
+            .options()
+            .tell(Notice::Delivered { name: self.seat.party.roster.name(self.seat.number) });
         Ok(Joined { model, run: hex(&run), reservation })
     }
 
-    /// Says that the model is here. Who does not hear it hands the model over again, to a journal that has it.
+    /// Confirms the model. A lead that does not hear it sends the model again, to a journal that
+    /// has it.
     pub fn tell_received(&mut self, link: &mut dyn Link) {
         if self.seat.say(link, &HostMessage::Received).is_ok() {
             let options = &self.seat.party.options;
-            // The model is kept: who forgets this says it once more.
+            // The model is kept: a party that loses this mark confirms once more.
             let keep = || self.seat.journal.commit(|change| change.set(TOLD, &true));
             let _ = options.writing("told", keep);
         }
     }
 
-    /// The model that the party keeps: with its own certificate, signed by itself, where its noise is
-    /// its own; that of the lead where the lead adds the noise.
+    /// The model that the party keeps: with its own certificate, signed by itself, if its noise is
+    /// its own; that of the lead if the lead adds the noise.
     fn own(
         &self,
         model: Model,
@@ -258,9 +262,9 @@ impl<'a> Serving<'a> {
         own().map_err(|why: reticent::Error| why.to_string())
     }
 
-    /// The model, if its certificate is the lead's and counts just what was planned.
+    /// The model, if its certificate is the lead's and counts exactly the plan.
     fn check_model(&self, text: &str) -> Result<Model, String> {
-        // Read once: a wide model is most of the memory of a party.
+        // Parsed once: a wide model is most of the memory of a party.
         let document = Document::parse(text).map_err(|error| error.to_string())?;
         let lead = PublicKey::from_bytes(&self.seat.party.roster.lead_key());
         if let Some(why) = document.verify(lead.as_ref()).summary() {

@@ -1,10 +1,11 @@
-//! Which roster of a study a key has signed last, in a file beside the key.
+//! The last roster of each study that a key has signed, in a file beside the key.
 //!
-//! A signature holds for ever. A roster that all have signed, and have replaced because a key was stolen, is still
-//! signed by all: whoever shows it again to members who remember nothing has them go by the stolen key, under
-//! `trust = "central"` that of a lead who reads their sums. So a member begins runs with the roster that it has signed
-//! last and no other of that study; and it signs none with a key that was given up, or with a second successor of
-//! one. To sign is what an operator does after comparing fingerprints: nothing else changes what is in force.
+//! A signature does not expire. A roster that all have signed, and have replaced because a key was
+//! stolen, is still signed by all: members without a memory could be made to trust the stolen key
+//! again, under `trust = "central"` the key of a lead that reads their sums. So a member begins
+//! runs only with the roster of a study that it has signed last; and it signs none with a key that
+//! was given up, or with a second successor of one. Signing is what an operator does after
+//! comparing fingerprints: nothing else changes the valid roster.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -17,13 +18,13 @@ use crate::error::{HostError, unread};
 use crate::journal::RunJournal;
 use crate::roster::Roster;
 
-/// What the file is called, behind the name of the key's.
+/// The ending of the file, behind the name of the key's.
 const ENDING: &str = ".rosters";
 
-/// The only format there is.
+/// The format of the file.
 const FORMAT: u32 = 1;
 
-/// What a member is in a run. A journal of the one has nothing of a run of the other.
+/// The role of a member in a run. A journal of one role has nothing of a run of the other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RunRole {
     Lead,
@@ -31,7 +32,7 @@ pub(crate) enum RunRole {
 }
 
 impl RunRole {
-    /// Whether a run of this role is on in the journal, or over.
+    /// Whether the journal has a run of this role.
     fn has_run(self, journal: &RunJournal) -> Result<bool, HostError> {
         let names = match self {
             RunRole::Lead => ["begun", "over", "ended"],
@@ -41,7 +42,7 @@ impl RunRole {
     }
 }
 
-/// The rosters that a key has signed last, of each study one.
+/// The last roster of each study that a key has signed.
 #[derive(Clone, Debug, Default)]
 pub struct SignedRosters {
     path: PathBuf,
@@ -62,7 +63,7 @@ struct SignedStudy {
     name: String,
     /// The fingerprint of the roster that was signed last.
     roster: String,
-    /// Keys that were rotated in a roster that was signed, and what they have signed.
+    /// Keys that were rotated in a signed roster, and their successors.
     #[serde(default)]
     given_up: Vec<GivenUpKey>,
 }
@@ -75,10 +76,10 @@ struct GivenUpKey {
 }
 
 impl SignedRosters {
-    /// What was signed with the key in this file; nothing where there is no file beside it.
+    /// The rosters signed with the key in this file; empty if there is no file beside it.
     ///
     /// # Errors
-    /// If that file cannot be read, or is none.
+    /// If that file cannot be read, or is invalid.
     pub fn of_key(key: &Path) -> Result<Self, HostError> {
         let mut name = key.as_os_str().to_owned();
         name.push(ENDING);
@@ -103,11 +104,12 @@ impl SignedRosters {
         self.studies.iter().find(|study| study.name == roster.study())
     }
 
-    /// This roster is in force from here on, in place of any other of its study; it is on the disk when this returns.
-    /// Whether there was another.
+    /// Makes this the valid roster of its study; it is on the disk when this returns. Returns
+    /// whether there was another.
     ///
     /// # Errors
-    /// If it has a key that was given up, or another successor of one, or it cannot be written.
+    /// If the roster has a key that was given up, or another successor of one, or the file cannot
+    /// be written.
     pub fn sign(&mut self, roster: &Roster) -> Result<bool, HostError> {
         let before = self.study(roster).cloned();
         let mut given_up = before.as_ref().map_or(Vec::new(), |study| study.given_up.clone());
@@ -148,8 +150,8 @@ impl SignedRosters {
         Ok(write_text(&text, &self.path)?)
     }
 
-    /// Refuses to begin a run with a roster that was replaced. A run that is on, or over, stays with the one that it
-    /// began with.
+    /// Refuses to begin a run with a roster that was replaced. A run that has begun keeps its
+    /// roster.
     ///
     /// # Errors
     /// If another roster of this study was signed after it, or the journal cannot be read.
@@ -203,7 +205,7 @@ mod tests {
             roster.with(member("a", &self.a)).unwrap()
         }
 
-        /// What the lead has signed, read anew.
+        /// The rosters that the lead has signed, read again.
         fn signed(&self) -> Result<SignedRosters, HostError> {
             SignedRosters::of_key(&self.folder.path().join("lead"))
         }
@@ -243,7 +245,7 @@ mod tests {
         let b = two.new_key("b");
         let new = old.clone().with(member("b", &b)).unwrap();
         let journal = two.journal("journal");
-        // Where nothing is remembered the signatures alone count, as they did before.
+        // Without a memory the signatures alone count, as in earlier versions.
         two.begin(&old, &journal).unwrap();
         assert_eq!(two.sign(&old), Ok(false));
         assert_eq!(two.sign(&other), Ok(false));
@@ -255,7 +257,7 @@ mod tests {
         assert!(refused.contains(&new.fingerprint()[..16]), "{refused}");
         two.begin(&new, &journal).unwrap();
         two.begin(&other, &journal).unwrap();
-        // What is meant is signed again, after comparing it.
+        // The intended roster is signed again, after comparing it.
         assert_eq!(two.sign(&old), Ok(true));
         two.begin(&old, &journal).unwrap();
         assert!(two.begin(&new, &journal).is_err());
@@ -274,7 +276,7 @@ mod tests {
         two.begin(&old, &journal).unwrap();
     }
 
-    /// Where somebody has led a run, a roster that was replaced began another one, as a party.
+    /// In a journal of a lead's run, a replaced roster began another run, as a party.
     #[test]
     fn a_run_that_was_led_lets_no_party_begin_with_a_roster_that_was_replaced() {
         let two = Two::new();
@@ -299,23 +301,24 @@ mod tests {
         let [new, newer, third] = ["new", "newer", "third"].map(|name| two.new_key(name));
         let rotated = old.clone().rotated("a", &two.a, &new.public()).unwrap();
         assert_eq!((two.sign(&old), two.sign(&rotated)), (Ok(false), Ok(true)));
-        // The old roster, shown again with the request to sign it again, and the old key as somebody else's.
+        // The old roster, shown again to be signed again, and the old key as that of another
+        // member.
         let given_up = "a key that was given up";
         assert!(two.sign(&old).unwrap_err().contains(given_up));
         let again = Roster::new(Path::new("r"), "study", member("lead", &two.lead)).unwrap();
         let again = again.with(member("b", &two.a)).unwrap();
         assert!(two.sign(&again).unwrap_err().contains(given_up));
-        // Another study knows nothing of it: there the key is rotated by itself.
+        // Another study does not know the rotation: there the key is rotated separately.
         assert_eq!(two.sign(&two.roster("another study")), Ok(false));
         // A thief of the old key signs another successor.
         let thief = old.rotated("a", &two.a, &third.public()).unwrap();
         let refused = two.sign(&thief).unwrap_err();
         assert!(refused.contains("has signed two new ones"), "{refused}");
-        // What came after stays: rotations in a row, and one beside it.
+        // Later rotations stay: two in a row, and one beside it.
         let twice = rotated.clone().rotated("a", &new, &newer.public()).unwrap();
         assert_eq!((two.sign(&twice), two.sign(&twice)), (Ok(true), Ok(false)));
         assert!(two.sign(&rotated).unwrap_err().contains(given_up));
-        // What is refused changes nothing.
+        // A refusal changes nothing.
         two.begin(&twice, &two.journal("journal")).unwrap();
     }
 

@@ -1,8 +1,9 @@
-//! Masked sums, slot by slot: the sum of a round, or a decision who stays.
+//! Masked sums in slots: a slot has the sum of a round, or a decision to continue without some
+//! parties.
 //!
-//! A slot is four requests to every party, each kept and repeated like any other. What is said next follows
-//! from the answers of the steps before and from the decisions, which are on the disk then: a lead that
-//! starts again goes on in the middle of a sum.
+//! A slot is four requests to every party, each kept and repeated like any other. The next request
+//! follows from the answers before and from the decisions, which are on the disk by then: a lead
+//! that restarts continues in the middle of a sum.
 
 use reticent_masks::{Abort, AggregationTerms, Body, Collector, LinkEnd, Message, Outgoing};
 use reticent_oracle::{Refusal, SumLaw};
@@ -12,26 +13,33 @@ use crate::error::HostError;
 use crate::mask_keys::has_signed;
 use crate::sums::{EachParty, NetworkSums};
 
-/// How the sum of a slot has come out.
+/// The outcome of the sum of a slot.
 enum Attempt {
-    /// The sum, and who has not given its shares.
+    /// The sum, and the parties that have not given their shares.
     Opened(Vec<i64>, Vec<u32>),
-    /// These left before they had said their vectors.
+    /// These parties left before they had sent their vectors.
     Left(Vec<u32>),
 }
 
-/// A party, and what it has said that it should not have.
+/// A slot, and the round whose sum it has.
+#[derive(Clone, Copy)]
+struct SlotRound {
+    slot: u32,
+    round: u32,
+}
+
+/// A party, and the invalid message that it has sent.
 struct Accused(u32, String);
 
 impl NetworkSums {
-    /// The masked sum of a round over all who are in. A round that somebody leaves is done again
-    /// without it, when all who stay have signed that.
+    /// The masked sum of a round over all members. If a party leaves, the round is repeated without
+    /// it, once all that stay have signed that.
     pub fn masked(&mut self, round: u32, request: &[u8], len: usize) -> Result<Vec<i64>, Refusal> {
         loop {
             let (slot, next) = (self.slot, self.decided(self.slot + 1));
             let again = next.as_ref().is_some_and(|next| next.round == round);
             let decided = self.decided(slot);
-            // What was cut short before is not begun again.
+            // An interrupted attempt is not begun again.
             if let Some(staying) = decided.filter(|_| !again) {
                 let away = self.decide(&staying)?;
                 self.go_on_with(staying);
@@ -39,7 +47,7 @@ impl NetworkSums {
                     self.leave_out(&away, slot + 1, round)?;
                 }
             } else if !again {
-                match self.attempt((slot, round), request, (len, next))? {
+                match self.attempt(SlotRound { slot, round }, request, len, next)? {
                     Attempt::Opened(values, late) => {
                         self.slot += 1;
                         let new = !late.is_empty() && self.decided(slot + 1).is_none();
@@ -60,7 +68,8 @@ impl NetworkSums {
         self.lines.fail(HostError::Ended(what))
     }
 
-    /// Has all who stay sign it, and shows everybody's signatures to all; who is away.
+    /// Has all that stay sign the decision, and shows all signatures to all; returns those that are
+    /// away.
     fn decide(&self, staying: &Staying) -> Result<Vec<u32>, Refusal> {
         let failed = |why: reticent_runtime::Rejected| self.unopened(staying.round, why);
         let first = (staying.slot - 1) * STEPS + 1;
@@ -83,7 +92,7 @@ impl NetworkSums {
         Ok(self.ask(first + 1, each(&all))?.1)
     }
 
-    /// What a party has said is none of its messages: the others go on without it, or the run ends by
+    /// Handles an invalid message of a party: the others continue without it, or the run ends with
     /// its name.
     fn accuse(&self, Accused(party, why): Accused) -> Result<Attempt, Refusal> {
         self.lines.note(party, &why);
@@ -97,7 +106,8 @@ impl NetworkSums {
     fn advertised(
         &self,
         (party, said): &(u32, Vec<u8>),
-        (slot, terms): (u32, &AggregationTerms),
+        slot: u32,
+        terms: &AggregationTerms,
     ) -> Result<SignedKeys, Accused> {
         let accused = |why: String| Accused(*party, why);
         let own: SignedKeys = wire::unpack(said).map_err(|why| accused(why.to_string()))?;
@@ -116,7 +126,7 @@ impl NetworkSums {
         }
     }
 
-    /// Hands what parties have said to the collector; what it says to them.
+    /// Hands the parties' messages to the collector; returns its messages to them.
     fn collect(&self, collector: &mut Collector, said: &EachParty) -> Result<EachParty, Accused> {
         let mut told = Vec::new();
         for (party, bytes) in said {
@@ -130,7 +140,7 @@ impl NetworkSums {
         Ok(told.into_iter().filter_map(to).collect())
     }
 
-    /// Everybody's keys to everybody, with their signatures.
+    /// The keys of all to all, with their signatures.
     fn directory(
         &self,
         collector: &mut Collector,
@@ -148,14 +158,16 @@ impl NetworkSums {
         Ok(told)
     }
 
-    /// The sum of a round in this slot. `next` is what was decided of the next slot before this process
-    /// began: who is out by it is not asked for its shares.
+    /// The sum of a round in this slot. `next` is an earlier process's decision about the next
+    /// slot: a party that is out by it is not asked for its shares.
     fn attempt(
         &self,
-        (slot, round): (u32, u32),
+        at: SlotRound,
         request: &[u8],
-        (len, next): (usize, Option<Staying>),
+        len: usize,
+        next: Option<Staying>,
     ) -> Result<Attempt, Refusal> {
+        let SlotRound { slot, round } = at;
         let SumLaw::Masked(law) = self.plan.law() else {
             return Err(self.unopened(round, "there are no masks"));
         };
@@ -169,7 +181,7 @@ impl NetworkSums {
         if !away.is_empty() {
             return Ok(Attempt::Left(away));
         }
-        let own = |said: &(u32, Vec<u8>)| Ok((said.0, self.advertised(said, (slot, &terms))?));
+        let own = |said: &(u32, Vec<u8>)| Ok((said.0, self.advertised(said, slot, &terms)?));
         let advertised: Result<Vec<(u32, SignedKeys)>, Accused> = said.iter().map(own).collect();
         let told = advertised.and_then(|all| self.directory(&mut collector, &all));
         let mut told = match told {
@@ -186,14 +198,15 @@ impl NetworkSums {
                 Err(accused) => return self.accuse(accused),
             };
         }
-        self.opened((slot, round), (collector, told), next)
+        self.opened(at, collector, told, next)
     }
 
     /// The last step: shares of a threshold of members open the sum of all.
     fn opened(
         &self,
-        (slot, round): (u32, u32),
-        (mut collector, mut told): (Collector, EachParty),
+        SlotRound { slot, round }: SlotRound,
+        mut collector: Collector,
+        mut told: EachParty,
         next: Option<Staying>,
     ) -> Result<Attempt, Refusal> {
         let out = |party: &u32| next.as_ref().is_some_and(|next| !next.members.contains(party));

@@ -1,4 +1,4 @@
-//! Where a run stands, from the journal of a member, and its end by the member's operator.
+//! The state of a run, from the journal of a member, and its end by the member's operator.
 
 use reticent_core::hex;
 
@@ -10,21 +10,21 @@ use crate::lead::run_of;
 use crate::leaving::{ALL_STAY, DROPPED, PARTIES};
 use crate::serving::JoinedRun;
 
-/// What a journal has of a run, for people.
+/// The state of a run in a journal, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunStatus {
-    /// The run, in hexadecimal digits; `None` before all have agreed on one.
+    /// The identifier of the run, in hexadecimal digits; `None` before all have agreed on one.
     pub run: Option<String>,
-    /// Where it stands.
+    /// The stage.
     pub stage: RunStage,
     /// The job in the party's budget, if it has one.
     pub job: Option<u64>,
-    /// Why it has ended.
+    /// Why the run has ended.
     pub ended: Option<String>,
 }
 
-/// Where a run stands.
+/// The stage of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunStage {
@@ -32,24 +32,24 @@ pub enum RunStage {
     Empty,
     /// The party has signed a run that it has not joined; nothing is spent.
     Signed,
-    /// It is on; the same command goes on with it.
+    /// The run has begun; the same command continues it.
     Begun,
-    /// It is over, and the model is in the journal.
+    /// The run is over, and the model is in the journal.
     Over,
-    /// It has ended without a model.
+    /// The run has ended without a model.
     Ended,
 }
 
 impl RunStatus {
-    /// What a journal has, the lead's or a party's.
+    /// The state in a journal of the lead or of a party.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the journal cannot be read.
     pub fn of(journal: &RunJournal) -> Result<Self, HostError> {
         let (run, job, stage) = if let Some(kept) = journal.get::<Kept>("model")? {
-            (Some(kept.run), kept.reservation.map(|(job, _)| job), RunStage::Over)
+            (Some(kept.run), kept.reservation.map(|job| job.number), RunStage::Over)
         } else if let Some(joined) = journal.get::<JoinedRun>("joined")? {
-            let job = joined.reservation.map(|(job, _)| job);
+            let job = joined.reservation.map(|job| job.number);
             (Some(joined.signed.run), job, RunStage::Begun)
         } else if let Some(run) = run_of(journal)? {
             (Some(run.0), None, run.1)
@@ -64,11 +64,10 @@ impl RunStatus {
     }
 }
 
-/// Ends a run for good: whoever has this journal answers and asks nothing more in it. What was
-/// answered stays counted.
+/// Ends a run for good on this machine: no later requests or answers. Earlier answers stay counted.
 ///
 /// # Errors
-/// If no run is on, or it cannot be written.
+/// If no run has begun, or the journal cannot be written.
 pub fn forfeit(journal: &mut RunJournal) -> Result<RunStatus, HostError> {
     let before = RunStatus::of(journal)?;
     match before.stage {
@@ -88,12 +87,12 @@ pub fn forfeit(journal: &mut RunJournal) -> Result<RunStatus, HostError> {
     Ok(RunStatus { stage: RunStage::Ended, ended, ..before })
 }
 
-/// Lets a party go that has left for good: when the lead is started again it does not wait for it, and
-/// has the others go on without it, where the run file and the law of the noise allow that.
+/// Removes a party that has left for good: when the lead is started again, it does not wait for it,
+/// and has the others continue without it, if the run file and the law of the noise allow that.
 ///
 /// # Errors
-/// If it is not the journal of a lead whose run is on, nobody can be left out of that, there is no such
-/// party, or it cannot be written.
+/// If the journal is not that of a lead in a run, no party can be left out of that run, there is no
+/// such party, or the journal cannot be written.
 pub fn let_go(journal: &mut RunJournal, name: &str) -> Result<RunStatus, HostError> {
     let before = RunStatus::of(journal)?;
     let parties = journal.get::<Vec<String>>(PARTIES)?.unwrap_or_default();

@@ -1,9 +1,10 @@
-//! The lead's side of sums that have their noise when they come: what parties answer one by one, or
-//! what their masked sum opens to. The lead has no noise, no key and no books of its own.
+//! The lead's side of sums with the parties' own noise: single answers, or opened masked sums. The
+//! lead has no noise, no key and no books of its own.
 //!
-//! Who has left for good is left out, where the operators allow it: where answers are seen the lead goes on
-//! by itself, since no party's guarantee rests on another's noise; behind masks those who stay must sign it
-//! (`slots.rs`). Who is in is on the disk before anything follows from it.
+//! A party that has left for good is left out, if the operators allow it. Where answers are seen
+//! one by one the lead continues alone, since the guarantee of a party does not rest on the noise
+//! of another; behind masks those that stay must sign it (`slots.rs`). The members are on the disk
+//! before anything follows from them.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,34 +16,34 @@ use crate::carrier::{Lines, locked};
 use crate::error::HostError;
 use crate::roster::Roster;
 
-/// What each of several parties is asked, or has said.
+/// A request to, or an answer of, each of several parties.
 pub(crate) type EachParty = Vec<(u32, Vec<u8>)>;
 
-/// What those who are here have said, and who is away.
+/// The answers of the connected parties, and those that are away.
 pub(crate) type Replies = (EachParty, Vec<u32>);
 
-/// The lines of a run, for the server of its sums.
+/// The connections of a run, for the server of its sums.
 #[derive(Debug)]
 pub(crate) struct NetworkSums {
     pub lines: Arc<Lines>,
     pub plan: Arc<SumPlan>,
     /// The run that all have signed.
     pub agreed: Digest,
-    /// What the masks are bound to.
+    /// The digest that masks are bound to.
     pub run: Digest,
     pub roster: Arc<Roster>,
-    /// The fewest parties that it goes on with; all of them where there is none.
+    /// The fewest parties that the run continues with; by default all.
     pub least: Option<u32>,
-    /// Who is in.
+    /// The members.
     pub members: Vec<u32>,
     /// The next slot behind masks.
     pub slot: u32,
 }
 
 impl NetworkSums {
-    /// Asks all of them at the same time, however few processors there are. A thread each, which waits for
-    /// one party: those of a pool that is as large look for work at each other while they wait, which was
-    /// most of a round of 1,000 parties.
+    /// Asks all parties at the same time, whatever the number of processors. Each has a thread that
+    /// waits for it: the threads of a pool of the same size search each other for work while they
+    /// wait, which was most of a round of 1,000 parties.
     pub fn ask(&self, step: u32, each: EachParty) -> Result<Replies, Refusal> {
         let (said, away) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
         let one = |party: u32, request: Vec<u8>| {
@@ -79,18 +80,18 @@ impl NetworkSums {
         Ok((said, away))
     }
 
-    /// The same for all who are in.
+    /// The same for all members.
     pub fn each(&self, payload: &[u8]) -> EachParty {
         self.members.iter().map(|&party| (party, payload.to_vec())).collect()
     }
 
-    /// Ends the run by what a party has said.
+    /// Ends the run because of a message of a party.
     pub fn blame(&self, party: u32, why: impl ToString) -> Refusal {
         let who = self.roster.name(party);
         self.lines.fail(HostError::disagreed(who, why.to_string()))
     }
 
-    /// Who stays without those who are away, if they are enough.
+    /// The members without those that are away, if they are enough.
     pub fn without(&self, away: &[u32]) -> Option<Vec<u32>> {
         let stays = |party: &u32| !away.contains(party);
         let members: Vec<u32> = self.members.iter().copied().filter(stays).collect();
@@ -102,26 +103,27 @@ impl NetworkSums {
         (members.len() as u32 >= enough.max(self.least?)).then_some(members)
     }
 
-    /// Decides to go on without those who are away, from this slot and with this round; it is on the
-    /// disk when this returns. Where too few are left, they are waited for by name.
+    /// Decides to continue without those that are away, from this slot and with this round; it is
+    /// on the disk when this returns. If too few are left, they are waited for by name.
     pub fn leave_out(&self, away: &[u32], slot: u32, round: u32) -> Result<(), Refusal> {
         let Some(members) = self.without(away) else { return Err(self.missing(away)) };
         let staying = Staying { slot, round, members };
         self.lines.keep(staying).map_err(|why| self.lines.fail(why))
     }
 
-    /// Too many are away.
+    /// The error for too many absent parties.
     pub fn missing(&self, away: &[u32]) -> Refusal {
         let names: Vec<String> = away.iter().map(|party| self.roster.name(*party)).collect();
         self.lines.fail(self.lines.absent(names.join(", ")))
     }
 
-    /// What was decided of a slot.
+    /// The decision about a slot.
     pub fn decided(&self, slot: u32) -> Option<Staying> {
         self.lines.stayings().into_iter().find(|staying| staying.slot == slot)
     }
 
-    /// From here on these are in, and the others are told that they are not.
+    /// Applies a decision: these are the members from here on, and the others are told that they
+    /// are out.
     pub fn go_on_with(&mut self, staying: Staying) {
         for party in self.members.iter().filter(|party| !staying.members.contains(party)) {
             self.lines.forfeit(*party, staying.round);
@@ -137,7 +139,7 @@ impl NetworkSums {
         len: usize,
     ) -> Result<Vec<i64>, Refusal> {
         loop {
-            // The last decision is of the fewest.
+            // The last decision has the fewest members.
             let decided = self.lines.stayings().into_iter().rfind(|own| own.round == round);
             if let Some(staying) = decided {
                 self.go_on_with(staying);
@@ -165,7 +167,7 @@ impl SumCarrier for NetworkSums {
         }
     }
 
-    /// Whoever is in has heard every change of coordinates: nobody comes back who was away.
+    /// Every member has heard all changes of coordinates: no party comes back after an absence.
     fn sum_of_stayed(
         &mut self,
         round: u32,
@@ -181,7 +183,7 @@ impl SumCarrier for NetworkSums {
         Ok(PartialSum { values, absent })
     }
 
-    /// Behind masks nobody can say whose answer it was; where answers are seen, each was cut already.
+    /// Behind masks the sender is unknown; where answers are seen, each was clipped already.
     fn sum_was_cut(&mut self, round: u32) {
         if matches!(self.plan.law(), SumLaw::Masked(_)) {
             self.lines.note_of_all(&beyond("the parties' sum", round));
@@ -189,7 +191,8 @@ impl SumCarrier for NetworkSums {
     }
 }
 
-/// What is said of an answer or a sum that was cut. Honest ones are cut with a chance below e⁻⁶⁴ a round.
+/// The remark about an answer or a sum that was clipped. Honest ones are clipped with a chance
+/// below e⁻⁶⁴ a round.
 fn beyond(what: &str, round: u32) -> String {
     format!(
         "{what} of round {round} is larger than honest records and their noise make it, and was cut"

@@ -28,7 +28,7 @@ fn noted() -> (HostOptions, Arc<Mutex<Vec<String>>>) {
     let said: Arc<Mutex<Vec<String>>> = Arc::default();
     let own = Arc::clone(&said);
     let notify = Arc::new(move |notice: &Notice| {
-        if let Notice::Rejected(name) = notice {
+        if let Notice::Rejected { name } = notice {
             own.lock().unwrap().push(name.clone());
         }
     });
@@ -406,7 +406,7 @@ fn a_run_that_a_party_has_forgotten_in_the_lobby_does_not_begin() {
     let arrived: Arc<Mutex<usize>> = Arc::default();
     let own = Arc::clone(&arrived);
     let notify = Arc::new(move |notice: &Notice| {
-        *own.lock().unwrap() += usize::from(matches!(notice, Notice::Arrived(_)));
+        *own.lock().unwrap() += usize::from(matches!(notice, Notice::Arrived { .. }));
     });
     let (left, options) = until_raised(&HostOptions { notify, ..options() });
     std::thread::scope(|scope| {

@@ -80,7 +80,7 @@ fn crooked(
     let said: Arc<Mutex<Vec<String>>> = Arc::default();
     let own = Arc::clone(&said);
     let notify = Arc::new(move |notice: &Notice| {
-        if let Notice::Rejected(name) = notice {
+        if let Notice::Rejected { name } = notice {
             own.lock().unwrap().push(name.clone());
         }
     });

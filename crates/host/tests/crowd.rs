@@ -126,7 +126,7 @@ fn who_makes_room_between_key_and_hello_is_gone_at_once() {
     let seen = Arc::new(AtomicBool::new(false));
     let (heard, known) = (Arc::clone(&seen), Arc::clone(&seen));
     let notify = Arc::new(move |notice: &Notice| {
-        if matches!(notice, Notice::Rejected(name) if name == "made room") {
+        if matches!(notice, Notice::Rejected { name } if name == "made room") {
             heard.store(true, Ordering::Relaxed);
         }
     });

@@ -37,7 +37,7 @@ fn striking(least: u32, away: &'static [&str]) -> Striking {
     let struck: Arc<Mutex<Vec<String>>> = Arc::default();
     let own = Arc::clone(&struck);
     let notify = Arc::new(move |notice: &Notice| {
-        if let Notice::Struck(names) = notice {
+        if let Notice::Struck { parties: names } = notice {
             own.lock().unwrap().clone_from(names);
         }
     });

@@ -56,7 +56,8 @@ pub enum Abort {
     /// Shares that are those that their owner has marked, and do not give what it announced: it did not
     /// follow the protocol.
     #[error(
-        "the shares of member {member}, as it has marked them, do not give what it announced; it did not follow the protocol"
+        "the shares of member {member}, as it has marked them, do not give what it announced; it did not follow the \
+         protocol"
     )]
     Mismatch {
         /// Whose shares they are.

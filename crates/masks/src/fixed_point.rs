@@ -28,8 +28,8 @@ const HALF: f64 = 9_223_372_036_854_775_808.0;
 pub enum FixedPointError {
     /// The inequality does not hold.
     #[error(
-        "{members} members with values up to {bound} on a grid of 2^-{fraction_bits}, and the noise, need {needed:e} steps, \
-         2^63 is all there is: take fewer fraction bits"
+        "{members} members with values up to {bound} on a grid of 2^-{fraction_bits}, and the noise, need \
+         {needed:e} steps, 2^63 is all there is: take fewer fraction bits"
     )]
     Overflow {
         /// The number of members.

@@ -97,8 +97,8 @@ pub struct Sparsity {
 /// No graph within the bounds.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "no graph of at most 254 neighbours keeps {members} members safe with {corrupt} corrupt and {away} away: assume fewer, \
-     or aggregate in smaller groups"
+    "no graph of at most 254 neighbours keeps {members} members safe with {corrupt} corrupt and {away} away: assume \
+     fewer, or aggregate in smaller groups"
 )]
 pub struct SparsityError {
     members: u32,

@@ -26,8 +26,8 @@ use crate::AggregationTerms;
 pub enum NoiseShareError {
     /// So many may be corrupt, and so few must stay, that the sum may hold no honest noise.
     #[error(
-        "of {members} members {corrupt} may be corrupt and {threshold} must stay: no honest noise is certain; raise the threshold \
-         above {corrupt}"
+        "of {members} members {corrupt} may be corrupt and {threshold} must stay: no honest noise is certain; raise \
+         the threshold above {corrupt}"
     )]
     NobodyHonestStays {
         /// The number of members.

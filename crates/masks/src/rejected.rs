@@ -69,7 +69,8 @@ pub enum MaskRejected {
     EqualKeys(MemberId),
     /// A list of others than those whose sum was agreed on.
     #[error(
-        "a list of {found} of {members} members; a sum of just those {members} was agreed on, and nothing else is opened"
+        "a list of {found} of {members} members; a sum of just those {members} was agreed on, and nothing else is \
+         opened"
     )]
     NotEverybody {
         /// Members in the list, its reader included.

@@ -34,8 +34,8 @@ pub enum TermsError {
     },
     /// A neighbourhood that the secret sharing or the graph cannot have.
     #[error(
-        "each of {members} members cannot have {degree} neighbours: give an even number from 2 to 254 below the number of \
-         members, or, up to 255 members, all others"
+        "each of {members} members cannot have {degree} neighbours: give an even number from 2 to 254 below the \
+         number of members, or, up to 255 members, all others"
     )]
     Degree {
         /// The value that was given.

@@ -9,7 +9,7 @@ use reticent_problem::losses::Loss;
 use crate::holder::{Holder, TableHolder};
 use crate::queries::{AskedSum, add_noise};
 use crate::refusal::Refusal;
-use crate::sums::{Blocks, Descent, Private, Risk, ScoredColumns};
+use crate::sums::{Blocks, Descent, Private, PrivateLoss, Risk, ScoredColumns};
 use crate::terms::Terms;
 
 /// What queries work on. It never leaves this crate: nothing gives one out, and outside it has no
@@ -63,8 +63,8 @@ impl GateState {
         if self.is_weighted() { Err(Refusal::Weighted) } else { Ok(()) }
     }
 
-    pub fn rows_and_loss(&self) -> Result<(&Private, &dyn Loss), Refusal> {
-        Ok((self.private()?, &*self.loss))
+    pub fn rows_and_loss(&self) -> Result<PrivateLoss<'_>, Refusal> {
+        Ok(PrivateLoss { private: self.private()?, loss: &*self.loss })
     }
 
     pub fn shape(&self) -> Shape {

@@ -183,7 +183,8 @@ fn plan(subject: &ReportSubject) -> Markup {
         @if let Some(paid) = &subject.paid {
             p {
                 @if paid.exact { "Job " (paid.ordinal) " of the budget paid for it." } @else {
-                    "The budget has a job with just this plan: job " (paid.ordinal) ". It does not say what came of that job, so "
+                    "The budget has a job with just this plan: job " (paid.ordinal) ". It does not say what came of \
+                                                            that job, so "
                     "that it may have paid for another model of the same plan."
                 }
                 " It asked for ε = " (given(paid.asked.0)) " at δ = "

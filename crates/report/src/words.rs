@@ -149,8 +149,8 @@ pub(crate) fn protected(unit: Unit) -> &'static str {
 }
 
 /// The same where a person is a person within a party.
-pub(crate) const WITHIN_PARTY: &str = "Every person within a party, with all their records there; who has records with several \
-                                       parties is protected less";
+pub(crate) const WITHIN_PARTY: &str = "Every person within a party, with all their records there; who has records \
+                                       with several parties is protected less";
 
 /// From whom.
 pub(crate) fn from_whom(view: View) -> &'static str {

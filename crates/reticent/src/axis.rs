@@ -9,8 +9,8 @@ use crate::spec::Spec;
 const PARTS: [&str; 3] = ["algorithm", "penalty", "constraint"];
 
 /// A gate is opened for one loss, and all runs of a choice ask one gate.
-pub(crate) const ONE_LOSS: &str = "all points have the same loss: runs are compared on one gate, which is opened for one loss; \
-     give one with `loss`";
+pub(crate) const ONE_LOSS: &str = "all points have the same loss: runs are compared on one gate, which is opened \
+                                   for one loss; give one with `loss`";
 
 /// One list: the name of what is tuned and the values it may have.
 #[derive(Debug)]
@@ -83,7 +83,8 @@ impl TuneAxis {
         }
         if values.len() < 2 {
             let why = format!(
-                "a grid of one leaves nothing to choose, and choosing costs budget: give `{name} = {}` itself, or more values",
+                "a grid of one leaves nothing to choose, and choosing costs budget: give `{name} = {}` itself, or \
+                 more values",
                 values[0]
             );
             return Err(Error::value("tune", text, why));

@@ -56,8 +56,8 @@ impl Budget {
         }
         let (limit, delta) = (self.epsilon, self.delta);
         Err(Error::Budget(format!(
-            "with noise = {noise} it costs an epsilon of {cost} at delta = {delta}, and {limit} is allowed; give more noise \
-             or more epsilon, or leave the noise out to have the least that is enough"
+            "with noise = {noise} it costs an epsilon of {cost} at delta = {delta}, and {limit} is allowed; give \
+             more noise or more epsilon, or leave the noise out to have the least that is enough"
         )))
     }
 

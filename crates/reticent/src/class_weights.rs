@@ -180,8 +180,8 @@ impl Classes {
             None => None,
             Some(ClassWeights::Given(given)) => Some(weights_in_order(given, labels)?),
             Some(ClassWeights::Balanced) => {
-                let why = "the shares of the classes are private: give public ones with `class_prior = A:0.9,B:0.1`, or \
-                           buy noisy ones first with `reticent count` (docs/classes.md)";
+                let why = "the shares of the classes are private: give public ones with `class_prior = \
+                           A:0.9,B:0.1`, or buy noisy ones first with `reticent count` (docs/classes.md)";
                 let prior =
                     prior.as_ref().ok_or_else(|| Error::value("class_weight", BALANCED, why))?;
                 Some(prior.iter().map(|share| 1.0 / (prior.len() as f64 * share)).collect())
@@ -200,7 +200,8 @@ impl Classes {
             (false, false) => return None,
         };
         Some(format!(
-            "{what} are public: they were not taken from the private data, or were bought with a certificate of their own"
+            "{what} are public: they were not taken from the private data, or were bought with a certificate of \
+             their own"
         ))
     }
 

@@ -144,8 +144,8 @@ impl Curves {
                 let count = count.or(records.filter(|_| are_public));
                 let count = count.ok_or(Error::Missing {
                     what: "a public number of records",
-                    todo: "`curves = auto` goes by it, or by that of persons where these are protected: give `public_n = N`, \
-                           or public_n in the schema, or a number of knots in place of auto",
+                    todo: "`curves = auto` goes by it, or by that of persons where these are protected: give \
+                           `public_n = N`, or public_n in the schema, or a number of knots in place of auto",
                 })?;
                 knots_for(&schema, signal(&schema, guarantee, count)?, intercept)
             }

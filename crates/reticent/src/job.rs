@@ -196,7 +196,8 @@ impl<P: Procedure> Job<P> {
     /// about them yet.
     pub(crate) fn open_held(
         &self,
-        (rows, by): (HeldRows, HeldBy),
+        rows: HeldRows,
+        by: HeldBy,
         entropy: Option<Entropy>,
         run: &mut Run<'_>,
     ) -> Result<Ready<'_, P>, Error> {

@@ -96,8 +96,8 @@ fn matching(base: &Path, given: &Path, pattern: &str) -> Result<Vec<PathBuf>, Er
     for folder in folders.map(Path::to_path_buf).collect::<BTreeSet<_>>() {
         if has_name_that_is_no_text(&folder) {
             let why = format!(
-                "a file of {} has a name that is no text, which a pattern may mean and cannot match; rename it, or name \
-                 the files",
+                "a file of {} has a name that is no text, which a pattern may mean and cannot match; rename it, or \
+                 name the files",
                 folder.display()
             );
             return Err(refused(why));

@@ -190,8 +190,9 @@ impl UtilityForecast {
         let help = self.help();
         if let Some(cost) = self.over_fitting {
             return Some(format!(
-                "Few {} for so many columns: {at} those that say nothing cost a model about {cost:.2} of log loss, and where \
-                 the others do not gain more than that it is worse than a constant. What would help: {help}.",
+                "Few {} for so many columns: {at} those that say nothing cost a model about {cost:.2} of log loss, \
+                 and where the others do not gain more than that it is worse than a constant. What would help: \
+                 {help}.",
                 unit.plural()
             ));
         }

@@ -100,19 +100,20 @@ impl Sharding {
         let count = self.files.len();
         let mut all = vec![match self.workers {
             ShardWorkers::Machine => format!(
-                "the table is in {count} shards, each held by a process of this machine, which is trusted with its rows and their \
-                 exact sums, as the driver is with the sums of all and with who is in a sample"
+                "the table is in {count} shards, each held by a process of this machine, which is trusted with its \
+                 rows and their exact sums, as the driver is with the sums of all and with who is in a sample"
             ),
             ShardWorkers::Cluster { .. } => format!(
-                "the table is in {count} shards, each held by a worker of a cluster: the cluster is trusted, which is its machines, \
-                 its disks, its network and whoever may run code in it, with all rows, with their exact sums and with who is \
-                 in a sample"
+                "the table is in {count} shards, each held by a worker of a cluster: the cluster is trusted, which \
+                 is its machines, its disks, its network and whoever may run code in it, with all rows, with their \
+                 exact sums and with who is in a sample"
             ),
         }];
         if self.workers == (ShardWorkers::Cluster { encrypted: false }) {
             all.push("what travels in the cluster is not encrypted: whoever reads its network reads exact sums".to_owned());
         }
-        all.push("every worker runs this program on the rows that it has read: that it does is checked against mistakes and faults, not against a worker that lies".to_owned());
+        all.push("every worker runs this program on the rows that it has read: that it does is checked against \
+                  mistakes and faults, not against a worker that lies".to_owned());
         if unit == Unit::User {
             all.push(
                 "all rows of a person are in one shard, which was checked by the ids".to_owned(),
@@ -135,16 +136,16 @@ fn check_task(task: &Task) -> Result<(), Error> {
         return Err(not_offered("algorithm", task.entry.name, &sums));
     }
     if task.objective.schema.weight().is_some() {
-        let why = "records with weights are not proven for shards; leave the weights out, or fit one table in memory or with \
-                   `cache`";
+        let why = "records with weights are not proven for shards; leave the weights out, or fit one table in \
+                   memory or with `cache`";
         return Err(not_offered("weight", "given", why));
     }
     let opening = &task.protection.opening;
     let population = opening.public_n.unwrap_or(SOME);
     let (terms, public) = (task.protection.terms(population)?, task.public(population)?);
     let mut rehearsal = Rehearsal::of_sums(public.shape, terms);
-    let sizes = "who is drawn is told to a shard in a bit for each of its units, and add-remove keeps their number private; use \
-                 `sampling = full`, or `adjacency = replace-one`";
+    let sizes = "who is drawn is told to a shard in a bit for each of its units, and add-remove keeps their number \
+                 private; use `sampling = full`, or `adjacency = replace-one`";
     match task.perform(&mut rehearsal, &public, &Noise::alone(1.0), &mut unwatched) {
         Err(Error::Refused(Refusal::NoSum)) => {
             return Err(not_offered("algorithm", task.entry.name, &sums));
@@ -164,8 +165,8 @@ fn check_task(task: &Task) -> Result<(), Error> {
         let drawn =
             |entry: &LedgerEntry| !matches!(entry.event().mechanism(), Mechanism::Gaussian(_));
         if sampling != Sampling::Full || plan.entries().iter().any(drawn) {
-            let why = "who is drawn is told to a shard in a bit for each of its persons, and who is in which shard follows from all \
-                       of them; use `sampling = full`";
+            let why = "who is drawn is told to a shard in a bit for each of its persons, and who is in which shard \
+                       follows from all of them; use `sampling = full`";
             return Err(not_offered("sampling", "a sample of persons", why));
         }
     }
@@ -180,8 +181,8 @@ impl Job {
     /// among fits.
     pub fn check_sharded(&self) -> Result<(), Error> {
         if self.procedure().choice.is_some() {
-            let why = "workers are asked for sums at the iterates of every run, which a choice keeps unseen; fit one setting, or \
-                       choose on one machine";
+            let why = "workers are asked for sums at the iterates of every run, which a choice keeps unseen; fit \
+                       one setting, or choose on one machine";
             return Err(Error::value("tune", "given", why));
         }
         check_task(self.procedure().first())
@@ -252,8 +253,9 @@ impl Job {
             let counted = count_persons(&table, sharding.reading, schema, (&folder, key))?;
             let (persons, read) = counted?;
             if !rows.are(persons) {
-                let why = "a person has rows in two of them, and would count as two persons; bring the rows of each person into \
-                           one file, or give all files as one table for the library to deal (`shards = N`)";
+                let why = "a person has rows in two of them, and would count as two persons; bring the rows of each \
+                           person into one file, or give all files as one table for the library to deal (`shards = \
+                           N`)";
                 return Err(Error::value("data", "files of shards", why));
             }
             read
@@ -265,7 +267,8 @@ impl Job {
         match rows.have_read(&read) {
             true => Ok(()),
             false => {
-                let why = "a file was changed since the workers have read it, or is another one on their machines; run again";
+                let why = "a file was changed since the workers have read it, or is another one on their machines; \
+                           run again";
                 Err(Error::value("data", "files of shards", why))
             }
         }

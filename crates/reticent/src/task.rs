@@ -137,8 +137,8 @@ impl Task {
         match self.settings.schedule.filter(|schedule| *schedule != BlockSchedule::All) {
             None => Ok(()),
             Some(schedule) => {
-                let why = "blocks that move at different times tell how many there are, which add-remove keeps private; \
-                           use `schedule = all`, or `adjacency = replace-one`";
+                let why = "blocks that move at different times tell how many there are, which add-remove keeps \
+                           private; use `schedule = all`, or `adjacency = replace-one`";
                 Err(Error::value("schedule", schedule, why))
             }
         }
@@ -256,7 +256,8 @@ fn check_noise(noise: Option<f64>, entry: &AlgorithmEntry, several: bool) -> Res
     } else if matches!(entry.kind, AlgorithmKind::Exact) {
         "the exact solver has no noise; leave it out"
     } else if several {
-        "what is tuned, learns a graph, has standard errors or is recalibrated has several noises, which share a budget; leave it out"
+        "what is tuned, learns a graph, has standard errors or is recalibrated has several noises, which share a \
+         budget; leave it out"
     } else {
         return Ok(());
     };
@@ -266,8 +267,8 @@ fn check_noise(noise: Option<f64>, entry: &AlgorithmEntry, several: bool) -> Res
 /// The refusal of a δ of 0.
 pub(crate) fn no_pure(name: &str) -> Error {
     let why = format!(
-        "epsilon would have to hold without exception, and {name} as it is set has noise for which none does; give a delta \
-         such as 1e-5, or `algorithm = amp` or objp with `law = spherical-laplace`"
+        "epsilon would have to hold without exception, and {name} as it is set has noise for which none does; give \
+         a delta such as 1e-5, or `algorithm = amp` or objp with `law = spherical-laplace`"
     );
     Error::value("delta", 0, why)
 }

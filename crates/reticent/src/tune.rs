@@ -19,6 +19,7 @@ use reticent_accountant::{Ledger, Repetitions, calibrate, rdp_curve};
 use reticent_admm::ProblemFacts;
 use reticent_oracle::{Gate, Oracle, PrivateSelection, Refusal, Selected, Terms};
 use reticent_problem::penalties;
+use serde::Serialize;
 
 use crate::axis::{ONE_LOSS, TuneAxis};
 use crate::budget::Budget;
@@ -66,7 +67,7 @@ pub struct Tune {
 }
 
 /// The result of tuning.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Tuned {
     /// The point that won, as `name=value` words.

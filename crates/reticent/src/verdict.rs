@@ -54,12 +54,12 @@ pub struct Verdict {
 const NOTHING: Bound = Bound { lower: 0.0, upper: f64::INFINITY, method: Method::Trivial };
 
 /// What a walk's guarantee says of the model.
-const FOR_OBSERVER: &str = " Only the observer may see the model: it is the token that this seat without data saw last, and \
-                            whoever else is shown it sees more than was counted.";
+const FOR_OBSERVER: &str = " Only the observer may see the model: it is the token that this seat without data saw \
+                            last, and whoever else is shown it sees more than was counted.";
 
 /// The same before the observer had a seat of its own: certificates of then still verify.
-const FOR_PARTY_0: &str = " Only party 0 may see the model: it is the token that party 0 saw last, and whoever else is shown \
-                           it sees more than was counted.";
+const FOR_PARTY_0: &str = " Only party 0 may see the model: it is the token that party 0 saw last, and whoever else \
+                           is shown it sees more than was counted.";
 
 /// What is left of δ = 0, and how it was said before: certificates of then still verify.
 const BUT_FOR_RANGE: &str =
@@ -217,8 +217,8 @@ impl Verdict {
         };
         if let Some(claimed) = self.claimed {
             return format!(
-                "No guarantee: {}. The paper claims epsilon = {claimed:.4} at delta = {delta:e}; docs/errata.md says why \
-                 that does not follow.",
+                "No guarantee: {}. The paper claims epsilon = {claimed:.4} at delta = {delta:e}; docs/errata.md \
+                 says why that does not follow.",
                 reasons.join("; ")
             );
         }

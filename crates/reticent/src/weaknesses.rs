@@ -27,8 +27,8 @@ impl Certificate {
         remarks.extend(seldom_drawn(&self.ledger, *delta, *unit).filter(|_| *certified));
         if *certified && *epsilon > MUCH {
             remarks.push(format!(
-                "epsilon = {} is large: the odds of a guess about one {unit} may move by a factor of e^{0}. Values from \
-                 0.1 to {MUCH} are usual (docs/which-epsilon.md).",
+                "epsilon = {} is large: the odds of a guess about one {unit} may move by a factor of e^{0}. Values \
+                 from 0.1 to {MUCH} are usual (docs/which-epsilon.md).",
                 four_digits_up(*epsilon)
             ));
         }

@@ -1,26 +1,26 @@
-//! Who does not keep to the rules: parties that lie, programs with a known defect, and whoever
-//! looks on. None of it is part of a run; simulations and audits ask a protocol for it.
+//! Adversaries: parties that lie, programs with a known defect, and observers. None of it is part
+//! of a run; simulations and audits ask a protocol for it.
 
 use crate::message::{Envelope, MessageKind, PartyId};
 use crate::wire;
 
-/// What can be made to go wrong on purpose with an algorithm.
+/// Faults that can be injected into an algorithm.
 pub trait FaultInjection {
-    /// What a party that keeps to no bound would send in place of this message; `None` if the
-    /// algorithm has no such message.
+    /// The message of a party that respects no bound, in place of this one; `None` if the algorithm
+    /// has no such message.
     fn exaggerated(&self, _honest: &Envelope) -> Option<Envelope> {
         None
     }
 
-    /// From here on, has a known defect, for an audit to find.
+    /// Gives the algorithm a known defect, for an audit to find.
     #[cfg(reticent_seeded_bugs)]
     fn spoil(&mut self, _bug: reticent_oracle::Bug) {}
 }
 
-/// What an audit looks at.
+/// What an audit observes.
 pub trait Transcribed {
-    /// What the adversary of the view makes of a run, one vector for each release, in their order.
-    /// As it is here: every vector that the victim sends.
+    /// The releases that the adversary of the view reconstructs from a run, one vector for each, in
+    /// order. Default: every vector that the victim sends.
     fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
         let sent = witness.heard.iter().filter(|e| {
             e.from == witness.victim && matches!(e.kind, MessageKind::Answer | MessageKind::Share)
@@ -29,23 +29,23 @@ pub trait Transcribed {
     }
 }
 
-/// What an adversary of any view may have to work with.
+/// The information of an adversary, whatever its view.
 #[derive(Clone, Copy, Debug)]
 pub struct Witness<'a> {
-    /// The messages of the run, in their order.
+    /// The messages of the run, in order.
     pub heard: &'a [Envelope],
-    /// The public z's of the run and the model behind them, where parties keep blocks that follow
-    /// from them; else the model alone.
+    /// The public z's of the run and the model behind them, if parties keep blocks that follow from
+    /// them; otherwise the model alone.
     pub public: &'a [Vec<f64>],
-    /// Whose data are in question.
+    /// The party whose data are in question.
     pub victim: PartyId,
-    /// Another party, who looks where the view is that of a peer.
+    /// Another party, which observes if the view is that of a peer.
     pub observer: PartyId,
     /// The victim's noise multiplier.
     pub noise: f64,
 }
 
-/// An answer of one vector, far too long.
+/// An answer of one vector that is far too long.
 pub(crate) fn enlarged(honest: &Envelope) -> Option<Envelope> {
     let mut message: Vec<f64> = wire::unpack(&honest.payload).ok()?;
     message.iter_mut().for_each(|v| *v *= 1e9);

@@ -1,12 +1,11 @@
-//! A run on disk, so that it can go on after a crash and come to the same bits.
+//! A run on disk, so that it can continue after a crash with the same bits.
 //!
-//! One file, replaced as a whole at the end of a round: written beside its place, flushed to the
-//! disk, renamed, and the folder flushed. Whatever happens in between, the file is that of one
-//! round or of the next. It holds the key that all noise follows from, so it is for its owner's
-//! eyes alone (mode 600) and must not be published while the model's privacy matters. It holds no
-//! record; but under `central` trust it holds the blocks that users have handed to the trustee in
-//! the round, sealed under a key that follows from the one beside them: whoever has the file can
-//! read them.
+//! The file is replaced as a whole at the end of a round: written under another name, flushed to
+//! the disk, renamed, and the folder flushed. Whatever happens in between, the file is that of one
+//! round or of the next. It holds the key of all noise, so only its owner can read it (mode 600),
+//! and it must not be published while the model's privacy matters. It holds no record; under
+//! `central` trust it holds the blocks that users have handed to the trustee in the round,
+//! encrypted under a key that follows from the key beside them: whoever has the file can read them.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -23,11 +22,11 @@ use crate::wire;
 
 const MAGIC: &[u8; 8] = b"RTCTRUN5";
 
-/// All that a simulation must know to go on.
+/// The state that a simulation needs to continue.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
     pub(crate) job: Digest,
-    /// Stands for every party's table, under the key.
+    /// The fingerprint of every party's table, under the key.
     pub(crate) tables: Digest,
     key: [u8; 32],
     seeded: bool,
@@ -61,22 +60,22 @@ impl Checkpoint {
         }
     }
 
-    /// The key that all noise of the run follows from.
+    /// The key of all noise of the run.
     pub fn key(&self) -> NoiseKey {
         NoiseKey::recall(Zeroizing::new(self.key), self.seeded)
     }
 
-    /// The checkpoint of a run that has nothing to remember but its key: what it has done is done
-    /// again, with the same bits.
+    /// The checkpoint of a run whose only state is its key: its steps are repeated, with the same
+    /// bits.
     pub fn of_key(job: Digest, tables: Digest, key: &NoiseKey) -> Self {
         Checkpoint::new(job, tables, key, 0)
     }
 
-    /// Refuses another job, and other tables: whose table is the same would say what it said before
-    /// with the same noise, in answer to other things, and the difference would show the others'.
+    /// Refuses another job, and other tables: unchanged tables would repeat their answers with the
+    /// same noise in another context, and the difference would reveal the changed ones.
     ///
     /// # Errors
-    /// If it is of another one.
+    /// If it is of another job or of other tables.
     pub fn is_of(&self, job: &Digest, tables: &Digest) -> Result<(), RunError> {
         if self.job != *job {
             return Err(RunError::Snapshot(
@@ -89,12 +88,12 @@ impl Checkpoint {
         }
     }
 
-    /// The job that it is of.
+    /// The job of the checkpoint.
     pub fn job(&self) -> &Digest {
         &self.job
     }
 
-    /// Puts it in the place of whatever is at `path`.
+    /// Writes the checkpoint to `path`, in place of the file there.
     pub fn save(&self, path: &Path) -> Result<(), RunError> {
         let fail = |error: std::io::Error| RunError::File {
             file: path.to_owned(),
@@ -110,15 +109,14 @@ impl Checkpoint {
         file.write_all(&check(&body)).map_err(fail)?;
         file.as_file().sync_all().map_err(fail)?;
         file.persist(path).map_err(|error| fail(error.error))?;
-        // The name is in the folder, and a folder is flushed by itself. Not every system opens
-        // folders.
+        // The folder holds the name, and is flushed separately. Not every system opens folders.
         if let Ok(folder) = std::fs::File::open(folder) {
             let _ = folder.sync_all();
         }
         Ok(())
     }
 
-    /// Reads one.
+    /// Reads a checkpoint.
     pub fn load(path: &Path) -> Result<Self, RunError> {
         let refuse =
             |reason: &str| RunError::File { file: path.to_owned(), reason: reason.to_owned() };

@@ -1,5 +1,5 @@
-//! A party that answers a server: who asks is checked, a request is answered once, and the answer
-//! repeated to whoever asks the same again. What is answered is said by its behaviour.
+//! A party that answers a server: the sender is checked, a request is answered once, and a repeated
+//! request gets the same answer. The answers come from its behaviour.
 
 use reticent_noise::Digest;
 
@@ -12,12 +12,12 @@ use crate::party::Party;
 use crate::rejected::Rejected;
 use crate::wire;
 
-/// What a client says.
+/// The behaviour of a client.
 pub(crate) trait Behaviour: Send + 'static {
-    /// Whether a server that begins a round again may have what was said in it.
+    /// Whether a server that repeats a round may have the answers of the first attempt.
     const BEGINS_AGAIN: bool = true;
 
-    /// What it says to a request of a round; `digest` stands for all that the request says.
+    /// The reply to a request of a round; `digest` stands for its whole content.
     fn reply(
         &mut self,
         party: &mut Party,
@@ -26,20 +26,20 @@ pub(crate) trait Behaviour: Send + 'static {
         request: &[u8],
     ) -> Result<Reply, Rejected>;
 
-    /// A message of the masked sum of a round.
+    /// Handles a message of the masked sum of a round.
     fn masked(&mut self, _round: u32, _said: &[u8]) -> Result<Vec<Vec<u8>>, Rejected> {
         Err(Rejected::Unexpected)
     }
 
-    /// Whether something of a round that is on must survive a crash.
+    /// Whether the state of a current round must survive a crash.
     const KEEPS: bool = false;
 
-    /// What that is.
+    /// That state.
     fn keep(&self) -> Result<Vec<u8>, RunError> {
         Ok(Vec::new())
     }
 
-    /// Goes on from it.
+    /// Restores that state.
     fn recall(&mut self, _kept: &[u8]) -> Result<(), RunError> {
         Ok(())
     }
@@ -50,20 +50,26 @@ pub(crate) trait Behaviour: Send + 'static {
     }
 }
 
-/// One reply.
+/// The kind and the payload of a contribution.
+pub(crate) struct Contribution {
+    pub kind: MessageKind,
+    pub payload: Vec<u8>,
+}
+
+/// A reply.
 pub(crate) enum Reply {
-    /// It has done what it was asked.
-    Done(MessageKind, Vec<u8>),
-    /// Its budget does not allow it.
+    /// The contribution.
+    Done(Contribution),
+    /// The budget does not allow it.
     Declined,
-    /// It must be told more first, and may then be asked again.
+    /// The client is behind: it needs more z's before it can be asked again.
     Behind(Vec<u8>),
 }
 
 impl Reply {
-    /// Declined where nothing can be said.
-    pub fn or_declined(said: Option<(MessageKind, Vec<u8>)>) -> Self {
-        said.map_or(Reply::Declined, |(kind, payload)| Reply::Done(kind, payload))
+    /// The reply `said`, or a refusal if there is none.
+    pub fn or_declined(said: Option<Contribution>) -> Self {
+        said.map_or(Reply::Declined, Reply::Done)
     }
 }
 
@@ -106,7 +112,7 @@ impl<B: Behaviour> Node for Client<B> {
         }
         let Envelope { round, payload, .. } = envelope;
         let reply = match behaviour.reply(party, *round, &admitted.digest, payload)? {
-            Reply::Done(kind, payload) => envelope.reply(kind, payload),
+            Reply::Done(Contribution { kind, payload }) => envelope.reply(kind, payload),
             Reply::Declined => envelope.reply(MessageKind::Declined, Vec::new()),
             Reply::Behind(payload) => {
                 return Ok(vec![envelope.reply(MessageKind::Receipt, payload)]);

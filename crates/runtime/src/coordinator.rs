@@ -18,43 +18,43 @@ use serde::{Deserialize, Serialize};
 use crate::error::RunError;
 use crate::inbox::Inbox;
 use crate::message::{Envelope, MessageKind, PartyId, RunId, SERVER};
-use crate::node::{GrowingList, ListPieces, Node, NodeEstimate};
+use crate::node::{GrowingList, ListPieces, Node, NodeEstimate, RunProgress};
 use crate::rejected::Rejected;
 use crate::wire;
 
-/// What a coordinator does in a round, and what it keeps between two.
+/// The work of a coordinator in a round, and its state between rounds.
 pub(crate) trait Exchange: Send + 'static {
-    /// What is kept of an answer until the round is closed.
+    /// The part of an answer that is kept until the round is closed.
     type Answer: Serialize + DeserializeOwned + Send;
 
-    /// Rounds of a run.
+    /// The number of rounds of a run.
     fn rounds(&self) -> u32;
 
-    /// Opens a round: who is invited, in ascending order. Those who `declined` will not contribute
-    /// any more.
+    /// Opens a round: returns the invited parties in ascending order. Those that `declined` will
+    /// not contribute any more.
     fn open(&mut self, round: u32, declined: &BTreeSet<u32>) -> Result<Vec<u32>, RunError>;
 
-    /// What `party`, which has the number `place` among the invited, is asked.
+    /// The request to `party`, which has the number `place` among the invited.
     fn request(&self, round: u32, party: u32, place: u32) -> Result<Vec<u8>, RunError>;
 
-    /// Validates an answer and clips it to the honest range; rejects bytes that are no answer.
+    /// Validates an answer and clips it to the honest range; rejects invalid bytes.
     fn take(&mut self, round: u32, party: u32, payload: &[u8]) -> Result<Self::Answer, Rejected>;
 
-    /// Closes a round with the answers that came, in the order of the parties.
+    /// Closes a round with the received answers, in the order of the parties.
     fn close(&mut self, round: u32, answers: BTreeMap<u32, Self::Answer>) -> Result<(), RunError>;
 
-    /// The parameter so far.
+    /// The current parameter.
     fn model(&self) -> Vec<f64>;
 
-    /// The models of the parties as they were released, where the server has them.
+    /// The released models of the parties, if the server has them.
     fn parts(&self) -> Vec<Vec<f64>> {
         Vec::new()
     }
 
-    /// What is kept between rounds.
+    /// The state between rounds.
     fn save(&self) -> Result<Vec<u8>, RunError>;
 
-    /// Goes on from what was kept.
+    /// Restores that state.
     fn load(&mut self, saved: &[u8]) -> Result<(), RunError>;
 
     /// The same without the lists.
@@ -62,12 +62,12 @@ pub(crate) trait Exchange: Send + 'static {
         self.save()
     }
 
-    /// Goes on from it, and from the pieces of the lists.
+    /// Restores it, with the pieces of the lists.
     fn load_apart(&mut self, saved: &[u8], _pieces: &ListPieces) -> Result<(), RunError> {
         self.load(saved)
     }
 
-    /// What is only added to.
+    /// The growing lists.
     fn lists(&self) -> Vec<GrowingList> {
         Vec::new()
     }
@@ -77,35 +77,35 @@ pub(crate) trait Exchange: Send + 'static {
         Err(RunError::Snapshot("a list that the server does not have"))
     }
 
-    /// The public z's so far, where parties keep blocks that follow from them.
+    /// The public z's so far, if parties keep blocks that follow from them.
     fn trajectory(&self) -> &[Vec<f64>] {
         &[]
     }
 
-    /// A party has followed fewer z's than it was taken to have; it is asked again.
+    /// Records that a party has followed fewer z's than assumed; it is asked again.
     fn behind(&mut self, _party: u32, _followed: u32) -> Result<(), Rejected> {
         Err(Rejected::Unexpected)
     }
 
-    /// A message of the masked sum from the member at `place`; what is said to it, and to the
-    /// members at which places.
+    /// Handles a message of the masked sum from the member at `place`; returns the answer, and
+    /// messages to the members at other places.
     fn masked(&mut self, _party: u32, _place: u32, _said: &[u8]) -> Result<ToPlaces, Rejected> {
         Err(Rejected::Unexpected)
     }
 
-    /// The places of those from whom a masked sum awaits something; `None` where there is none, and
+    /// The places of members that a masked sum awaits; `None` if there is no masked sum, and
     /// answers are awaited.
     fn awaits(&self) -> Option<Vec<u32>> {
         None
     }
 
-    /// Nobody has anything more to say: a masked sum goes on without those who are away.
+    /// Handles silence: a masked sum continues without the members that are away.
     fn quiet(&mut self) -> ToPlaces {
         Vec::new()
     }
 }
 
-/// Messages of a masked sum, by the places of those they are for.
+/// Messages of a masked sum, by the places of their receivers.
 pub(crate) type ToPlaces = Vec<(u32, Vec<u8>)>;
 
 /// The node of a server.
@@ -115,10 +115,10 @@ pub(crate) struct Coordinator<E: Exchange> {
     round: RoundState<E::Answer>,
 }
 
-/// Where a coordinator is.
+/// The state of a coordinator within a round.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct RoundState<A> {
-    /// The round whose answers are awaited; 0 before the first.
+    /// The current round; 0 before the first.
     number: u32,
     attempt: u16,
     /// In ascending order.
@@ -196,7 +196,7 @@ impl<E: Exchange> Node for Coordinator<E> {
                 let again = self.ask(party, envelope.attempt.saturating_add(1));
                 replies.push(again.map_err(|_| Rejected::Malformed("payload"))?);
             }
-            // The same again, after the coordinator itself asked again.
+            // A repeated answer, after the coordinator has repeated its request.
             MessageKind::Answer | MessageKind::Declined if admitted.again => {}
             MessageKind::Answer => {
                 let answer = self.exchange.take(number, party, &envelope.payload)?;
@@ -267,8 +267,8 @@ impl<E: Exchange> Node for Coordinator<E> {
         self.exchange.trajectory()
     }
 
-    fn progress(&self) -> Option<(u32, u32)> {
-        Some((self.round.number.saturating_sub(1), self.exchange.rounds()))
+    fn progress(&self) -> Option<RunProgress> {
+        Some(RunProgress { done: self.round.number.saturating_sub(1), of: self.exchange.rounds() })
     }
 
     fn model(&self) -> Option<NodeEstimate> {

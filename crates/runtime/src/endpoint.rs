@@ -1,4 +1,4 @@
-//! A party and the inbox that its messages come through: what every node of a party has.
+//! A party and the inbox of its messages: the common part of the nodes of parties.
 
 use reticent_oracle::Books;
 use serde::de::Error as _;
@@ -15,7 +15,7 @@ pub(crate) struct Endpoint {
     pub party: Party,
 }
 
-/// What an endpoint must not forget: its inbox, its party's books, and how many z's the party's
+/// The state of an endpoint: its inbox, its party's books, and the number of z's that the party's
 /// block has followed.
 pub(crate) type EndpointState = (Inbox, AsText<Books>, u32);
 
@@ -24,7 +24,7 @@ impl Endpoint {
         Endpoint { inbox: Inbox::new(run, party.id()), party }
     }
 
-    /// An [`EndpointState`], to be written.
+    /// An [`EndpointState`] for serialisation.
     pub fn save(&self) -> impl Serialize + '_ {
         let (books, followed) = self.party.books();
         (&self.inbox, AsText(books), followed)
@@ -36,8 +36,8 @@ impl Endpoint {
     }
 }
 
-/// Books inside a snapshot, as text: their events are written in a form that tells the kinds by
-/// name, which the compact form of snapshots cannot read back.
+/// Books inside a snapshot, as text: events are serialised with their kind as a name, which the
+/// compact form of snapshots cannot read.
 #[derive(Clone, Debug)]
 pub(crate) struct AsText<T>(pub T);
 

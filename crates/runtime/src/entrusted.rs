@@ -1,8 +1,8 @@
-//! Parties that say exact sums to an aggregator they trust, in one process: every message becomes
-//! bytes and is read from bytes.
+//! Parties that send exact sums to an aggregator that they trust, in one process: every message is
+//! serialised and parsed.
 //!
-//! There is no protocol here but request and answer: which sums are asked for is the algorithm's, on
-//! a gate whose rows these parties hold. Proof: proofs/holders.md.
+//! The protocol is request and answer; the algorithm chooses the sums, on a gate whose rows these
+//! parties hold. Proof: proofs/holders.md.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reticent_accountant::Refused;
-use reticent_noise::{Digest, NoiseKey};
+use reticent_noise::Digest;
 use reticent_oracle::{
     Carrier, EntrustedProgress, EntrustedTable, HeldRows, PrivacyModel, PrivateTable, Refusal,
     SumAggregator,
@@ -21,21 +21,21 @@ use crate::error::RunError;
 use crate::failures::{Failures, RawMessage, When};
 use crate::inbox::Inbox;
 use crate::message::{Envelope, MessageKind, PartyId, RunId, SERVER};
-use crate::prepare::key_of;
+use crate::prepare::{RunKey, key_of};
 use crate::rejected::Rejected;
 use crate::simulation::{Tap, Traffic};
 use crate::wire;
 
-/// What was moved so far, for whoever runs the algorithm.
+/// The traffic so far, for the caller of the algorithm.
 #[derive(Default)]
 pub struct Post {
     messages: AtomicU64,
     bytes: AtomicU64,
     rounds: AtomicU32,
     tap: Mutex<Option<Tap>>,
-    /// What goes wrong on the way.
+    /// The injected failures.
     failures: Mutex<Failures>,
-    /// Messages that were rejected, by name.
+    /// Rejected messages, by name.
     rejections: Mutex<BTreeMap<String, u64>>,
 }
 
@@ -46,28 +46,28 @@ impl std::fmt::Debug for Post {
 }
 
 impl Post {
-    /// Messages and bytes.
+    /// The number of messages and bytes.
     pub fn traffic(&self) -> Traffic {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Traffic { messages: read(&self.messages), bytes: read(&self.bytes) }
     }
 
-    /// Rounds: requests that each party has had.
+    /// The number of rounds: requests to each party.
     pub fn rounds(&self) -> u32 {
         self.rounds.load(Ordering::Relaxed)
     }
 
-    /// From here on, these things go wrong.
+    /// Injects these failures from here on.
     ///
     /// # Errors
-    /// If a chance is none.
+    /// If a probability is invalid.
     pub fn fail(&self, failures: Failures) -> Result<(), RunError> {
         failures.check()?;
         *self.failures.lock().unwrap_or_else(PoisonError::into_inner) = failures;
         Ok(())
     }
 
-    /// Messages that were rejected so far, by name.
+    /// Rejected messages so far, by name.
     pub fn rejections(&self) -> BTreeMap<String, u64> {
         self.rejections.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -77,7 +77,7 @@ impl Post {
         *all.entry(why.name().to_owned()).or_default() += 1;
     }
 
-    /// Goes on from what was moved before a crash.
+    /// Restores the traffic from before a crash.
     pub(crate) fn recall(&self, rounds: u32, traffic: Traffic, rejected: BTreeMap<String, u64>) {
         self.messages.store(traffic.messages, Ordering::Relaxed);
         self.bytes.store(traffic.bytes, Ordering::Relaxed);
@@ -85,20 +85,21 @@ impl Post {
         *self.rejections.lock().unwrap_or_else(PoisonError::into_inner) = rejected;
     }
 
-    /// What arrives of messages that travel together. A message that would be late is lost: the sum
-    /// that it is for is over by then.
+    /// The delivered messages of those that travel together. A late message is lost: its sum is
+    /// over by then.
     pub(crate) fn carry(&self, sent: &[Envelope], when: When) -> Vec<RawMessage> {
         let raw = |e: &Envelope| RawMessage { from: e.from, to: e.to, bytes: self.written(e) };
         let failures = *self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        failures.inject(sent.iter().map(raw).collect(), when, |_| None).0
+        failures.inject(sent.iter().map(raw).collect(), when, |_| None).now
     }
 
-    /// From here on, `tap` hears every message that is sent.
+    /// Calls `tap` with every message that is sent from here on.
     pub fn listen(&self, tap: Tap) {
         *self.tap.lock().unwrap_or_else(PoisonError::into_inner) = Some(tap);
     }
 
-    /// What these parties answer where answers are seen by themselves, from here on: each as its numbers.
+    /// Collects the answers of these parties, if answers are seen one by one, from here on: each as
+    /// its numbers.
     pub fn overhear_answers(&self, parties: Range<u32>) -> Arc<Mutex<Vec<Vec<f64>>>> {
         let heard: Arc<Mutex<Vec<Vec<f64>>>> = Arc::default();
         let ours = Arc::clone(&heard);
@@ -118,7 +119,7 @@ impl Post {
         wire::decode(&self.written(envelope), wire::LONGEST)
     }
 
-    /// One message as it is sent, counted and heard.
+    /// A message as it is sent, counted and shown to the tap.
     fn written(&self, envelope: &Envelope) -> Vec<u8> {
         let bytes = wire::encode(envelope);
         self.messages.fetch_add(1, Ordering::Relaxed);
@@ -131,8 +132,8 @@ impl Post {
     }
 }
 
-/// A party that says exact sums to the server that it trusts: the same in one process and on a
-/// machine of its own.
+/// A party that sends exact sums to a server that it trusts: the same in one process and on its own
+/// machine.
 #[derive(Debug)]
 pub struct EntrustedParty {
     inbox: Inbox,
@@ -140,7 +141,7 @@ pub struct EntrustedParty {
 }
 
 impl EntrustedParty {
-    /// Party number `party` of `run`, and its greeting for the server.
+    /// Party number `party` of `run`, and its greeting to the server.
     pub fn new(
         run: &Digest,
         party: PartyId,
@@ -152,19 +153,19 @@ impl EntrustedParty {
         (EntrustedParty { inbox, table }, said)
     }
 
-    /// What goes on after a crash, from the same table and the same key: what was heard last and
-    /// said to it, and how far the table is.
+    /// The state for a restart with the same table and key: the last request and its answer, and
+    /// the progress of the table.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If it cannot be serialised.
     pub fn snapshot(&self) -> Result<Vec<u8>, RunError> {
         Ok(wire::pack(&(&self.inbox, self.table.progress()))?)
     }
 
-    /// Goes on from a snapshot.
+    /// Restores a snapshot.
     ///
     /// # Errors
-    /// If it is of another run or another party, or none.
+    /// If it is invalid, or of another run or party.
     pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
         let (inbox, progress): (Inbox, EntrustedProgress) = wire::unpack(snapshot)?;
         self.inbox.recall(inbox)?;
@@ -176,10 +177,10 @@ impl EntrustedParty {
         self.inbox.heard(SERVER, MessageKind::Ask)
     }
 
-    /// What the party says to a message; to one that it has answered, the same bytes again.
+    /// Answers a message; a repeated one gets the same bytes.
     ///
     /// # Errors
-    /// If the message is none that it answers; nothing has then changed.
+    /// If the message is not one to answer; the state has then not changed.
     pub fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
         self.inbox.answer_once(envelope, |asked| {
             let said = self.table.answer(asked.round, &asked.payload);
@@ -189,7 +190,7 @@ impl EntrustedParty {
     }
 }
 
-/// A party at its place, and what the server has heard of it.
+/// A party, and what the server has received from it.
 #[derive(Debug)]
 struct EntrustedPlace {
     party: EntrustedParty,
@@ -214,7 +215,7 @@ impl EntrustedPlace {
     }
 }
 
-/// All parties of a run, and the lines between them and the server.
+/// All parties of a run, and their connections to the server.
 #[derive(Debug)]
 struct EntrustedPlaces {
     places: Vec<Mutex<EntrustedPlace>>,
@@ -232,16 +233,17 @@ impl Carrier for EntrustedPlaces {
     }
 }
 
-/// Entrusts the tables, one for each party, to one aggregator: the rows for its gate, and the post
-/// between them. All keys follow from `key`; on a network each party has one of its own.
+/// Entrusts the tables, one for each party, to one aggregator: returns the rows for its gate, and
+/// the post between them. All keys follow from that of `run`; on a network each party has its own.
 ///
 /// # Errors
-/// If a table cannot be summed over, or there is none.
+/// If sums over a table are impossible, or there is no table.
 pub fn entrust(
     tables: Vec<PrivateTable>,
     loss: &Arc<dyn Loss>,
-    (opening, features): (&PrivacyModel, usize),
-    (key, run): (&NoiseKey, &Digest),
+    opening: &PrivacyModel,
+    features: usize,
+    RunKey { key, run }: RunKey<'_>,
 ) -> Result<(HeldRows, Arc<Post>), RunError> {
     if tables.is_empty() || tables.len() >= u32::MAX as usize / 2 {
         let allowed = "at least one party with its table is needed";

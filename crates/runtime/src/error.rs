@@ -1,4 +1,4 @@
-//! Why a run cannot be, or cannot go on.
+//! Why a run is impossible or has failed.
 
 use std::path::PathBuf;
 
@@ -9,14 +9,14 @@ use reticent_oracle::Refusal;
 
 use crate::rejected::Rejected;
 
-/// Why there is no result. Never says anything about the data.
+/// Why there is no result. It never reveals anything about the data.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// A gate did not answer.
+    /// A gate has refused.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// A parameter with a value that is not allowed.
+    /// A parameter with an invalid value.
     #[error(transparent)]
     Value(#[from] Refused),
     /// The budget does not allow the plan.
@@ -25,10 +25,10 @@ pub enum RunError {
     /// The books do not balance.
     #[error(transparent)]
     Account(#[from] AccountError),
-    /// No random numbers.
+    /// There are no random numbers.
     #[error(transparent)]
     Entropy(#[from] EntropyError),
-    /// A message that cannot be written.
+    /// A message that cannot be serialised.
     #[error(transparent)]
     Message(#[from] Rejected),
     /// A file of a run.
@@ -36,26 +36,26 @@ pub enum RunError {
     File {
         /// Its path.
         file: PathBuf,
-        /// What is wrong.
+        /// What is wrong with it.
         reason: String,
     },
-    /// A plan with more events than the rounds are said to use: what a trace says of the rounds
-    /// before the last would be too little.
+    /// A plan with more events than the rounds can use: the trace of the rounds before the last
+    /// would count too little.
     #[error(
         "a defect of the algorithm: a plan has {planned} events, and its rounds count {counted}; nothing was asked"
     )]
     Uncounted {
         /// The events of the plan.
         planned: u64,
-        /// Those that all rounds are said to use.
+        /// The events that all rounds can use.
         counted: u64,
     },
-    /// A masked sum that cannot be opened, whoever is waited for.
+    /// A masked sum that cannot be opened, however long the run waits.
     #[error("the masked sum of round {round} was not opened: {why}")]
     Unopened {
         /// Its round.
         round: u32,
-        /// By whom, and why.
+        /// The reason, with the party to blame.
         why: String,
     },
     /// A snapshot that does not fit the nodes.

@@ -1,4 +1,4 @@
-//! What goes wrong on purpose, from a public seed: the same seed, the same misfortunes.
+//! Failures that are injected from a public seed: the same seed gives the same failures.
 
 use std::collections::BTreeMap;
 
@@ -10,31 +10,31 @@ use crate::error::RunError;
 use crate::message::{PartyId, SERVER};
 use crate::wire;
 
-/// The chance of each misfortune, for one message (or, for `restart`, one round).
+/// The probability of each failure, for one message (or, for `restart`, one round).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Failures {
-    /// A party does not hear what it is told, and so sends nothing.
+    /// A party does not receive a message, and so sends nothing.
     pub before: f64,
-    /// What a party has sent is lost: it has spent, and nobody has gained.
+    /// The answer of a party is lost, after it has spent its budget.
     pub after: f64,
-    /// A message comes a round late.
+    /// A message arrives a round late.
     pub delay: f64,
-    /// A message comes twice.
+    /// A message arrives twice.
     pub duplicate: f64,
-    /// Messages that travel together come in another order.
+    /// Messages that travel together arrive in another order.
     pub reorder: f64,
-    /// A bit of a message is turned over.
+    /// A bit of a message is flipped.
     pub corrupt: f64,
-    /// A party sends something far too large.
+    /// A party sends far too large an answer.
     pub byzantine: f64,
-    /// The server loses all that it did not save, in the middle of a round.
+    /// The server loses its unsaved state in the middle of a round.
     pub restart: f64,
     /// The public seed.
     pub seed: u64,
 }
 
-/// One message on its way.
+/// A message on its way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RawMessage {
     pub from: PartyId,
@@ -42,17 +42,30 @@ pub(crate) struct RawMessage {
     pub bytes: Vec<u8>,
 }
 
-/// From whom, to whom, of which kind and of which round a message is.
-type Address = (PartyId, PartyId, u8, u32);
+/// A message, whatever it says, among those of a run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct MessageAddress {
+    from: PartyId,
+    to: PartyId,
+    kind: u8,
+    round: u32,
+}
+
+/// The messages of a wave that arrive, in order, and those that arrive a round late.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Arrivals {
+    pub now: Vec<RawMessage>,
+    pub late: Vec<RawMessage>,
+}
 
 impl RawMessage {
-    fn address(&self) -> Address {
+    fn address(&self) -> MessageAddress {
         let (kind, round) = wire::kind_and_round(&self.bytes).unwrap_or_default();
-        (self.from, self.to, kind, round)
+        MessageAddress { from: self.from, to: self.to, kind, round }
     }
 }
 
-/// When a message travels: round, how often the round was begun, and the wave within it.
+/// The time of a message: its round, the attempt at the round, and the wave within it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct When {
     pub round: u32,
@@ -61,7 +74,7 @@ pub(crate) struct When {
 }
 
 impl Failures {
-    /// Refuses what is no chance.
+    /// Refuses an invalid probability.
     pub fn check(&self) -> Result<(), RunError> {
         let all = [
             ("before", self.before),
@@ -81,36 +94,36 @@ impl Failures {
         }
     }
 
-    /// Whether the server goes down in this round.
+    /// Whether the server restarts in this round.
     pub(crate) fn restarts(&self, round: u32) -> bool {
         self.restart > 0.0
             && self.draw(
                 "restart",
                 When { round, attempt: 0, wave: 0 },
-                ((SERVER, SERVER, 0, 0), 0),
+                MessageAddress { from: SERVER, to: SERVER, kind: 0, round: 0 },
+                0,
             ) < self.restart
     }
 
-    /// What becomes of the messages of a wave: those that arrive, in their order, and those that
-    /// arrive a round late. `exaggerate` makes what a Byzantine party would send of what an honest
-    /// one sent.
+    /// Injects failures into a wave. `exaggerate` turns an honest message into that of a Byzantine party.
     pub(crate) fn inject(
         &self,
         wave: Vec<RawMessage>,
         when: When,
         exaggerate: impl Fn(&[u8]) -> Option<Vec<u8>>,
-    ) -> (Vec<RawMessage>, Vec<RawMessage>) {
+    ) -> Arrivals {
         if *self == (Failures { restart: self.restart, seed: self.seed, ..Failures::default() }) {
-            return (wave, Vec::new());
+            return Arrivals { now: wave, late: Vec::new() };
         }
         let (mut arrive, mut late) = (Vec::with_capacity(wave.len()), Vec::new());
-        let mut seen: BTreeMap<Address, u64> = BTreeMap::new();
+        let mut seen: BTreeMap<MessageAddress, u64> = BTreeMap::new();
         for mut parcel in wave {
             let address = parcel.address();
             let before = seen.entry(address).or_default();
-            let which = (address, *before);
+            let nth = *before;
             *before += 1;
-            let happens = |what: &str, rate: f64| rate > 0.0 && self.draw(what, when, which) < rate;
+            let draw = |what: &str| self.draw(what, when, address, nth);
+            let happens = |what: &str, rate: f64| rate > 0.0 && draw(what) < rate;
             let lost = if parcel.from == SERVER { self.before } else { self.after };
             if happens("lose", lost) {
                 continue;
@@ -122,15 +135,10 @@ impl Failures {
                 parcel.bytes = bytes;
             }
             if happens("corrupt", self.corrupt) && !parcel.bytes.is_empty() {
-                let bit =
-                    (self.draw("bit", when, which) * 8.0 * parcel.bytes.len() as f64) as usize;
+                let bit = (draw("bit") * 8.0 * parcel.bytes.len() as f64) as usize;
                 parcel.bytes[bit / 8] ^= 1 << (bit % 8);
             }
-            let place = if happens("reorder", self.reorder) {
-                self.draw("place", when, which)
-            } else {
-                0.5
-            };
+            let place = if happens("reorder", self.reorder) { draw("place") } else { 0.5 };
             if happens("duplicate", self.duplicate) {
                 arrive.push((place, parcel.clone()));
             }
@@ -141,14 +149,14 @@ impl Failures {
             }
         }
         arrive.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        (arrive.into_iter().map(|(_, parcel)| parcel).collect(), late)
+        Arrivals { now: arrive.into_iter().map(|(_, parcel)| parcel).collect(), late }
     }
 
-    /// Uniform on [0, 1), a function of its arguments and the seed. Which message it is about is
-    /// said by its address, not by its place among all that travel: one message more or less must
-    /// not change what befalls the others, and neither must what a message says.
-    fn draw(&self, what: &str, when: When, (address, nth): (Address, u64)) -> f64 {
-        let (from, to, kind, round) = address;
+    /// Uniform on [0, 1), a function of the arguments and the seed. A message is identified by its
+    /// address and not by its position: one message more or less, or its content, must not change
+    /// the failures of others.
+    fn draw(&self, what: &str, when: When, address: MessageAddress, nth: u64) -> f64 {
+        let MessageAddress { from, to, kind, round } = address;
         let digest = Hasher::new("reticent failure")
             .field(what.as_bytes())
             .number(self.seed)
@@ -181,7 +189,7 @@ mod tests {
 
     #[test]
     fn nothing_happens_unless_it_is_asked_for() {
-        let (arrive, late) = Failures::default().inject(wave(9), WHEN, |_| None);
+        let Arrivals { now: arrive, late } = Failures::default().inject(wave(9), WHEN, |_| None);
         assert_eq!((arrive, late.len()), (wave(9), 0));
     }
 
@@ -189,18 +197,18 @@ mod tests {
     fn each_misfortune_is_what_it_says() {
         let of = |failures: Failures| failures.inject(wave(200), WHEN, |_| Some(vec![99]));
         let none = Failures::default();
-        let (arrive, late) = of(Failures { after: 0.5, ..none });
+        let Arrivals { now: arrive, late } = of(Failures { after: 0.5, ..none });
         assert!(arrive.len() > 60 && arrive.len() < 140 && late.is_empty(), "{}", arrive.len());
-        let (arrive, late) = of(Failures { delay: 0.5, ..none });
+        let Arrivals { now: arrive, late } = of(Failures { delay: 0.5, ..none });
         assert_eq!(arrive.len() + late.len(), 200);
         assert!(late.len() > 60);
-        assert!(of(Failures { duplicate: 1.0, ..none }).0.len() == 400);
-        assert!(of(Failures { before: 1.0, ..none }).0.len() == 200); // the parties send, the server does not
+        assert!(of(Failures { duplicate: 1.0, ..none }).now.len() == 400);
+        assert!(of(Failures { before: 1.0, ..none }).now.len() == 200); // the parties send, the server does not
         let changed =
             |arrive: &[RawMessage]| arrive.iter().zip(wave(200)).filter(|(a, b)| *a != b).count();
-        assert_eq!(changed(&of(Failures { corrupt: 1.0, ..none }).0), 200);
-        assert_eq!(changed(&of(Failures { byzantine: 1.0, ..none }).0), 200);
-        let (arrive, _) = of(Failures { reorder: 1.0, ..none });
+        assert_eq!(changed(&of(Failures { corrupt: 1.0, ..none }).now), 200);
+        assert_eq!(changed(&of(Failures { byzantine: 1.0, ..none }).now), 200);
+        let Arrivals { now: arrive, .. } = of(Failures { reorder: 1.0, ..none });
         assert!(changed(&arrive) > 100);
         let mut sorted = arrive.clone();
         sorted.sort_by_key(|parcel| parcel.from);

@@ -1,4 +1,4 @@
-//! Who may come in: the checks that every node makes before it reads a payload.
+//! The checks that every node makes before it reads a payload.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,7 @@ use crate::error::RunError;
 use crate::message::{Envelope, MessageKind, PartyId, RunId, SERVER};
 use crate::rejected::Rejected;
 
-/// What one node takes messages through. [`Inbox::check`] looks and changes nothing;
-/// [`Inbox::take`] remembers.
+/// The inbox of a node. [`Inbox::check`] changes nothing; [`Inbox::take`] records a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inbox {
     run: RunId,
@@ -24,16 +23,16 @@ struct Last {
     round: u32,
     attempt: u16,
     digest: Digest,
-    /// What was said to it.
+    /// The replies to it.
     replies: Vec<Envelope>,
 }
 
-/// What the inbox thinks of a message that may come in.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Admitted {
-    /// Stands for all that the message says.
+    /// The digest of the whole content of the message.
     pub digest: Digest,
-    /// Whether the same was taken before and is asked for again: the answer must be the same too
+    /// Whether the same message was taken before: the answer must be the same too
     /// ([`Inbox::repeat`]).
     pub again: bool,
 }
@@ -44,7 +43,7 @@ impl Inbox {
         Inbox { run, me, last: BTreeMap::new() }
     }
 
-    /// Whose inbox it is.
+    /// The owner of the inbox.
     pub fn me(&self) -> PartyId {
         self.me
     }
@@ -54,8 +53,8 @@ impl Inbox {
         self.run
     }
 
-    /// Whether the message is of this run, for this node and from somebody who may write. For
-    /// messages that are told apart by another layer.
+    /// Checks that the message is of this run, for this node and from an expected sender. For
+    /// messages that another layer tells apart.
     pub fn address(
         &self,
         envelope: &Envelope,
@@ -73,7 +72,7 @@ impl Inbox {
         Ok(())
     }
 
-    /// Whether the message may come in. `known` says who may write.
+    /// Checks whether the message may be taken. `known` tells the expected senders.
     pub fn check(
         &self,
         envelope: &Envelope,
@@ -107,10 +106,11 @@ impl Inbox {
         }
     }
 
-    /// Remembers that the message was taken, and what is said to it; says it.
+    /// Records a message and its answer, and returns the answer.
     ///
-    /// Lines deliver a message at least once, and an answer may be lost where the message was not:
-    /// so the same message again, by mistake or on purpose, has the same bytes for an answer.
+    /// Connections deliver a message at least once, and an answer may be lost where the message was
+    /// not: so a repeated message gets the same bytes, whether it was repeated by mistake or on
+    /// purpose.
     pub fn take(
         &mut self,
         envelope: &Envelope,
@@ -123,8 +123,8 @@ impl Inbox {
         replies
     }
 
-    /// What is said to a request of the server: `answer` once, and the same bytes to the same request again.
-    /// Where there is no answer nothing is remembered.
+    /// Answers a request of the server: `answer` once, and the same bytes to the same request
+    /// again. Without an answer nothing is recorded.
     pub(crate) fn answer_once(
         &mut self,
         request: &Envelope,
@@ -141,13 +141,13 @@ impl Inbox {
         Ok(self.take(request, &admitted, vec![reply]))
     }
 
-    /// Whether this very attempt, or a later one, was taken.
+    /// Whether this attempt, or a later one, was taken.
     pub(crate) fn attempted(&self, envelope: &Envelope) -> bool {
         let last = self.last.get(&(envelope.from, envelope.kind));
         last.is_some_and(|last| envelope.attempt <= last.attempt)
     }
 
-    /// What was said to a message that comes again, in answer to this attempt.
+    /// The recorded answer to a repeated message, for this attempt.
     pub fn repeat(&mut self, envelope: &Envelope) -> Vec<Envelope> {
         let Envelope { attempt, from, kind, .. } = *envelope;
         let Some(last) = self.last.get_mut(&(from, kind)) else { return Vec::new() };
@@ -165,7 +165,7 @@ impl Inbox {
         Envelope { run: self.run, round, attempt: 0, from: self.me, to, kind, payload }
     }
 
-    /// Goes on from what it was; refuses what somebody else's was.
+    /// Restores a recorded inbox; refuses that of another node.
     pub(crate) fn recall(&mut self, kept: Inbox) -> Result<(), RunError> {
         if (kept.run, kept.me) != (self.run, self.me) {
             return Err(RunError::Snapshot("it is of another run or another party"));
@@ -175,7 +175,7 @@ impl Inbox {
     }
 }
 
-/// Only the server.
+/// Accepts the server alone.
 pub(crate) fn server_only(from: PartyId) -> bool {
     from == SERVER
 }
@@ -219,7 +219,7 @@ mod tests {
         assert!(other.recall(server).is_err());
     }
 
-    /// A line that delivers twice, and a server that asks again, get the bytes that were said.
+    /// A connection that delivers twice, and a server that asks again, get the same bytes.
     #[test]
     fn what_was_said_is_said_again_to_the_same_message() {
         let me = PartyId(3);

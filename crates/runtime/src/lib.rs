@@ -1,11 +1,11 @@
-//! Who: parties, messages and rounds.
+//! Parties, messages and rounds.
 //!
 //! A [`Node`] is a state machine: a message or a deadline goes in, messages come out. It has no
-//! socket, no clock and no randomness but that of its own gate, so the same nodes run in one
-//! process, as here, or on a network. The [`SimulatedRun`] moves their messages as bytes, in rounds,
-//! with failures if asked for.
+//! socket, no clock, and no randomness except that of its own gate, so the same nodes run in one
+//! process, as here, or on a network. A [`SimulatedRun`] moves their messages as bytes, in rounds,
+//! with failures on request.
 //!
-//! Every party has a gate on its own records, and so a ledger of its own ([`Party`]).
+//! Every party has a gate on its own records, and so its own ledger ([`Party`]).
 
 pub mod adversary;
 pub mod algorithms;
@@ -43,14 +43,14 @@ pub use failures::Failures;
 pub use inbox::{Admitted, Inbox};
 pub use masked_party::{MaskKeys, MaskedParty, STEPS, SignedKeys, key_statement};
 pub use message::{Envelope, MessageKind, PartyId, RunId, SERVER};
-pub use node::{GrowingList, ListPieces, Node, NodeEstimate};
-pub use noisy::{NoisyParties, SumBooks, noisy_parties};
+pub use node::{GrowingList, ListPieces, Node, NodeEstimate, RunProgress};
+pub use noisy::{NoisyParties, SharedTerms, SumBooks, noisy_parties};
 pub use noisy_party::{NoisyParty, added};
 pub use participation::{cap, choose};
 pub use party::{Party, PartyReport};
 #[cfg(reticent_seeded_bugs)]
 pub use prepare::prepare_spoiled;
-pub use prepare::{key_of, prepare, prepare_as_apart, run_id};
+pub use prepare::{RunKey, key_of, prepare, prepare_as_apart, run_id};
 pub use rejected::Rejected;
 pub use run::{Agreement, NoisePrice, PartyBudget, Setup};
 pub use simulation::{SimulatedRun, SimulationOutcome, Tap, Traffic};

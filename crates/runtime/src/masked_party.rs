@@ -30,10 +30,10 @@ use crate::rejected::Rejected;
 use crate::standing::{Membership, SlotRequest, Staying, members_digest};
 use crate::wire;
 
-/// Steps of a slot.
+/// The number of steps of a slot.
 pub const STEPS: u32 = 4;
 
-/// Who signs for a member, and knows the others' signatures: the roster's keys.
+/// Signs for a member and checks the signatures of others, by the keys of the roster.
 pub trait MaskKeys {
     /// This member's signature.
     fn sign(&self, said: &Digest) -> Vec<u8>;
@@ -42,7 +42,8 @@ pub trait MaskKeys {
     fn has_signed(&self, member: u32, said: &Digest, signature: &[u8]) -> bool;
 }
 
-/// What a member signs: its public keys of one slot of one run, and who it means to be in the sum.
+/// The text that a member signs: its public keys of one slot of one run, and the members of the
+/// sum.
 pub fn key_statement(
     run: &Digest,
     (slot, members): (u32, &[u32]),
@@ -55,16 +56,16 @@ pub fn key_statement(
     hasher.field(&keys.mask).field(&keys.channel).finish()
 }
 
-/// A message of the masks, and the signatures of the keys in it, in their order.
+/// A message of the masks, and the signatures of the keys in it, in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SignedKeys {
-    /// What the crate `masks` has made.
+    /// The message of the crate `masks`.
     pub message: Vec<u8>,
-    /// Of whose keys are in it.
+    /// The signatures of the keys in it.
     pub signatures: Vec<Vec<u8>>,
 }
 
-/// A round as it is kept: what makes the same member again.
+/// The state of a round, from which the same member is restored.
 #[derive(Clone, Serialize, Deserialize)]
 struct KeptRound {
     slot: u32,
@@ -87,11 +88,11 @@ pub struct MaskedParty {
     party: SumParty,
     round: Option<(KeptRound, Member)>,
     standing: Membership,
-    /// The fewest members that it goes on with.
+    /// The fewest members with which it continues.
     least: u32,
 }
 
-/// Not derived: it would show what is masked.
+/// Not derived: it would show the masked values.
 impl std::fmt::Debug for MaskedParty {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("MaskedParty").field("party", &self.party).finish_non_exhaustive()
@@ -99,7 +100,7 @@ impl std::fmt::Debug for MaskedParty {
 }
 
 impl MaskedParty {
-    /// Party number `number` of `run`, and what it says to the server when it has joined.
+    /// Party number `number` of `run`, and its greeting to the server.
     pub fn new(run: &Digest, number: PartyId, party: SumParty) -> (Self, Envelope) {
         let inbox = Inbox::new(RunId::from(run), number);
         let said = inbox.write(0, SERVER, MessageKind::Share, Vec::new());
@@ -108,27 +109,27 @@ impl MaskedParty {
         (MaskedParty { run: *run, inbox, party, round: None, standing, least: all }, said)
     }
 
-    /// The same, which goes on without those who have left for good, while so many stay and the
-    /// noise of those who stay is what was counted.
+    /// Lets the party continue without members that have left for good, while at least `least` stay
+    /// and their noise is that of the plan.
     #[must_use]
     pub fn going_on_with(self, least: u32) -> Self {
         MaskedParty { least, ..self }
     }
 
-    /// What goes on after a crash, from the same table and the same key. To be kept as secret as the
-    /// table: it has the masks of a round that is on.
+    /// The state for a restart with the same table and key. It must be kept as secret as the table:
+    /// it has the masks of the current round.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If it cannot be serialised.
     pub fn snapshot(&self) -> Result<Vec<u8>, RunError> {
         let kept = self.round.as_ref().map(|(kept, _)| kept);
         Ok(wire::pack(&(&self.inbox, AsText(self.party.progress()), kept, &self.standing))?)
     }
 
-    /// Goes on from a snapshot.
+    /// Restores a snapshot.
     ///
     /// # Errors
-    /// If it is of another run or another party, or none.
+    /// If it is invalid, or of another run or party.
     pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
         type Kept = (Inbox, AsText<SumProgress>, Option<KeptRound>, Membership);
         let (inbox, progress, kept, standing): Kept = wire::unpack(snapshot)?;
@@ -139,7 +140,7 @@ impl MaskedParty {
         Ok(())
     }
 
-    /// The member that a round had: the same key, and what it has heard.
+    /// The member of a round, restored from its key and the messages that it has received.
     fn rebuilt(&mut self, kept: KeptRound) -> Result<(KeptRound, Member), RunError> {
         let member = self.party.member_of(kept.round, &kept.request, &kept.key)?;
         let mut member = member.among(&self.standing.members);
@@ -155,11 +156,11 @@ impl MaskedParty {
         self.inbox.heard(SERVER, MessageKind::Ask)
     }
 
-    /// What the party says to a message; to one that it has answered, the same bytes again.
+    /// Answers a message; a repeated one gets the same bytes.
     ///
     /// # Errors
-    /// If the message is none that it answers; [`Rejected::Forged`] and [`Rejected::Conflicting`] are
-    /// of a server that does not follow the protocol.
+    /// If the message is not one to answer; [`Rejected::Forged`] and [`Rejected::Conflicting`]
+    /// prove that the server violates the protocol.
     pub fn on_message(
         &mut self,
         envelope: &Envelope,
@@ -185,7 +186,7 @@ impl MaskedParty {
         Ok(self.inbox.take(envelope, &admitted, vec![reply]))
     }
 
-    /// Becomes a member of the sum of a round, with masks that nobody had before.
+    /// Becomes a member of the sum of a round, with fresh masks.
     fn begin(
         &mut self,
         slot: u32,
@@ -210,7 +211,7 @@ impl MaskedParty {
         wire::pack(&SignedKeys { message, signatures: vec![signature] })
     }
 
-    /// The next step of the round that is on.
+    /// The next step of the current round.
     fn go_on(
         &mut self,
         (slot, step): (u32, u32),
@@ -235,7 +236,8 @@ impl MaskedParty {
         Ok(said.bytes)
     }
 
-    /// Signs who stays. The round that was on is not gone on with: what is said in its slot is stale.
+    /// Signs the list of members that stay. The current round is abandoned: messages of its slot
+    /// are stale.
     fn stay(
         &mut self,
         slot: u32,
@@ -248,7 +250,7 @@ impl MaskedParty {
         Ok(keys.sign(&staying.statement(&self.run)))
     }
 
-    /// Takes everybody's signatures of who stays, in the order of the list.
+    /// Takes the signatures of all that stay, in the order of the list.
     fn agree(
         &mut self,
         slot: u32,
@@ -272,7 +274,7 @@ impl MaskedParty {
         Ok(Vec::new())
     }
 
-    /// What its certificate counts.
+    /// The cost for its certificate.
     pub fn report(&self) -> PartyReport {
         reported(self.inbox.me(), self.party.report())
     }
@@ -283,7 +285,7 @@ fn read(member: &Member, own: u32, message: &[u8]) -> Result<Body, Rejected> {
     Ok(read.map_err(|why| Rejected::Forged(why.to_string()))?.body)
 }
 
-/// The directory of a slot, if everybody has signed its own keys in it, for the same members.
+/// The directory of a slot, if all members have signed their own keys in it, for the same members.
 fn checked(
     member: &Member,
     of: (u32, &[u32]),

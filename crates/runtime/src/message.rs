@@ -1,19 +1,19 @@
-//! What nodes say to each other.
+//! The messages between nodes.
 
 use std::fmt;
 
 use reticent_noise::{Digest, Hasher};
 use serde::{Deserialize, Serialize};
 
-/// A party, numbered from 0; or the server.
+/// A party, numbered from 0, or the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PartyId(pub u32);
 
-/// The party that holds no data.
+/// The node without data.
 pub const SERVER: PartyId = PartyId(u32::MAX);
 
 impl PartyId {
-    /// The party's place in a list of parties.
+    /// The party's index in a list of parties.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -25,7 +25,7 @@ impl fmt::Display for PartyId {
     }
 }
 
-/// Tells the messages of one run from those of every other.
+/// The identifier of a run, which tells its messages from those of other runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunId(pub [u8; 16]);
 
@@ -37,7 +37,7 @@ impl From<&Digest> for RunId {
     }
 }
 
-/// What a message is for. What its payload means is for the algorithm to say.
+/// The purpose of a message. The algorithm defines the meaning of its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum MessageKind {
@@ -47,18 +47,18 @@ pub enum MessageKind {
     Answer = 2,
     /// No contribution, now or later: the party's budget does not allow one.
     Declined = 3,
-    /// To a neighbour.
+    /// A message to a neighbour.
     Share = 4,
-    /// The one message that wanders.
+    /// The token of a walk.
     Token = 5,
-    /// A token was received.
+    /// The receipt of a token.
     Receipt = 6,
-    /// A message of a masked sum: what it says is for the crate `masks` to tell.
+    /// A message of a masked sum, which the crate `masks` interprets.
     Masks = 8,
 }
 
 impl MessageKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [MessageKind; 7] = [
         MessageKind::Ask,
         MessageKind::Answer,
@@ -77,21 +77,20 @@ pub struct Envelope {
     pub run: RunId,
     /// The round it belongs to, counted from 1.
     pub round: u32,
-    /// 0, and one more each time that the same is sent again on purpose.
+    /// 0, and one more for each deliberate repetition.
     pub attempt: u16,
-    /// Who sends it.
+    /// The sender.
     pub from: PartyId,
-    /// Who is to get it.
+    /// The receiver.
     pub to: PartyId,
-    /// What it is for.
+    /// The kind.
     pub kind: MessageKind,
-    /// What it says.
+    /// The content.
     pub payload: Vec<u8>,
 }
 
 impl Envelope {
-    /// Stands for all that the message says, whatever the attempt: the label of the step that
-    /// answers it.
+    /// The digest of the content without the attempt: the label of the step that answers it.
     pub fn digest(&self) -> Digest {
         Hasher::new("reticent step")
             .field(&self.run.0)

@@ -1,6 +1,6 @@
-//! A party that answers a server with noise of its own, on a machine of its own: what it was asked
-//! last and has said to it, and how far its books are. The same in one process is in `noisy.rs`.
-//! Proof: proofs/noisy-sums.md, between machines proofs/network.md.
+//! A party on its own machine that answers a server with its own noise: its last request and
+//! answer, and its books. The same in one process is in `noisy/`. Proof: proofs/noisy-sums.md,
+//! between machines proofs/network.md.
 
 use reticent_noise::Digest;
 use reticent_oracle::{Refusal, SumParty, SumPartyReport, SumProgress, SumReach};
@@ -21,26 +21,25 @@ pub struct NoisyParty {
 }
 
 impl NoisyParty {
-    /// Party number `number` of `run`, and what it says to the server when it has joined.
+    /// Party number `number` of `run`, and its greeting to the server.
     pub fn new(run: &Digest, number: PartyId, party: SumParty) -> (Self, Envelope) {
         let inbox = Inbox::new(RunId::from(run), number);
         let said = inbox.write(0, SERVER, MessageKind::Share, Vec::new());
         (NoisyParty { inbox, party }, said)
     }
 
-    /// What goes on after a crash, from the same table and the same key. To be kept as secret as the
-    /// table.
+    /// The state for a restart with the same table and key. It must be kept as secret as the table.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If it cannot be serialised.
     pub fn snapshot(&self) -> Result<Vec<u8>, RunError> {
         Ok(wire::pack(&(&self.inbox, AsText(self.party.progress())))?)
     }
 
-    /// Goes on from a snapshot.
+    /// Restores a snapshot.
     ///
     /// # Errors
-    /// If it is of another run or another party, or none.
+    /// If it is invalid, or of another run or party.
     pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), RunError> {
         let (inbox, progress): (Inbox, AsText<SumProgress>) = wire::unpack(snapshot)?;
         self.inbox.recall(inbox)?;
@@ -52,21 +51,21 @@ impl NoisyParty {
         self.inbox.heard(SERVER, MessageKind::Ask)
     }
 
-    /// What the party says to a message; to one that it has answered, the same bytes again.
+    /// Answers a message; a repeated one gets the same bytes.
     ///
     /// # Errors
-    /// If the message is none that it answers; nothing was then said, and nothing entered.
+    /// If the message is not one to answer; nothing was then released or entered.
     pub fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
         self.inbox.answer_once(envelope, |asked| seen_answer(&mut self.party, asked))
     }
 
-    /// What its certificate counts.
+    /// The cost for its certificate.
     pub fn report(&self) -> PartyReport {
         reported(self.inbox.me(), self.party.report())
     }
 }
 
-/// An answer that is seen by itself: eight bytes for each number, whatever is said.
+/// An answer that is seen by itself: eight bytes for each number, whatever its value.
 pub(crate) fn seen_answer(party: &mut SumParty, asked: &Envelope) -> Result<Envelope, Rejected> {
     let said = party.answer(asked.round, &asked.payload).map_err(refused)?;
     let bytes = said.iter().flat_map(|step| step.to_le_bytes()).collect();
@@ -78,11 +77,12 @@ pub(crate) fn reported(id: PartyId, own: SumPartyReport) -> PartyReport {
     PartyReport { id, ledger, answers, terms }
 }
 
-/// The sum of what parties have said, where answers are seen one by one: eight bytes for each of
-/// `len` numbers, each answer cut to what an honest party of its size can say; and whose was cut.
+/// The sum of the parties' answers, if they are seen one by one: eight bytes for each of `len`
+/// numbers, each answer clipped to the range of an honest party of its size; and the parties whose
+/// answers were clipped.
 ///
 /// # Errors
-/// If somebody has said something else.
+/// If an answer has another length.
 pub fn added(
     said: &[(u32, Vec<u8>)],
     len: usize,

@@ -1,4 +1,4 @@
-//! Which parties a round asks, and how often one party may be asked in a run.
+//! The parties that a round asks, and the number of times that one party may be asked in a run.
 
 use reticent_noise::{Entropy, EntropyError};
 use reticent_oracle::Sampling;
@@ -20,14 +20,14 @@ pub fn choose(
     Ok(chosen)
 }
 
-/// Standard deviations above its mean that the number of times one party is chosen may lie before
-/// it declines.
+/// The standard deviations above its mean that the number of a party's rounds may reach before it
+/// declines.
 const SPREAD: f64 = 3.0;
 
-/// How often one party contributes at most in `rounds` rounds. Where the adversary sees who
-/// contributes, nothing is gained from chance, each contribution counts in full, and noise is
-/// calibrated to this number: about the expected one, not the number of rounds, at the price that
-/// one party in a thousand stops early.
+/// The most contributions of one party in `rounds` rounds. If the adversary sees who contributes,
+/// sampling amplifies nothing, each contribution counts in full, and noise is calibrated to this
+/// number: it is near the expected one and not the number of rounds, at the price that one party in
+/// a thousand stops early.
 pub fn cap(sampling: Sampling, parties: u32, rounds: u32) -> u32 {
     let rate = match sampling {
         Sampling::Full => return rounds,

@@ -1,4 +1,4 @@
-//! A party: its records behind its own gate, its own budget, its own books.
+//! A party: its records behind its own gate, its own budget, and its own books.
 
 use reticent_accountant::Ledger;
 use reticent_masks::{AggregationTerms as MaskTerms, FixedPoint, Member, MemberId, NoiseShare};
@@ -11,35 +11,35 @@ use crate::error::RunError;
 use crate::message::PartyId;
 use crate::rejected::Rejected;
 
-/// What one party has set aside, and how much of it was asked for.
+/// The budget that one party has set aside, and how much of it was used.
 #[derive(Clone, Debug)]
 pub struct PartyReport {
-    /// Who.
+    /// The party.
     pub id: PartyId,
-    /// What its certificate counts.
+    /// The cost for its certificate.
     pub ledger: Ledger,
-    /// How often its own gate has answered.
+    /// The number of answers of its own gate.
     pub answers: u64,
-    /// On which terms.
+    /// The terms of the cost.
     pub terms: Terms,
 }
 
-/// A party and what it has spent.
+/// A party and its spending.
 #[derive(Debug)]
 pub struct Party {
     id: PartyId,
     gate: Gate<Keyed>,
     plan: Ledger,
-    /// Those of the books that count for it.
+    /// The terms of the books that count for it.
     terms: Terms,
-    /// How many public z's its block has followed, or is to follow again after a crash.
+    /// The number of public z's that its block has followed, or is to follow again after a crash.
     followed: u32,
 }
 
 impl Party {
     /// The party behind `gate`, which was opened with the party's own key. It answers no more than
-    /// `plan`: the part of what the run may ask of it that is within its own budget. `terms` are
-    /// those of the books that count for it, which need not be its gate's.
+    /// `plan`: the part of the run's queries that is within its own budget. `terms` are those of
+    /// the books that count for it, which may differ from its gate's.
     pub fn new(
         id: PartyId,
         mut gate: Gate<Keyed>,
@@ -50,32 +50,31 @@ impl Party {
         Ok(Party { id, gate, plan, terms, followed: 0 })
     }
 
-    /// Who it is.
+    /// The number of the party.
     pub fn id(&self) -> PartyId {
         self.id
     }
 
-    /// What it has spent, and why that would be no guarantee.
+    /// Its spending, with any reasons why that is no guarantee.
     pub fn ledger(&self) -> &Ledger {
         self.gate.ledger()
     }
 
-    /// What it may spend: decided before the run, and the same whatever happens in it.
+    /// Its plan, which is decided before the run and never changes.
     pub fn plan(&self) -> &Ledger {
         &self.plan
     }
 
-    /// Begins the step whose label is `label`, the digest of all that led to it: what is asked of
-    /// the gate belongs to it. The same step again gives the same answer and is not counted again.
+    /// Begins the step with this label, the digest of all that led to it: the next queries of the
+    /// gate belong to it. A repeated step gives the same answer and is not counted again.
     pub fn begin(&mut self, label: &Digest) -> &mut dyn Oracle {
         self.gate.begin(label);
         &mut self.gate
     }
 
-    /// What its certificate counts: its whole plan, used or not, with what taints its own books.
-    /// What was used is decided on the way, by chance that is seen or by an asker who may choose by
-    /// looking at the answers, and a sum of what such a choice came to bounds nothing
-    /// (proofs/filter.md).
+    /// The cost for its certificate: its whole plan, used or not, with the taints of its own books.
+    /// The used part depends on chance that is seen, or on a caller that may choose by the answers,
+    /// and the sum over such a choice bounds nothing (proofs/filter.md).
     pub fn report(&self) -> PartyReport {
         let mut ledger = self.plan.clone();
         self.ledger().taints().iter().for_each(|&taint| ledger.taint(taint));
@@ -83,13 +82,13 @@ impl Party {
         PartyReport { id: self.id, ledger, answers, terms: self.terms }
     }
 
-    /// Stands for its table, its terms and its key.
+    /// The fingerprint of its table, its terms and its key.
     pub(crate) fn fingerprint(&self) -> Result<Digest, Refusal> {
         self.gate.fingerprint()
     }
 
-    /// Moves its block along public z's, of which the first has number `first`; how many it has
-    /// followed. Nothing is released, and a party that was away catches up.
+    /// Moves its block along public z's, the first of which has the number `first`; returns how
+    /// many it has followed. Nothing is released, and a party that was away catches up.
     pub fn follow(
         &mut self,
         first: u32,
@@ -100,8 +99,8 @@ impl Party {
         Ok(self.followed)
     }
 
-    /// After a crash: brings its block to where it was, along the z's of the run, of which it may
-    /// have seen fewer.
+    /// Restores its block after a crash along the z's of the run, of which it may have followed
+    /// fewer.
     pub(crate) fn catch_up(
         &mut self,
         zs: &[Vec<f64>],
@@ -124,14 +123,14 @@ impl Party {
         self.gate.encrypt_block(aggregator, round, self.id.0).map_err(refused)
     }
 
-    /// The noise of a residual and nothing else, in the step that was begun: for a walk, from a user
-    /// who has nothing left to spend.
+    /// The noise of a residual alone, in the current step: for a walk, from a user with no budget
+    /// left.
     pub fn cover(&mut self, params: &ResidualTerms) -> Result<Vec<f64>, Rejected> {
         self.gate.cover(params).map_err(refused)
     }
 
-    /// Its block behind masks; `None` when its budget does not allow it. `fresh` is a key of the operating
-    /// system that the masks come from; without one they follow from the party's own key.
+    /// Its masked block; `None` if its budget does not allow it. `fresh` is a key of the operating
+    /// system for the masks; without it they follow from the party's own key.
     pub fn mask(
         &mut self,
         label: &Digest,
@@ -144,7 +143,7 @@ impl Party {
         unless_spent(self.gate.mask(code, share, masks, (id, fresh))).map_err(refused)
     }
 
-    /// Its books, and how many z's its block has followed.
+    /// Its books, and the number of z's that its block has followed.
     pub(crate) fn books(&self) -> (&Books, u32) {
         (self.gate.books(), self.followed)
     }
@@ -155,7 +154,7 @@ impl Party {
     }
 }
 
-/// `None` where the party's budget does not allow an answer: what it has no room for at all is not
+/// `None` if the party's budget does not allow an answer: a query without room in the budget is not
 /// in its plan.
 pub(crate) fn unless_spent<T>(answer: Result<T, Refusal>) -> Result<Option<T>, Refusal> {
     match answer {

@@ -1,4 +1,4 @@
-//! A run in one process: all nodes made from one agreement, with keys that follow from one.
+//! A run in one process: all nodes from one agreement, with keys that follow from one.
 
 use reticent_accountant::Refused;
 use reticent_noise::{Digest, Hasher, NoiseKey};
@@ -12,8 +12,8 @@ use crate::simulation::SimulatedRun;
 /// The label of the server's key under the key of a simulation; parties have their numbers.
 const OF_SERVER: u64 = u64::MAX;
 
-/// Calibrates the noise and makes the nodes; a table for each party. All keys follow from `key`; on
-/// a network each party has one of its own.
+/// Calibrates the noise and makes the nodes; there is a table for each party. All keys follow from
+/// `key`; on a network each party has its own.
 pub fn prepare(
     setup: Setup<'_>,
     key: NoiseKey,
@@ -23,7 +23,7 @@ pub fn prepare(
     simulated(Agreement::new(setup, run)?, key, tables)
 }
 
-/// The same with the noise that the run has on a network, where its parties may be left of `whole`: for tests
+/// The same with the noise of a run on a network, whose parties may be left of `whole`: for tests
 /// that compare bits.
 #[doc(hidden)]
 pub fn prepare_as_apart(
@@ -55,10 +55,19 @@ pub fn prepare_spoiled(
     Ok(simulation)
 }
 
-/// What a run with this key is called: public, and another for every run, as the key is.
+/// The identifier of a run with this key: public, and different for every run, like the key.
 pub fn run_id(job: &Digest, key: &NoiseKey) -> Result<Digest, RunError> {
     let number = key.entropy(job).below(u64::MAX)?;
     Ok(Hasher::new("reticent run").field(job).number(number).finish())
+}
+
+/// The key that all keys of a run in one process follow from, and the name of the run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunKey<'a> {
+    /// The key.
+    pub key: &'a NoiseKey,
+    /// The name.
+    pub run: &'a Digest,
 }
 
 /// The key of a party, or of the server, under the key of a simulation.

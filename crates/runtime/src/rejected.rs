@@ -1,15 +1,15 @@
-//! Why a message was not taken. Nothing changes when one is not.
+//! Why a message was rejected. A rejected message changes nothing.
 
 use crate::message::PartyId;
 
-/// A message that was not taken, by name.
+/// A rejected message, by name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Rejected {
-    /// Not a message of this kind; the word says which part.
+    /// It is not a message of this kind; the word names the invalid part.
     #[error("malformed message ({0})")]
     Malformed(&'static str),
-    /// Longer than anything that can be meant.
+    /// It is longer than any valid message.
     #[error("a message of {bytes} bytes, where the payload may have at most {limit}")]
     Oversized {
         /// Its length.
@@ -17,49 +17,50 @@ pub enum Rejected {
         /// The longest payload.
         limit: usize,
     },
-    /// The check does not fit the bytes.
+    /// The checksum does not fit the bytes.
     #[error("the bytes were changed on the way")]
     Corrupt,
-    /// Written by another version.
+    /// It was written by another version.
     #[error("wire format {given}, this program speaks {}", crate::wire::VERSION)]
     Version {
-        /// What the message says.
+        /// The version of the message.
         given: u16,
     },
-    /// Of another run, or replayed from one.
+    /// It is of another run, or replayed from one.
     #[error("it belongs to another run")]
     OtherRun,
-    /// For somebody else.
+    /// It is for another node.
     #[error("it is addressed to {0}")]
     NotForMe(PartyId),
-    /// From somebody who has nothing to say here.
+    /// It is from an unexpected sender.
     #[error("{0} is not expected to write")]
     UnknownSender(PartyId),
-    /// Of a kind that is not expected from that sender.
+    /// It is of a kind that is not expected from that sender.
     #[error("a message of this kind is not expected")]
     Unexpected,
-    /// Of a round that is over, or replayed from one.
+    /// It is of a round that is over, or replayed from one.
     #[error("it belongs to round {given}, which is over")]
     Stale {
         /// Its round.
         given: u32,
     },
-    /// Of a round that has not begun.
+    /// It is of a round that has not begun.
     #[error("it belongs to round {given}, which has not begun")]
     Early {
         /// Its round.
         given: u32,
     },
-    /// The same again.
+    /// It was taken before.
     #[error("it was taken before")]
     Duplicate,
-    /// Another one for the same round: to answer both would be to spend twice.
+    /// Another message was taken for the same round: an answer to both would spend twice.
     #[error("a different message was taken for this round")]
     Conflicting,
-    /// What no server says that follows the protocol of a masked sum: nothing is answered to it again.
+    /// It proves that the server violates the protocol of a masked sum: nothing is answered to it
+    /// again.
     #[error("the server does not follow the protocol of the masked sum: {0}")]
     Forged(String),
-    /// What no party says that follows the protocol of a masked sum.
+    /// It proves that a party violates the protocol of a masked sum.
     #[error("a party does not follow the protocol of the masked sum: {0}")]
     Blamed(String),
     /// The gate did not answer, for a reason other than the budget.
@@ -68,7 +69,7 @@ pub enum Rejected {
 }
 
 impl Rejected {
-    /// The name that rejections are counted by.
+    /// The name under which rejections are counted.
     pub fn name(&self) -> &'static str {
         match self {
             Rejected::Malformed(_) => "malformed",

@@ -1,11 +1,11 @@
-//! A party that answers a server's requests from its gate, and keeps nothing between two messages
-//! but its data and its books: a message that is lost is lost without harm.
+//! A party that answers a server's requests from its gate. It has no state between two messages
+//! except its data and its books, so a lost message does no harm.
 
 use reticent_noise::Digest;
 use reticent_oracle::{Oracle, Refusal};
 use serde::de::DeserializeOwned;
 
-use crate::client::{Behaviour, Reply};
+use crate::client::{Behaviour, Contribution, Reply};
 use crate::message::MessageKind;
 use crate::party::{Party, refused, unless_spent};
 use crate::rejected::Rejected;
@@ -13,10 +13,10 @@ use crate::wire;
 
 /// The mathematics of a party's step.
 pub(crate) trait Respond: Send + 'static {
-    /// What a party is asked.
+    /// The request to a party.
     type Request: DeserializeOwned;
 
-    /// The party's step: the one place that asks the gate, in a rehearsal and in a run.
+    /// The party's step: the only place that queries the gate, in a rehearsal and in a run.
     fn answer(
         &self,
         request: &Self::Request,
@@ -25,7 +25,7 @@ pub(crate) trait Respond: Send + 'static {
     ) -> Result<Vec<f64>, Refusal>;
 }
 
-/// What such a party does.
+/// The behaviour of such a party.
 pub(crate) struct Responder<R> {
     pub config: R,
     pub noise: f64,
@@ -43,6 +43,8 @@ impl<R: Respond> Behaviour for Responder<R> {
         let answer = self.config.answer(&request, self.noise, party.begin(digest));
         let answer = unless_spent(answer).map_err(refused)?;
         let said = answer.map(|message| wire::pack(&message)).transpose()?;
-        Ok(Reply::or_declined(said.map(|said| (MessageKind::Answer, said))))
+        Ok(Reply::or_declined(
+            said.map(|payload| Contribution { kind: MessageKind::Answer, payload }),
+        ))
     }
 }

@@ -1,5 +1,5 @@
-//! From a public description to nodes: what everybody who takes part in a run has agreed on, and
-//! the node that each makes from it and from what it has itself.
+//! From a public description to nodes: the agreement of all members of a run, and the node that
+//! each makes from it and from its own data.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use crate::message::PartyId;
 use crate::node::Node;
 use crate::party::Party;
 
-/// The child of a party's key that is for what its gate does not draw.
+/// The number of the key for randomness outside the gate, derived from a party's key.
 const BESIDE_THE_GATE: u64 = 0;
 
-/// What may be spent by one party.
+/// The budget of one party.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PartyBudget {
     /// ε.
@@ -28,14 +28,14 @@ pub struct PartyBudget {
     pub delta: f64,
 }
 
-/// How much noise there is.
+/// The amount of noise.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NoisePrice {
-    /// The least with which the whole plan of a party is within the budget, times the party's share
-    /// of it ([`Protocol::noise_share`]); parties that have a
-    /// smaller budget of their own stop when that is spent.
+    /// The least noise with which the whole plan of a party is within the budget, times the party's
+    /// factor ([`Protocol::noise_share`]); a party with a smaller budget of its own stops when that
+    /// is spent.
     Within(PartyBudget, BTreeMap<u32, f64>),
-    /// A noise multiplier, for tests and experiments; 0 is none, and no privacy.
+    /// A noise multiplier, for tests and experiments; 0 is no noise and no privacy.
     Noise(f64),
 }
 
@@ -44,7 +44,7 @@ pub enum NoisePrice {
 pub struct Setup<'a> {
     /// The algorithm.
     pub entry: &'static ProtocolEntry,
-    /// What it is built from.
+    /// The input of its constructor.
     pub recipe: ProtocolRecipe<'a>,
     /// The loss of a record.
     pub loss: Arc<dyn Loss>,
@@ -52,14 +52,21 @@ pub struct Setup<'a> {
     pub opening: PrivacyModel,
     /// The noise.
     pub price: NoisePrice,
-    /// Stands for the job: a checkpoint is of one.
+    /// The digest of the job: a checkpoint is of one.
     pub job: Digest,
 }
 
-/// What all who take part in a run have agreed on. From it, its own table and its own key a party
-/// makes its node ([`Agreement::node`]), and the node has the party's books and, where the algorithm
-/// gives it one, a model; nothing of another party is needed. Plans and noise follow from public
-/// numbers alone, so all come to the same ones.
+/// The noise and the plan of a class of parties.
+#[derive(Debug)]
+struct CalibratedClass {
+    noise: f64,
+    plan: Ledger,
+}
+
+/// The agreement of all members of a run. A party makes its node from it, its own table and its own
+/// key ([`Agreement::node`]); the node has the party's books and, if the algorithm gives it one, a
+/// model. It needs nothing of another party. Plans and noise follow from public numbers alone, so
+/// all members compute the same ones.
 #[derive(Debug)]
 pub struct Agreement {
     pub(crate) protocol: Box<dyn Protocol>,
@@ -71,15 +78,15 @@ pub struct Agreement {
     /// The public number of units of each party.
     units: Vec<u64>,
     aggregator: Option<AggregatorKey>,
-    /// The noise and the plan of each class of parties that was asked for so far.
-    classes: BTreeMap<u64, (f64, Ledger)>,
+    /// The noise and the plan of each class of parties that was calibrated so far.
+    classes: BTreeMap<u64, CalibratedClass>,
     #[cfg(reticent_seeded_bugs)]
     bug: Option<reticent_oracle::Bug>,
 }
 
 impl Agreement {
-    /// The agreement on a run: `run` is public and another for every run, so that a party whose key
-    /// outlives one shares no noise between two.
+    /// The agreement on a run: `run` is public and different for every run, so a party whose key
+    /// outlives a run uses no noise twice.
     pub fn new(setup: Setup<'_>, run: Digest) -> Result<Self, RunError> {
         let Setup { entry, recipe, loss, opening, price, job } = setup;
         let units = recipe.units();
@@ -109,7 +116,7 @@ impl Agreement {
         })
     }
 
-    /// From here on, every node and every gate behind one has a known defect.
+    /// Gives every node, and every gate behind one, a known defect.
     #[cfg(reticent_seeded_bugs)]
     pub(crate) fn spoil(&mut self, bug: reticent_oracle::Bug) {
         self.protocol.spoil(bug);
@@ -121,7 +128,7 @@ impl Agreement {
         &*self.protocol
     }
 
-    /// How many parties there are.
+    /// The number of parties.
     pub fn parties(&self) -> u32 {
         self.units.len() as u32
     }
@@ -137,14 +144,14 @@ impl Agreement {
         Ok(plan)
     }
 
-    /// From here on it is the agreement on this run: what was calibrated is the same in every one.
+    /// Makes this the agreement on another run: the calibration is the same for all runs.
     pub fn begin(&mut self, run: Digest) {
         self.run = run;
     }
 
-    /// All that a party's gate will be held to: what it pays for before its node is made.
+    /// The plan that a party's gate enforces, which the party pays for before its node is made.
     pub fn planned(&mut self, party: PartyId) -> Result<Ledger, RunError> {
-        let plan = self.calibrated(party)?.1.clone();
+        let plan = self.calibrated(party)?.plan.clone();
         match &self.price {
             NoisePrice::Within(budget, smaller) if smaller.contains_key(&party.0) => {
                 front(&plan, PartyBudget { epsilon: smaller[&party.0], ..*budget })
@@ -155,23 +162,23 @@ impl Agreement {
 
     /// The calibrated noise multiplier of a party.
     pub fn noise(&mut self, party: PartyId) -> Result<f64, RunError> {
-        Ok(self.calibrated(party)?.0)
+        Ok(self.calibrated(party)?.noise)
     }
 
-    /// The public key that the parties close their contributions with, where they trust the server
-    /// that has this secret one: for the server to tell everybody, and for the parties to
+    /// The public key by which the parties encrypt their contributions for a trusted server that
+    /// has this secret key: the server announces it, and the parties take it with
     /// [`Agreement::trust`].
     pub fn aggregator_key(&self, server: &NoiseKey) -> Option<AggregatorKey> {
         self.protocol.aggregator_key(server, &self.run)
     }
 
-    /// From here on, contributions are closed with the key that the server has told, which opens
+    /// Encrypts contributions with the key that the server has announced, from here on; it decrypts
     /// none.
     pub fn trust(&mut self, aggregator: Option<AggregatorKey>) {
         self.aggregator = aggregator;
     }
 
-    /// From here on its parties are left of so many ([`Protocol::left_of`]).
+    /// Counts for parties that are left of `whole` ([`Protocol::left_of`]).
     ///
     /// # Errors
     /// If no guarantee is left.
@@ -179,7 +186,7 @@ impl Agreement {
         self.protocol.left_of(whole)
     }
 
-    /// From here on its nodes are on machines of their own ([`Protocol::on_a_network`]).
+    /// Prepares for nodes on separate machines ([`Protocol::on_a_network`]).
     ///
     /// # Errors
     /// If the algorithm is not proven there.
@@ -187,7 +194,7 @@ impl Agreement {
         self.protocol.on_a_network(signers)
     }
 
-    /// The node of one party: `key` is its own, and nobody else needs it.
+    /// The node of one party: `key` is its own, and no other node needs it.
     pub fn node(
         &mut self,
         id: PartyId,
@@ -200,8 +207,8 @@ impl Agreement {
         let mut gate = Gate::open_keyed(table, loss, &self.opening, key, &self.run)?;
         #[cfg(reticent_seeded_bugs)]
         self.bug.map_or(Ok(()), |bug| gate.spoil(bug))?;
-        // The number of persons is public, and an answer is divided by it: at 0 it would show that
-        // there is nothing.
+        // The number of persons is public, and an answer is divided by it: 0 would show that the
+        // table is empty.
         let count = gate.terms().population();
         if self.opening.unit.is_whole() && count == 0 {
             let why = "a party without records cannot be protected as a whole: take fewer parties, or protect records";
@@ -211,7 +218,7 @@ impl Agreement {
             let why = "the description of the run says otherwise of this party: it must be right";
             return Err(Refused::new("records", count, why).into());
         }
-        let (noise, plan) = (self.calibrated(id)?.0, self.planned(id)?);
+        let (noise, plan) = (self.calibrated(id)?.noise, self.planned(id)?);
         let party = Party::new(id, gate, plan, self.protocol.books_terms(self.terms(id)))?;
         let start =
             Start { run: &self.run, key: beside, noise, aggregator: self.aggregator.as_ref() };
@@ -239,16 +246,16 @@ impl Agreement {
         Terms::of_parties(unit, view, self.units.get(party.index()).copied().unwrap_or(0))
     }
 
-    /// The noise of a party, and the plan with it.
-    fn calibrated(&mut self, party: PartyId) -> Result<&(f64, Ledger), RunError> {
+    /// The noise of a party, and its plan.
+    fn calibrated(&mut self, party: PartyId) -> Result<&CalibratedClass, RunError> {
         let class = self.protocol.plan_class(party);
         if !self.classes.contains_key(&class) {
             let plan = |noise: f64| self.plan(party, noise);
             let noise = match &self.price {
                 NoisePrice::Noise(noise) => *noise,
                 NoisePrice::Within(budget, _) => {
-                    // Once before the search, so that a plan that cannot be is refused as itself and
-                    // not for its price.
+                    // Once before the search, so that an impossible plan is refused as such and not
+                    // for its price.
                     plan(1.0)?;
                     let PartyBudget { epsilon, delta } = *budget;
                     match self.protocol.counted_by() {
@@ -260,7 +267,7 @@ impl Agreement {
             let share = self.protocol.noise_share(party);
             let noise = noise * share;
             let plan = plan(noise)?;
-            // More noise costs less; whoever would make an exception is refused.
+            // More noise costs less; a plan that violates this is refused.
             if let NoisePrice::Within(budget, _) = &self.price
                 && share > 1.0
                 && epsilon(&plan, budget.delta)?.upper > budget.epsilon
@@ -268,14 +275,14 @@ impl Agreement {
                 let allowed = "with more noise the plan of a party costs more than its budget";
                 return Err(Refused::new("party_noise", share, allowed).into());
             }
-            self.classes.insert(class, (noise, plan));
+            self.classes.insert(class, CalibratedClass { noise, plan });
         }
         Ok(&self.classes[&class])
     }
 }
 
-/// The longest front of the plan that is within the budget. Fixed before the run, so that where a
-/// party stops does not depend on anything that happens in it.
+/// The longest prefix of the plan that is within the budget. It is fixed before the run, so the end
+/// of a party depends on nothing in the run.
 fn front(plan: &Ledger, budget: PartyBudget) -> Result<Ledger, RunError> {
     let (mut fits, mut over) = (0, plan.total_events() + 1);
     while over - fits > 1 {

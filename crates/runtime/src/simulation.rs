@@ -19,67 +19,67 @@ use crate::adversary::Witness;
 use crate::algorithms::Protocol;
 use crate::checkpoint::Checkpoint;
 use crate::error::RunError;
-use crate::failures::{Failures, RawMessage, When};
+use crate::failures::{Arrivals, Failures, RawMessage, When};
 use crate::message::{Envelope, PartyId, SERVER};
-use crate::node::Node;
+use crate::node::{Node, RunProgress};
 use crate::party::{Party, PartyReport};
 use crate::rejected::Rejected;
 use crate::run::Agreement;
 use crate::wire;
 
-/// What was moved.
+/// The traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
-    /// Messages.
+    /// The number of messages.
     pub messages: u64,
-    /// Their bytes.
+    /// The number of their bytes.
     pub bytes: u64,
 }
 
-/// What came out.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct SimulationOutcome {
     /// The parameter.
     pub parameter: Vec<f64>,
-    /// That of each party, where each has one to show ([`Protocol::node_models`]).
+    /// The parameter of each party, if each has one to show ([`Protocol::node_models`]).
     pub nodes: Vec<Vec<f64>>,
     /// The books of each party.
     pub parties: Vec<PartyReport>,
-    /// What was moved; `None` where that would say something of a secret sample.
+    /// The traffic; `None` if it would reveal something of a secret sample.
     pub traffic: Option<Traffic>,
-    /// Messages that were rejected, by name; none are told where the traffic is not.
+    /// Rejected messages, by name; empty if the traffic is not public.
     pub rejections: BTreeMap<String, u64>,
 }
 
-/// A run of an algorithm, round by round: one host of all the nodes.
+/// A run of an algorithm in one process, round by round.
 pub struct SimulatedRun {
     agreement: Agreement,
     /// Party `i` at place `i`, then the server if there is one.
     nodes: Vec<Box<dyn Node>>,
-    /// Whose deadlines are called, in this order: the server's, or every party's.
+    /// The nodes whose deadlines are called, in order: the server, or every party.
     initiators: Vec<PartyId>,
-    /// Rounds that are over.
+    /// The number of rounds that are over.
     round: u32,
     traffic: Traffic,
     rejections: BTreeMap<String, u64>,
     failures: Failures,
-    /// What arrives with the next round.
+    /// The messages that arrive with the next round.
     late: Vec<RawMessage>,
     /// Called with every message that is sent, before faults are injected.
     tap: Option<Tap>,
     /// The noise multiplier of each party.
     noise: Vec<f64>,
-    /// Stands for every party's table and noise.
+    /// The fingerprint of every party's table and noise.
     tables: Digest,
     key: NoiseKey,
     #[cfg(reticent_seeded_bugs)]
     pub(crate) bug: Option<reticent_oracle::Bug>,
 }
 
-/// What hears every message: round and bytes.
+/// A function that is called with the round and the bytes of every message.
 pub type Tap = Box<dyn FnMut(u32, &[u8]) + Send>;
 
-/// What a node made of its messages.
+/// The messages of a node.
 struct Outbox {
     sent: Vec<RawMessage>,
     rejected: Vec<Rejected>,
@@ -117,14 +117,15 @@ impl SimulatedRun {
         })
     }
 
-    /// From here on, these things go wrong.
+    /// Injects these failures from here on.
     pub fn fail(&mut self, failures: Failures) -> Result<(), RunError> {
         failures.check()?;
         self.failures = failures;
         Ok(())
     }
 
-    /// From here on, `tap` hears every message that is sent: what somebody sees who sees them all.
+    /// Calls `tap` with every message that is sent from here on, as an adversary sees them that
+    /// sees all.
     pub fn listen(&mut self, tap: Tap) {
         self.tap = Some(tap);
     }
@@ -139,8 +140,8 @@ impl SimulatedRun {
         self.agreement.plan(party, noise)
     }
 
-    /// What the adversary of the view makes of the messages that were `heard` and of what is public
-    /// by now: see [`Watched`](crate::adversary::Transcribed).
+    /// The releases that the adversary of the view reconstructs from the messages that it `heard`
+    /// and from what is public by now: see [`Transcribed`](crate::adversary::Transcribed).
     pub fn transcript(
         &self,
         heard: &[Envelope],
@@ -159,9 +160,9 @@ impl SimulatedRun {
         &self.noise
     }
 
-    /// Rounds that are over, and rounds that there are.
-    pub fn progress(&self) -> (u32, u32) {
-        (self.round, self.protocol().rounds())
+    /// The number of rounds that are over, and of all rounds.
+    pub fn progress(&self) -> RunProgress {
+        RunProgress { done: self.round, of: self.protocol().rounds() }
     }
 
     /// Runs one round; `false` if none is left.
@@ -177,7 +178,7 @@ impl SimulatedRun {
         if self.round >= self.protocol().rounds() {
             return Ok(false);
         }
-        // The server, as it was when it last saved: that is all it knows after a restart.
+        // The server in its last saved state, which is all that it knows after a restart.
         let restarts = self.failures.restarts(self.round + 1) && self.initiators == [SERVER];
         let saved = if restarts { Some(self.nodes[self.place(SERVER)].snapshot()?) } else { None };
         let late = std::mem::take(&mut self.late);
@@ -200,8 +201,8 @@ impl SimulatedRun {
         Ok(true)
     }
 
-    /// Does all the rounds that are left; `after` hears how many are over. There is no stopping
-    /// rule.
+    /// Runs all remaining rounds; `after` is called with the number of rounds that are over. There
+    /// is no stopping rule.
     pub fn run(&mut self, mut after: impl FnMut(u32, u32)) -> Result<(), RunError> {
         while self.step()? {
             after(self.round, self.protocol().rounds());
@@ -209,27 +210,26 @@ impl SimulatedRun {
         Ok(())
     }
 
-    /// The last deadline, and the parameter to publish.
+    /// Calls the last deadline; returns the parameter to publish.
     pub fn finish(&mut self) -> Result<Vec<f64>, RunError> {
         self.deadline()?;
         let published = self.protocol().published(&self.nodes);
         published.ok_or(RunError::Snapshot("no node has a model"))
     }
 
-    /// The books of each party as they stand: what it has set aside is in them before the first
-    /// round.
+    /// The current books of each party: the budget is set aside in them before the first round.
     pub fn reports(&self) -> Vec<PartyReport> {
         self.nodes.iter().filter_map(|node| node.party()).map(Party::report).collect()
     }
 
-    /// Runs what is left of the run to its end.
+    /// Runs the rest of the run.
     pub fn complete(mut self, after: impl FnMut(u32, u32)) -> Result<SimulationOutcome, RunError> {
         self.run(after)?;
         self.close_after(|_| {})
     }
 
-    /// What came out of a run whose rounds are over; `settled` is shown it when the last deadline
-    /// is.
+    /// The result of a run whose rounds are over; `settled` is called with the run after the last
+    /// deadline.
     pub fn close_after(
         mut self,
         settled: impl FnOnce(&Self),
@@ -253,17 +253,17 @@ impl SimulatedRun {
         &self.nodes
     }
 
-    /// What was moved so far.
+    /// The traffic so far.
     pub fn traffic(&self) -> Traffic {
         self.traffic
     }
 
-    /// How many messages were rejected so far, by name.
+    /// The number of rejected messages so far, by name.
     pub fn rejections(&self) -> &BTreeMap<String, u64> {
         &self.rejections
     }
 
-    /// All that it takes to go on from here.
+    /// The state that is needed to continue from here.
     pub fn checkpoint(&self) -> Result<Checkpoint, RunError> {
         let mut checkpoint =
             Checkpoint::new(self.agreement.job, self.tables, &self.key, self.round);
@@ -275,7 +275,7 @@ impl SimulatedRun {
         Ok(checkpoint)
     }
 
-    /// Goes on from a checkpoint of the same job, prepared with its key.
+    /// Continues from a checkpoint of the same job, prepared with its key.
     pub fn resume(&mut self, checkpoint: &Checkpoint) -> Result<(), RunError> {
         if checkpoint.job != self.agreement.job {
             return Err(RunError::Snapshot("it is of another job"));
@@ -286,8 +286,8 @@ impl SimulatedRun {
         if checkpoint.nodes.len() != self.nodes.len() {
             return Err(RunError::Snapshot("it has another number of parties"));
         }
-        // Whose table is the same would say what it said before with the same noise, in answer to
-        // other things: the difference of the two runs would show the tables that are not.
+        // Unchanged tables would repeat their answers with the same noise in another context: the
+        // difference of the two runs would reveal the changed ones.
         let same = checkpoint.tables == self.tables;
         #[cfg(reticent_seeded_bugs)]
         let same = same || self.bug == Some(reticent_oracle::Bug::ForkedNoise);
@@ -297,9 +297,9 @@ impl SimulatedRun {
         for (node, snapshot) in self.nodes.iter_mut().zip(&checkpoint.nodes) {
             node.restore(snapshot)?;
         }
-        // Before the next round: if a party had to ask for what it has lost, that would be messages
-        // that the run before the crash did not have, and other misfortunes would befall the round
-        // than when it was first begun.
+        // Before the next round: a party that had to ask for what it has lost would send messages
+        // that the run before the crash did not have, and the failures of the round would differ
+        // from those of its first attempt.
         let zs = self.trajectory().to_vec();
         self.nodes.par_iter_mut().try_for_each(|node| node.catch_up(&zs))?;
         self.round = checkpoint.round;
@@ -309,7 +309,7 @@ impl SimulatedRun {
         Ok(())
     }
 
-    /// The public z's so far, where parties keep blocks that follow from them.
+    /// The public z's so far, if parties keep blocks that follow from them.
     fn trajectory(&self) -> &[Vec<f64>] {
         self.nodes.last().map_or(&[], |node| node.trajectory())
     }
@@ -318,13 +318,13 @@ impl SimulatedRun {
         if id == SERVER { self.nodes.len() - 1 } else { id.index() }
     }
 
-    /// The deadline of the round that is over, for the initiators.
+    /// Calls the deadline of the current round, for the initiators.
     fn deadline(&mut self) -> Result<Vec<RawMessage>, RunError> {
         let round = self.round;
         self.initiated(|node| node.on_deadline(round))
     }
 
-    /// What the initiators say.
+    /// The messages of the initiators.
     fn initiated(
         &mut self,
         act: impl Fn(&mut dyn Node) -> Result<Vec<Envelope>, RunError> + Sync,
@@ -337,7 +337,7 @@ impl SimulatedRun {
         })
     }
 
-    /// What arrives of what is sent; what comes late is kept for the next round.
+    /// The messages that arrive; late ones are kept for the next round.
     fn travel(&mut self, sent: Vec<RawMessage>, when: When) -> Vec<RawMessage> {
         for message in &sent {
             self.traffic.messages += 1;
@@ -351,13 +351,13 @@ impl SimulatedRun {
             let honest = wire::decode(bytes, protocol.longest_payload()).ok()?;
             Some(wire::encode(&protocol.exaggerated(&honest)?))
         };
-        let (arrived, late) = self.failures.inject(sent, when, exaggerated);
+        let Arrivals { now: arrived, late } = self.failures.inject(sent, when, exaggerated);
         self.late.extend(late);
         arrived
     }
 
-    /// Delivers messages, and the answers to them, until nobody says anything more or the round has
-    /// no more time ([`Protocol::waves`]); `overdue` ones first.
+    /// Delivers messages and the answers to them, until none are left or the round has no more time
+    /// ([`Protocol::waves`]); `overdue` ones first.
     fn deliver(
         &mut self,
         mut overdue: Vec<RawMessage>,
@@ -416,9 +416,9 @@ fn as_bytes(sent: Vec<Envelope>) -> Vec<RawMessage> {
     sent.into_iter().map(raw).collect()
 }
 
-/// `act` on the nodes at `places` (each once), in parallel; what it gives, in the order of
-/// `places`. The nodes are taken out for it, so that the work is in proportion to those who act and
-/// not to all there are.
+/// Calls `act` on the nodes at `places` (each once), in parallel; returns its results, in the order
+/// of `places`. The nodes are taken out for it, so that the work is in proportion to their number
+/// and not to that of all nodes.
 fn at_places<T: Send>(
     nodes: &mut [Box<dyn Node>],
     places: &[usize],
@@ -429,7 +429,7 @@ fn at_places<T: Send>(
     order.sort_by_key(|&k| places[k]);
     let (mut rest, mut passed) = (nodes, 0);
     for k in order {
-        // Places are distinct, so each is at or behind the front of what is left.
+        // Places are distinct, so each is at or behind the front of the remaining ones.
         let Some((node, behind)) =
             rest.get_mut(places[k] - passed..).and_then(<[_]>::split_first_mut)
         else {

@@ -19,19 +19,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::rejected::Rejected;
 
-/// Who goes on, from which slot and with which round.
+/// The members that continue, from which slot and with which round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Staying {
     /// The slot of the decision.
     pub slot: u32,
     /// The round of the slot after it.
     pub round: u32,
-    /// Who stays, in increasing order.
+    /// The members that stay, in increasing order.
     pub members: Vec<u32>,
 }
 
 impl Staying {
-    /// What each of them signs.
+    /// The text that each of them signs.
     pub fn statement(&self, run: &Digest) -> Digest {
         let mut hasher = Hasher::new("reticent who stays");
         hasher.field(run).number(self.slot.into()).number(self.round.into());
@@ -40,31 +40,31 @@ impl Staying {
     }
 }
 
-/// Adds who is in a sum to what is signed.
+/// Adds the members of a sum to the signed text.
 pub(crate) fn members_digest(hasher: &mut Hasher, members: &[u32]) {
     hasher.number(members.len() as u64);
     members.iter().for_each(|member| _ = hasher.number(u64::from(*member)));
 }
 
-/// What the first step of a slot asks for.
+/// The request of the first step of a slot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SlotRequest {
     /// The sum of a round.
     Sum(Vec<u8>),
-    /// A signature of who stays.
+    /// A signature of the members that stay.
     Stay(Staying),
 }
 
-/// What a member knows of who is in.
+/// A member's knowledge of the members.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Membership {
-    /// Who is in, in increasing order.
+    /// The members, in increasing order.
     pub members: Vec<u32>,
-    /// What was signed, and is not everybody's yet.
+    /// A decision that this member has signed and some have not.
     pub signed: Option<Staying>,
-    /// How many slots there were that were not the first of a round.
+    /// The number of slots that were not the first of a round.
     behind: u32,
-    /// The last round that it was a member in, and whether it has given its shares.
+    /// The last round in which it was a member, and whether it has given its shares.
     last: (u32, bool),
 }
 
@@ -73,12 +73,12 @@ fn forged<T>(why: &str) -> Result<T, Rejected> {
 }
 
 impl Membership {
-    /// Everybody.
+    /// All members.
     pub fn new(members: u32) -> Self {
         Membership { members: (0..members).collect(), signed: None, behind: 0, last: (0, false) }
     }
 
-    /// The round whose sum a slot has.
+    /// The round of a slot's sum.
     pub fn round_of(&self, slot: u32) -> Result<u32, Rejected> {
         match (&self.signed, slot.checked_sub(self.behind)) {
             (Some(_), _) => forged("a sum before everybody's signatures of who stays"),
@@ -87,18 +87,18 @@ impl Membership {
         }
     }
 
-    /// The member takes part in a round.
+    /// Records that the member takes part in a round.
     pub fn begin(&mut self, round: u32) {
         self.last = (round, false);
     }
 
-    /// The member gives its shares, with which the sum is opened.
+    /// Records that the member gives its shares, which open the sum.
     pub fn opens(&mut self) {
         self.last.1 = true;
     }
 
-    /// Signs who stays, if `me` may: fewer than before, as many as the law and this member ask for,
-    /// and no second opening of a round.
+    /// Signs the members that stay, if `me` may: fewer than before, as many as the law and this
+    /// member require, and no second opening of a round.
     pub fn sign(
         &mut self,
         (slot, me): (u32, u32),
@@ -131,7 +131,7 @@ impl Membership {
         Ok(())
     }
 
-    /// Everybody who stays has signed: they are who is in.
+    /// Records that all that stay have signed: they are the members.
     pub fn agree(&mut self) {
         if let Some(Staying { slot, round, members }) = self.signed.take() {
             self.members = members;
@@ -144,7 +144,7 @@ impl Membership {
 mod tests {
     use super::*;
 
-    /// Five, of whom four must stay and one may be corrupt.
+    /// Five members, of which four must stay and one may be corrupt.
     fn five() -> SumMembers {
         SumMembers::choose(5, 5, 0.8).unwrap()
     }
@@ -179,7 +179,7 @@ mod tests {
             own.sign((4, 0), staying, (&five(), least)).is_ok()
         };
         assert!(signs(&staying(4, 3, &[0, 1, 2, 4]), 1));
-        // This member asks for all, or for more than the law does.
+        // This member requires all members, or more than the law does.
         assert!(!signs(&staying(4, 3, &[0, 1, 2, 4]), 5));
         for (slot, round, members) in [
             (3, 3, &[0, 1, 2, 4][..]),
@@ -194,7 +194,7 @@ mod tests {
         ] {
             assert!(!signs(&staying(slot, round, members), 1), "{slot} {round} {members:?}");
         }
-        // Nobody comes back, and three quarters stay.
+        // No member comes back, and three quarters stay.
         let mut own = Membership::new(10);
         let ten = SumMembers::choose(10, 10, 0.8).unwrap();
         own.sign((1, 0), &staying(1, 1, &[0, 1, 2, 3, 4, 5, 6, 7, 8]), (&ten, 1)).unwrap();
@@ -202,7 +202,7 @@ mod tests {
         assert!(own.sign((2, 0), &back, (&ten, 1)).is_err());
         own.sign((2, 0), &staying(2, 1, &[0, 1, 2, 3, 4, 5, 6, 7]), (&ten, 1)).unwrap();
         assert!(own.sign((3, 0), &staying(3, 1, &[0, 1, 2, 3, 4, 5, 6]), (&ten, 1)).is_err());
-        // Two lists could be signed where six of ten are corrupt.
+        // Two lists could be signed if six of ten were corrupt.
         let corrupt = SumMembers::choose(10, 10, 0.4).unwrap();
         let nine = staying(1, 1, &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
         assert!(Membership::new(10).sign((1, 0), &nine, (&corrupt, 1)).is_err());

@@ -16,10 +16,10 @@ use serde::de::DeserializeOwned;
 use crate::message::{Envelope, MessageKind, PartyId, RunId};
 use crate::rejected::Rejected;
 
-/// The only version there is.
+/// The version of the format.
 pub const VERSION: u16 = 1;
 
-/// No payload is longer, whatever the algorithm.
+/// The longest payload of any algorithm.
 pub const LONGEST: usize = 64 << 20;
 
 const MAGIC: [u8; 4] = *b"RTCT";
@@ -44,8 +44,8 @@ pub fn encode(envelope: &Envelope) -> Vec<u8> {
     bytes
 }
 
-/// The envelope that the bytes are, with a payload of at most `limit` bytes. Looks at the length
-/// before anything else, so that what is too long costs nothing.
+/// The envelope of these bytes, with a payload of at most `limit` bytes. The length is checked
+/// first, so that an overlong message costs nothing.
 pub fn decode(bytes: &[u8], limit: usize) -> Result<Envelope, Rejected> {
     let limit = limit.min(LONGEST);
     if bytes.len() > HEADER + limit + CHECK {
@@ -83,7 +83,7 @@ pub fn decode(bytes: &[u8], limit: usize) -> Result<Envelope, Rejected> {
     })
 }
 
-/// The kind and the round of a message, as they stand in its bytes.
+/// The kind and the round of a message, from its bytes.
 pub(crate) fn kind_and_round(bytes: &[u8]) -> Option<(u8, u32)> {
     Some((*bytes.get(6)?, u32::from_le_bytes(fixed(bytes.get(24..28)?))))
 }
@@ -93,7 +93,7 @@ pub fn pack<T: Serialize>(value: &T) -> Result<Vec<u8>, Rejected> {
     postcard::to_allocvec(value).map_err(|_| Rejected::Malformed("payload"))
 }
 
-/// The value that a payload is, all of it.
+/// The value of a whole payload.
 pub fn unpack<T: DeserializeOwned>(payload: &[u8]) -> Result<T, Rejected> {
     match postcard::take_from_bytes(payload) {
         Ok((value, [])) => Ok(value),
@@ -113,7 +113,7 @@ fn check(body: &[u8]) -> [u8; CHECK] {
     fixed(&Hasher::new("reticent message").field(body).finish()[..CHECK])
 }
 
-/// The callers give as many bytes as it takes.
+/// The callers give the exact number of bytes.
 fn fixed<const N: usize>(bytes: &[u8]) -> [u8; N] {
     let mut out = [0; N];
     out.copy_from_slice(bytes);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever one bit of a message becomes, it is found.
+        /// A change of any one bit of a message is found.
         #[test]
         fn a_changed_bit_is_found(payload in prop::collection::vec(any::<u8>(), 0..200), bit in any::<prop::sample::Index>()) {
             let mut bytes = encode(&envelope(payload));

@@ -83,13 +83,13 @@ fn nobody_is_ahead_of_what_the_rounds_allow() {
         let job = Job { algorithm, settings, view: *view, unit, price, ..Job::default() };
         let mut run = world.prepare_amid(&job, failures);
         while run.step().unwrap() {
-            let most = run.protocol().events_by(run.progress().0);
+            let most = run.protocol().events_by(run.progress().done);
             let asked = run.reports().iter().map(|party| party.answers).max().unwrap();
             let at = (settings, run.progress());
             assert!(asked <= most, "{algorithm} {view}: {asked} of {most} in {at:?}");
         }
         let whole = run.reports().iter().map(|party| party.ledger.total_events()).max().unwrap();
-        let counted = run.protocol().events_by(run.progress().1);
+        let counted = run.protocol().events_by(run.progress().of);
         assert!(counted >= whole, "{algorithm} {view} {settings}: {counted} of {whole}");
     }
 }

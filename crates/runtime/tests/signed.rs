@@ -152,7 +152,7 @@ impl<'w> Net<'w> {
                 }
             }
             let server = &mut self.nodes[USERS as usize];
-            if server.progress().is_some_and(|(done, of)| done >= of) {
+            if server.progress().is_some_and(|at| at.done >= at.of) {
                 return Ok(server.model().unwrap().parameter);
             }
             assert!(server.awaits().is_empty(), "{:?} are awaited", server.awaits());

@@ -33,7 +33,7 @@ use reticent_problem::Regulariser;
 
 use super::{Algorithm, Tell, told};
 use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
-use crate::defaults::CLIP;
+use crate::defaults::{CLIP, CoordinateSweeps};
 use crate::step_size::StepSize;
 
 pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
@@ -78,10 +78,10 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let sampling = recipe.sampling();
     let len = public.shape.len();
     let step = (0.5 * (len as f64).sqrt()).clamp(1.0, STEP);
-    let (rounds, shorter) = recipe.sweeps(step, ROUNDS);
+    let CoordinateSweeps { count: rounds, shorter } = recipe.sweeps(step, ROUNDS);
     let iterations = settings.iterations_or(rounds * len as u64)?;
     let per_epoch = recipe.per_epoch(sampling);
-    let drawn = recipe.sweep_length((rounds as f64, step), iterations as f64, per_epoch);
+    let drawn = recipe.sweep_length(rounds as f64, step, iterations as f64, per_epoch);
     let shorter = if per_epoch > 1.0 { shorter.min(drawn) } else { shorter };
     let algorithm = DpCd {
         iterations,

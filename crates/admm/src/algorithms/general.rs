@@ -83,7 +83,8 @@ impl Reflections {
     /// A γ that is not above 0; a constraint that general cannot handle.
     pub fn new(
         regulariser: &Arc<Regulariser>,
-        (row_norm, gamma): (f64, f64),
+        row_norm: f64,
+        gamma: f64,
         noise_multiplier: f64,
     ) -> Result<Self, Refused> {
         Ok(Reflections {
@@ -137,7 +138,7 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     };
     let gamma = settings.prox_step_or(step / public.gradient_lipschitz())?;
     let lambda = fraction("relaxation", settings.relaxation.unwrap_or(LAMBDA))?;
-    let mut operator = Reflections::new(regulariser, (public.row_norm, gamma), *noise_multiplier)?;
+    let mut operator = Reflections::new(regulariser, public.row_norm, gamma, *noise_multiplier)?;
     operator.as_published = recipe.as_published();
     let algorithm = General {
         iterations: settings.iterations_or(ITERATIONS)?,

@@ -37,7 +37,7 @@ use crate::basis::Basis;
 use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 use crate::gradient_run::{GradientRun, GradientSteps};
 use crate::linearised::LinearisedModel;
-use crate::printed::rdp20_noise;
+use crate::printed::{PaperBudget, rdp20_noise};
 
 pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "mpadmm",
@@ -78,7 +78,7 @@ impl GradientSteps for MpAdmm {
 
     /// RDP20, Theorem 3: the divergences of x, z and y add up to 2 + ρ² times that of x, and
     /// Proposition 1 converts them.
-    fn printed_noise(&self, run: &GradientRun, budget: (f64, f64)) -> Result<Option<f64>, Refused> {
+    fn printed_noise(&self, run: &GradientRun, budget: PaperBudget) -> Result<Option<f64>, Refused> {
         let releases = run.iterations as f64 * (2.0 + self.model.admm.rho().powi(2));
         self.model.as_published.then(|| rdp20_noise(1.0, releases, budget)).transpose()
     }

@@ -29,7 +29,7 @@ use crate::basis::Basis;
 use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
 use crate::gradient_run::{GradientRun, GradientSteps};
 use crate::linearised::LinearisedModel;
-use crate::printed::rdp20_noise;
+use crate::printed::{PaperBudget, rdp20_noise};
 
 pub(crate) const ENTRY: AlgorithmEntry = AlgorithmEntry {
     name: "ssadmm",
@@ -69,7 +69,7 @@ impl GradientSteps for SsAdmm {
         self.0.enter(basis, run);
     }
 
-    fn printed_noise(&self, run: &GradientRun, budget: (f64, f64)) -> Result<Option<f64>, Refused> {
+    fn printed_noise(&self, run: &GradientRun, budget: PaperBudget) -> Result<Option<f64>, Refused> {
         let noise = || rdp20_noise(1.0 / run.per_epoch, run.iterations as f64, budget);
         self.0.as_published.then(noise).transpose()
     }

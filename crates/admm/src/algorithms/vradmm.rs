@@ -52,7 +52,8 @@ use reticent_oracle::{PaperClaim, Oracle, Refusal, Refused, Sampling};
 use super::{Algorithm, Iterate, Tell, told};
 use crate::average::{Average, Running};
 use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe};
-use crate::printed::{divergence_of_theorem_1, theorem_1};
+use crate::defaults::{LoopLengths, LoopNoises};
+use crate::printed::{PaperBudget, divergence_of_theorem_1, theorem_1};
 use crate::pseudo_inverse::TransposedPseudoInverse;
 use crate::settings::{at_least_one, positive};
 use crate::splitting::{Schedule, Splitting};
@@ -153,9 +154,9 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
     let sampling = settings.sampling.unwrap_or(SAMPLING);
     let per_epoch = recipe.per_epoch(sampling);
     let published = Theorem1::new(recipe, per_epoch)?;
-    let (outer, inner) = recipe.loops(settings.inner, FEW_INNER, per_epoch, restart.is_some());
-    let (outer, inner) =
-        (at_least_one("outer", settings.outer.unwrap_or(outer))?, at_least_one("inner", inner)?);
+    let loops = recipe.loops(settings.inner, FEW_INNER, per_epoch, restart.is_some());
+    let outer = at_least_one("outer", settings.outer.unwrap_or(loops.outer))?;
+    let inner = at_least_one("inner", loops.inner)?;
     let Some(steps) = outer.checked_mul(inner) else {
         let allowed = format!("with outer = {outer} it is too many steps to count");
         return Err(Refused::new("inner", inner, allowed));
@@ -169,15 +170,15 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
             "the published version has noise of one size only",
         ));
     }
-    let noises = noises(recipe, (steps, inner), per_epoch);
-    let (snapshot_noise, correction_noise) = noises;
-    admm.shorten(recipe.loop_length((outer, inner), noises, per_epoch, restart.is_some()));
+    let noises = noises(recipe, steps, inner, per_epoch);
+    let loops = LoopLengths { outer, inner };
+    admm.shorten(recipe.loop_length(loops, noises, per_epoch, restart.is_some()));
     let (x_len, y_len) = (admm.x.len(), admm.y.len());
     let algorithm = Vradmm {
-        snapshots: ClippedMean { clip, noise_multiplier: snapshot_noise, sampling: Sampling::Full },
+        snapshots: ClippedMean { clip, noise_multiplier: noises.snapshot, sampling: Sampling::Full },
         corrections: ClippedMean {
             clip: 2.0 * clip,
-            noise_multiplier: correction_noise,
+            noise_multiplier: noises.correction,
             sampling,
         },
         smooth: if shrinks { public.gradient_lipschitz() } else { f64::INFINITY },
@@ -197,14 +198,14 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
 }
 
 /// The noise of a snapshot and of a correction, in clips, for so many steps, `inner` of them in a loop.
-fn noises(recipe: &Recipe<'_>, (steps, inner): (u64, u64), per_epoch: f64) -> (f64, f64) {
+fn noises(recipe: &Recipe<'_>, steps: u64, inner: u64, per_epoch: f64) -> LoopNoises {
     let z = recipe.noise_multiplier;
     if recipe.as_published() {
-        return (0.0, z);
+        return LoopNoises { snapshot: 0.0, correction: z };
     }
     let share = (3.0 * inner as f64).sqrt() / per_epoch.max(1.0);
     let least = if z == 0.0 { 0.0 } else { recipe.least_correction(steps as f64, per_epoch) };
-    (z, (z * share).max(least))
+    LoopNoises { snapshot: z, correction: (z * share).max(least) }
 }
 
 impl Iterate for Vradmm {
@@ -235,7 +236,7 @@ impl Algorithm for Vradmm {
             return Ok(None);
         };
         let steps = (self.outer * self.inner) as f64;
-        let sigma = theorem_1(constant, steps, population, (epsilon, delta));
+        let sigma = theorem_1(constant, steps, population, PaperBudget { epsilon, delta });
         Ok(Some(sigma * population * share))
     }
 

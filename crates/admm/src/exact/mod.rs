@@ -145,7 +145,7 @@ pub fn solve(
         let gradient = newton.minimise(oracle, regulariser, rho.value, target, x, inner)?;
         at.follow(rho.value);
 
-        let (primal, dual) = at.residuals(rho.value);
+        let PrimalDual { primal, dual } = at.residuals(rho.value);
         let lambda = rho.value * norm(at.u.iter().copied());
         let size = norm(at.x.iter().copied()).max(LEAST_SIZE);
         let mut gap = lambda * primal + size * (dual + gradient);
@@ -159,8 +159,8 @@ pub fn solve(
             status = SolverStatus::Converged;
             break;
         }
-        let (primal_size, dual_size) = at.sizes(rho.value);
-        let factor = rho.balance(iterations, primal / primal_size, dual / dual_size);
+        let size = at.sizes(rho.value);
+        let factor = rho.balance(iterations, primal / size.primal, dual / size.dual);
         at.u.iter_mut().for_each(|u| *u /= factor);
         inner = 0.1 * dual.min(rho.value * primal);
     }
@@ -224,19 +224,26 @@ impl<'a> Iterates<'a> {
     }
 
     /// How far the constraint is from holding, and the multipliers from being right.
-    fn residuals(&mut self, rho: f64) -> (f64, f64) {
+    fn residuals(&mut self, rho: f64) -> PrimalDual {
         let b = self.b();
         let primal = norm(self.ax.iter().zip(&self.y).map(|(ax, y)| ax + b * y));
         self.regulariser.apply_at(&self.change, &mut self.s);
-        (primal, rho * norm(self.s.iter().copied()))
+        PrimalDual { primal, dual: rho * norm(self.s.iter().copied()) }
     }
 
     /// What these two are small or large beside.
-    fn sizes(&mut self, rho: f64) -> (f64, f64) {
+    fn sizes(&mut self, rho: f64) -> PrimalDual {
         let y = self.b().abs() * norm(self.y.iter().copied());
         self.regulariser.apply_at(&self.u, &mut self.s);
-        (norm(self.ax.iter().copied()).max(y), rho * norm(self.s.iter().copied()))
+        let primal = norm(self.ax.iter().copied()).max(y);
+        PrimalDual { primal, dual: rho * norm(self.s.iter().copied()) }
     }
+}
+
+/// A number of the constraint, and one of the multipliers.
+struct PrimalDual {
+    primal: f64,
+    dual: f64,
 }
 
 /// The penalty parameter and how it moves.

@@ -1,20 +1,23 @@
 //! `reticent account`: what a list of events costs, by every method side by side.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use reticent::accountant::{AccountError, Bound, Ledger, ReportLine, View};
+use reticent::accountant::{
+    AccountError, Adjacency, Bound, Ledger, Method, ReportLine, Unit, View,
+};
 use reticent::internal::{check_new, write_text};
 use reticent::{Error, Scope, Verdict};
 use reticent_plot::{Axis, Plot, PlotCurve};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
-use super::shared::{asides, shouted};
+use super::shared::{UnprovenEpsilons, shouted};
 use crate::answer::Answer;
 use crate::event_text::{ledger, mechanism, sampled};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
-use crate::number::{self, show, show_delta};
+use crate::number::{self, JsonNumber, show, show_delta};
 use crate::progress::waiting;
 use crate::promise_flags::NeighbourFlags;
 
@@ -85,11 +88,12 @@ impl Account {
         {
             return Err(without_delta("these events have"));
         }
+        let plotted = self.plot.as_deref();
         let mut answer = match self.epsilon {
-            None => epsilon_answer(&ledger, &verdict).map_err(of)?,
-            Some(epsilon) => delta_answer(&ledger, &verdict, epsilon).map_err(of)?,
+            None => epsilon_answer(&ledger, &verdict, plotted).map_err(of)?,
+            Some(epsilon) => delta_answer(&ledger, &verdict, epsilon, plotted).map_err(of)?,
         };
-        if let Some(path) = &self.plot {
+        if let Some(path) = plotted {
             if !verdict.certified {
                 return Err(CommandFailure::Usage {
                     message: format!("there is no curve to draw: {}", verdict.reasons.join("; ")),
@@ -98,20 +102,120 @@ impl Account {
             }
             write_text(&plot(&ledger)?, path)?;
             answer.text += &format!("\nThe curve is in {}.\n", path.display());
-            answer.object["plot"] = json!(path);
         }
         Ok(answer)
     }
 }
 
-fn epsilon_answer(ledger: &Ledger, verdict: &Verdict) -> Result<Answer, AccountError> {
+/// What is said of a ledger whatever is asked.
+#[derive(Serialize)]
+struct LedgerFields<'a> {
+    certified: bool,
+    reasons: &'a [String],
+    meaning: &'a str,
+    events: u64,
+    #[serde(flatten)]
+    without_guarantee: UnprovenEpsilons,
+    #[serde(flatten)]
+    scope: ScopeFields,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plot: Option<&'a Path>,
+}
+
+impl<'a> LedgerFields<'a> {
+    fn of(ledger: &Ledger, verdict: &'a Verdict, plot: Option<&'a Path>) -> Self {
+        let Verdict { claimed, counted, .. } = *verdict;
+        LedgerFields {
+            certified: verdict.certified,
+            reasons: &verdict.reasons,
+            meaning: &verdict.meaning,
+            events: ledger.total_events(),
+            without_guarantee: UnprovenEpsilons { claimed, counted },
+            scope: verdict.scope.into(),
+            plot,
+        }
+    }
+}
+
+/// What a ledger costs at δ.
+#[derive(Serialize)]
+struct CountedEpsilon<'a> {
+    #[serde(flatten)]
+    ledger: LedgerFields<'a>,
+    epsilon: BoundFields,
+    delta: f64,
+    method: Method,
+    all: Vec<MethodFields>,
+}
+
+/// What a ledger costs at ε.
+#[derive(Serialize)]
+struct CountedDelta<'a> {
+    #[serde(flatten)]
+    ledger: LedgerFields<'a>,
+    epsilon: f64,
+    delta: BoundFields,
+    method: Method,
+}
+
+/// What one method says.
+#[derive(Serialize)]
+struct MethodFields {
+    method: Method,
+    epsilon: Option<BoundFields>,
+    note: String,
+}
+
+impl From<&ReportLine> for MethodFields {
+    fn from(line: &ReportLine) -> Self {
+        let (epsilon, note) = match &line.bound {
+            Ok(bound) => (Some(BoundFields::from(bound)), line.note.to_owned()),
+            Err(reason) => (None, reason.clone()),
+        };
+        MethodFields { method: line.method, epsilon, note }
+    }
+}
+
+/// Two bounds on one number.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct BoundFields {
+    lower: JsonNumber,
+    upper: JsonNumber,
+}
+
+impl From<&Bound> for BoundFields {
+    fn from(bound: &Bound) -> Self {
+        BoundFields { lower: bound.lower.into(), upper: bound.upper.into() }
+    }
+}
+
+/// Whom a number is about.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct ScopeFields {
+    adjacency: Adjacency,
+    unit: Unit,
+    view: View,
+}
+
+impl From<Scope> for ScopeFields {
+    fn from(Scope { adjacency, unit, view }: Scope) -> Self {
+        ScopeFields { adjacency, unit, view }
+    }
+}
+
+fn epsilon_answer(
+    ledger: &Ledger,
+    verdict: &Verdict,
+    plotted: Option<&Path>,
+) -> Result<Answer, AccountError> {
     let Bound { lower, upper, method } = verdict.epsilon;
     let mut text = columns(&rows(ledger, &[("δ", show_delta(verdict.delta))]), 2, 2);
     let methods =
         Verdict::methods(ledger, verdict.delta)?.map_or_else(Vec::new, |report| report.lines);
     if verdict.certified {
         let bounds = format!(
-            "ε is at most {upper:.6}, and no analysis of all that was released can give less than {lower:.6} (by {method})."
+            "ε is at most {upper:.6}, and no analysis of all that was released can give less than {lower:.6} (by \
+             {method})."
         );
         text += &format!("\n{}\n", wrapped(&bounds));
         let mut lines = vec![["method", "lower", "upper", "remark"].map(str::to_owned).to_vec()];
@@ -132,47 +236,42 @@ fn epsilon_answer(ledger: &Ledger, verdict: &Verdict) -> Result<Answer, AccountE
     } else {
         text += &format!("\n{}", wrapped(&verdict.meaning));
     }
-    let mut object = said(ledger, verdict);
-    object["epsilon"] = bound(lower, upper);
-    object["delta"] = json!(verdict.delta);
-    object["method"] = json!(method.to_string());
-    object["all"] = methods.iter().map(line).collect();
-    Ok(Answer { text, object, remarks: remarks(verdict), ..Answer::default() })
+    let counted = CountedEpsilon {
+        ledger: LedgerFields::of(ledger, verdict, plotted),
+        epsilon: (&verdict.epsilon).into(),
+        delta: verdict.delta,
+        method,
+        all: methods.iter().map(MethodFields::from).collect(),
+    };
+    Ok(Answer { remarks: remarks(verdict), ..Answer::of(text, &counted) })
 }
 
-fn delta_answer(ledger: &Ledger, verdict: &Verdict, epsilon: f64) -> Result<Answer, AccountError> {
-    let Bound { lower, upper, method } = Verdict::delta_at(ledger, epsilon)?;
+fn delta_answer(
+    ledger: &Ledger,
+    verdict: &Verdict,
+    epsilon: f64,
+    plotted: Option<&Path>,
+) -> Result<Answer, AccountError> {
+    let delta = Verdict::delta_at(ledger, epsilon)?;
+    let Bound { lower, upper, method } = delta;
     let mut text = columns(&rows(ledger, &[("ε", epsilon.to_string())]), 2, 2);
     let tainted = !ledger.taints().is_empty();
     text += &wrapped(&if tainted {
         verdict.meaning.clone()
     } else {
         format!(
-            "δ is at most {upper:e}, and no analysis of all that was released can give less than {lower:e} (by {method})."
+            "δ is at most {upper:e}, and no analysis of all that was released can give less than {lower:e} (by \
+             {method})."
         )
     });
-    let mut object = said(ledger, verdict);
-    object["epsilon"] = json!(epsilon);
-    object["delta"] = bound(lower, upper);
-    object["method"] = json!(method.to_string());
-    Ok(Answer {
-        text,
-        object,
-        remarks: if tainted { remarks(verdict) } else { Vec::new() },
-        ..Answer::default()
-    })
-}
-
-/// What is said of a ledger whatever is asked.
-fn said(ledger: &Ledger, verdict: &Verdict) -> Value {
-    let mut object = json!({
-        "certified": verdict.certified,
-        "reasons": verdict.reasons,
-        "meaning": verdict.meaning,
-        "events": ledger.total_events(),
-    });
-    asides(verdict.claimed, verdict.counted).for_each(|(name, value)| object[name] = value);
-    with_scope(object, verdict.scope)
+    let counted = CountedDelta {
+        ledger: LedgerFields::of(ledger, verdict, plotted),
+        epsilon,
+        delta: (&delta).into(),
+        method,
+    };
+    let remarks = if tainted { remarks(verdict) } else { Vec::new() };
+    Ok(Answer { remarks, ..Answer::of(text, &counted) })
 }
 
 fn remarks(verdict: &Verdict) -> Vec<String> {
@@ -189,19 +288,6 @@ fn rows(ledger: &Ledger, more: &[(&str, String)]) -> Vec<Vec<String>> {
     rows
 }
 
-fn line(line: &ReportLine) -> Value {
-    match &line.bound {
-        Ok(found) => json!({
-            "method": line.method.to_string(),
-            "epsilon": bound(found.lower, found.upper),
-            "note": line.note,
-        }),
-        Err(reason) => {
-            json!({ "method": line.method.to_string(), "epsilon": null, "note": reason })
-        }
-    }
-}
-
 /// The refusal of a δ of 0 where that makes every ε infinite.
 pub(super) fn without_delta(what: &str) -> CommandFailure {
     CommandFailure::Usage {
@@ -211,20 +297,8 @@ pub(super) fn without_delta(what: &str) -> CommandFailure {
     }
 }
 
-pub(super) fn bound(lower: f64, upper: f64) -> Value {
-    json!({ "lower": number::json(lower), "upper": number::json(upper) })
-}
-
-/// The object with whom it is about.
-pub(super) fn with_scope(mut object: Value, scope: Scope) -> Value {
-    object["adjacency"] = json!(scope.adjacency.to_string());
-    object["unit"] = json!(scope.unit.to_string());
-    object["view"] = json!(scope.view.to_string());
-    object
-}
-
 /// A ledger by itself, or the one inside a certificate or a model.
-fn read_ledger(path: &std::path::Path) -> Result<Ledger, CommandFailure> {
+fn read_ledger(path: &Path) -> Result<Ledger, CommandFailure> {
     let refuse = |message: String| CommandFailure::Usage {
         message: format!("{}: {message}", path.display()),
         hint: "give a ledger, a certificate.json or a model.json that `reticent fit` wrote"

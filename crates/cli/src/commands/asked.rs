@@ -7,14 +7,15 @@ use clap::Args;
 use reticent::internal::{Question, all_named_files, check_new};
 use reticent::tables::{Format, ReadOptions};
 use reticent::{Certificate, Files, Guarantee, Job, Run};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
-use super::shared::{CERTIFICATE, certificate_fields, certificate_rows, format, not_private};
-use crate::answer::Answer;
+use super::shared::{CERTIFICATE, CertificateFields, certificate_rows, format, not_private};
+use crate::answer::{Answer, object};
 use crate::delivery::{Delivery, OutputPlaces};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
-use crate::parties::{BetweenFlags, Paying};
+use crate::parties::{BetweenFlags, Paying, QuestionParties};
 use crate::progress::JobBar;
 use crate::purse::{JobName, PurseFlags};
 use crate::repeated::given_twice;
@@ -63,10 +64,28 @@ pub struct AskedTable {
 }
 
 /// A question: its command, its label in a budget, and all that is asked.
-pub struct AskedQuestion {
+pub struct AskedQuestion<A> {
     pub command: &'static str,
     pub label: String,
-    pub asked: Value,
+    pub asked: A,
+}
+
+/// What is asked, and of which parties, as a budget tells it from other questions.
+#[derive(Serialize)]
+struct AskedBetween<A> {
+    #[serde(flatten)]
+    asked: A,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parties: Option<QuestionParties>,
+}
+
+/// An answer beside its certificate.
+#[derive(Serialize)]
+struct AnswerFields<'a> {
+    #[serde(flatten)]
+    certificate: CertificateFields<'a>,
+    #[serde(flatten)]
+    own: Value,
 }
 
 /// What an answer says: a table for people, remarks on it, and members of JSON.
@@ -78,16 +97,14 @@ pub struct AskedAnswer {
 
 impl AskedTable {
     /// Asks, and pays for it where a budget is named.
-    pub fn perform<Q: Question>(
+    pub fn perform<Q: Question, A: Serialize>(
         self,
-        question: AskedQuestion,
+        question: AskedQuestion<A>,
         job: &Job<Q>,
         said: impl FnOnce(&Q::Output) -> (AskedAnswer, &Certificate),
     ) -> Result<Answer, CommandFailure> {
-        let AskedQuestion { command, label, mut asked } = question;
-        if let Some(parties) = self.between.described() {
-            asked["parties"] = parties;
-        }
+        let AskedQuestion { command, label, asked } = question;
+        let asked = AskedBetween { asked, parties: self.between.described() };
         if let Some(out) = &self.out {
             check_new(out, false)?;
         }
@@ -107,7 +124,7 @@ impl AskedTable {
             let (said, certificate) = said(done);
             let mut answer = said.beside(certificate);
             answer.remarks.extend(given_twice(&data.paths));
-            let certificate = format!("{:#}\n", json!(certificate));
+            let certificate = format!("{:#}\n", object(certificate));
             Ok(Delivery::of(answer, "certificate", CERTIFICATE, certificate))
         };
         let paying = Paying { purse, label: &label, guarantee: &self.guarantee };
@@ -127,14 +144,14 @@ impl AskedAnswer {
         }
         text += &format!("\n{}", columns(&certificate_rows(certificate), 2, 2));
         text += &format!("\n{}", wrapped(&format!("What this means. {}", certificate.meaning)));
-        let mut object = certificate_fields(certificate);
-        if let Value::Object(mut own) = self.object {
+        let mut own = self.object;
+        if let Value::Object(own) = &mut own {
             // Its fields stand beside it already.
             own.remove("certificate");
-            object.extend(own);
         }
         let remarks =
             not_private(certificate).into_iter().chain(certificate.weaknesses()).collect();
-        Answer { text, object: json!(object), remarks, ..Answer::default() }
+        let fields = AnswerFields { certificate: CertificateFields::of(certificate), own };
+        Answer { remarks, ..Answer::of(text, &fields) }
     }
 }

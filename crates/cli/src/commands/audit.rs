@@ -9,7 +9,7 @@ use reticent::map::MapCell;
 use reticent_audit::{
     AuditMethod, AuditReport, AuditSpec, CellReport, Sampling, audit_map, markdown,
 };
-use serde_json::json;
+use serde::Serialize;
 
 use crate::answer::{ALARM, Answer};
 use crate::failure::CommandFailure;
@@ -24,7 +24,8 @@ const NOTE: &str = "A lower bound above the certified epsilon means that the pro
 #[derive(Debug, Args)]
 #[command(
     after_help = NOTE,
-    mut_arg("unit", |unit| unit.help("The unit of protection [default: a record of one table, a user among many parties]"))
+    mut_arg("unit", |unit| unit.help("The unit of protection [default: a record of one table, a user among many \
+                                      parties]"))
 )]
 pub struct Audit {
     /// The algorithm to attack
@@ -168,13 +169,16 @@ impl Audit {
                 format!("{ALARM}: the lower bound is above what is certified; the guarantee does not hold")
             }
         });
-        Ok(Answer {
-            text: text(&report),
-            object: json!(report),
-            remarks: exceeded.into_iter().collect(),
-            ..Answer::default()
-        })
+        let remarks = exceeded.into_iter().collect();
+        Ok(Answer { remarks, ..Answer::of(text(&report), &report) })
     }
+}
+
+/// The audit of every combination.
+#[derive(Serialize)]
+struct AuditedMap<'a> {
+    cells: &'a [CellReport],
+    alarms: usize,
 }
 
 impl Audit {
@@ -201,8 +205,8 @@ impl Audit {
             })
             .collect();
         let text = if self.markdown { markdown(&reports) } else { list(&reports) };
-        let object = json!({ "cells": reports, "alarms": alarms.len() });
-        Ok(Answer { text, object, remarks: alarms, ..Answer::default() })
+        let audited = AuditedMap { cells: &reports, alarms: alarms.len() };
+        Ok(Answer { remarks: alarms, ..Answer::of(text, &audited) })
     }
 }
 

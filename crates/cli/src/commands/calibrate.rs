@@ -3,12 +3,12 @@
 
 use clap::{Args, ValueEnum};
 use reticent::Scope;
-use reticent::accountant::{Bound, Ledger, View, calibrate};
+use reticent::accountant::{Bound, Ledger, Method, View, calibrate};
 use reticent::internal::accountant::{calibrate_rate, calibrate_steps};
 use reticent::internal::seldom_drawn;
-use serde_json::json;
+use serde::Serialize;
 
-use super::account::{bound, with_scope, without_delta};
+use super::account::{BoundFields, ScopeFields, without_delta};
 use crate::answer::Answer;
 use crate::event_text::{ledger, mechanism, sampled};
 use crate::failure::CommandFailure;
@@ -52,6 +52,27 @@ enum Find {
     Rate,
 }
 
+/// What was found.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum FoundSetting {
+    NoiseMultiplier(f64),
+    Steps(u64),
+    Rate(f64),
+}
+
+/// What was found, and what it costs.
+#[derive(Serialize)]
+struct CalibratedPlan {
+    #[serde(flatten)]
+    found: FoundSetting,
+    epsilon: BoundFields,
+    delta: f64,
+    method: Method,
+    #[serde(flatten)]
+    scope: ScopeFields,
+}
+
 impl Calibrate {
     /// Does it.
     pub fn run(self) -> Result<Answer, CommandFailure> {
@@ -71,40 +92,39 @@ impl Calibrate {
                 let plan = |z: f64| self.plan(z, self.steps, self.sampling.as_deref());
                 let found = calibrate(most, delta, plan)?;
                 let z = found.noise_multiplier;
-                (
-                    json!({ "noise_multiplier": z }),
-                    format!("a noise multiplier of {z}"),
-                    found.epsilon,
-                    plan(z)?,
-                )
+                let what = format!("a noise multiplier of {z}");
+                (FoundSetting::NoiseMultiplier(z), what, found.epsilon, plan(z)?)
             }
             Find::Steps => {
                 let plan = |steps: u64| self.plan(z, steps, self.sampling.as_deref());
                 let found = calibrate_steps(most, delta, MOST_STEPS, plan)?;
                 let steps = found.steps;
-                (json!({ "steps": steps }), format!("{steps} steps"), found.epsilon, plan(steps)?)
+                (FoundSetting::Steps(steps), format!("{steps} steps"), found.epsilon, plan(steps)?)
             }
             Find::Rate => {
                 let plan = |rate: f64| self.plan(z, self.steps, Some(&format!("poisson:{rate}")));
                 let found = calibrate_rate(most, delta, 1.0, plan)?;
                 let rate = found.rate;
                 let what = format!("a sampling rate of {rate}");
-                (json!({ "rate": rate }), what, found.epsilon, plan(rate)?)
+                (FoundSetting::Rate(rate), what, found.epsilon, plan(rate)?)
             }
         };
         let Bound { lower, upper, method } = epsilon;
         let scope = self.scope();
-        let mut object = found;
-        object["epsilon"] = bound(lower, upper);
-        object["delta"] = json!(delta);
-        object["method"] = json!(method.to_string());
+        let plan = CalibratedPlan {
+            found,
+            epsilon: (&epsilon).into(),
+            delta,
+            method,
+            scope: scope.into(),
+        };
         let text = wrapped(&format!(
             "{what} fits: ε is at most {upper:.6} at δ = {:e} (by {method}; no analysis of all that \
              was released can give less than {lower:.6}), {} neighbours, {} level.",
             delta, scope.adjacency, scope.unit
         ));
         let remarks = seldom_drawn(&ledger, delta, scope.unit).into_iter().collect();
-        Ok(Answer { text, object: with_scope(object, scope), remarks, ..Answer::default() })
+        Ok(Answer { remarks, ..Answer::of(text, &plan) })
     }
 
     fn plan(&self, z: f64, steps: u64, sampling: Option<&str>) -> Result<Ledger, CommandFailure> {

@@ -2,10 +2,10 @@
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
-use serde_json::json;
+use serde::Serialize;
 
 use crate::Cli;
-use crate::answer::Answer;
+use crate::answer::{Answer, object};
 
 #[derive(Debug, Args)]
 #[command(
@@ -16,16 +16,20 @@ pub struct Completions {
     shell: Shell,
 }
 
+/// The script of a shell.
+#[derive(Serialize)]
+struct ShellScript<'a> {
+    shell: String,
+    script: &'a str,
+}
+
 impl Completions {
     /// Does it.
     pub fn run(self) -> Answer {
         let mut bytes = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "reticent", &mut bytes);
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        Answer {
-            object: json!({ "shell": self.shell.to_string(), "script": text }),
-            text,
-            ..Answer::default()
-        }
+        let object = object(&ShellScript { shell: self.shell.to_string(), script: &text });
+        Answer { text, object, ..Answer::default() }
     }
 }

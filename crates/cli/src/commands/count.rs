@@ -3,10 +3,10 @@
 use clap::Args;
 use reticent::accountant::Adjacency;
 use reticent::{Counted, Spec};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::asked::{AskedAnswer, AskedQuestion, AskedTable};
-use crate::answer::Answer;
+use crate::answer::{Answer, object};
 use crate::failure::CommandFailure;
 use crate::layout::columns;
 use crate::number::show;
@@ -37,7 +37,7 @@ impl CountArgs {
             it.guarantee = table.guarantee;
         });
         let job = spec.count(by_class).map_err(|error| CommandFailure::of("count", error))?;
-        let asked = json!({ "count": spec, "by_class": by_class });
+        let asked = AskedCount { count: &spec, by_class };
         table.perform(
             AskedQuestion { command: "count", label: "count".to_owned(), asked },
             &job,
@@ -69,8 +69,29 @@ fn said(counted: &Counted) -> AskedAnswer {
     let mut rows = vec![row(units, whole(*total) + of_all)];
     rows.extend(classes.iter().map(|(name, number)| row(&format!("  {name}"), whole(*number))));
     rows.push(row("noise of an answer", format!("standard deviation {}", show(*deviation))));
-    let each: Vec<Value> =
-        classes.iter().map(|(name, number)| json!({ "class": name, "count": number })).collect();
-    let object = json!({ "count": total, "classes": each, "deviation": deviation });
-    AskedAnswer { table: columns(&rows, 2, 2), notes: Vec::new(), object }
+    let each = classes.iter().map(|(class, count)| ClassCount { class, count: *count });
+    let counts = CountFields { count: *total, classes: each.collect(), deviation: *deviation };
+    AskedAnswer { table: columns(&rows, 2, 2), notes: Vec::new(), object: object(&counts) }
+}
+
+/// All that tells a count from others in a budget.
+#[derive(Serialize)]
+struct AskedCount<'a> {
+    count: &'a Spec,
+    by_class: bool,
+}
+
+/// The counts.
+#[derive(Serialize)]
+struct CountFields<'a> {
+    count: f64,
+    classes: Vec<ClassCount<'a>>,
+    deviation: f64,
+}
+
+/// The count of one class.
+#[derive(Serialize)]
+struct ClassCount<'a> {
+    class: &'a str,
+    count: f64,
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use reticent::internal::{NewFile, check_new};
 use reticent::{Error, ExportFormat, SqlNames};
-use serde_json::json;
+use serde::Serialize;
 
 use super::shared::{not_private, one_of, read_model};
 use crate::answer::Answer;
@@ -14,9 +14,9 @@ use crate::failure::CommandFailure;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "docs/export.md describes the use of each format. The file includes bounds, missing and unknown values and \
-                        the row norm; predictions agree with `reticent predict` to twelve digits. The certificate \
-                        is in model.json: keep that file."
+    after_help = "docs/export.md describes the use of each format. The file includes bounds, missing and unknown \
+                  values and the row norm; predictions agree with `reticent predict` to twelve digits. The \
+                  certificate is in model.json: keep that file."
 )]
 pub struct ExportArgs {
     /// The model: model.json, or the folder that it is in
@@ -41,6 +41,13 @@ pub struct ExportArgs {
     /// SQL: a column of the table to put before the prediction, such as a key; may be repeated
     #[arg(long, value_name = "COLUMN")]
     keep: Vec<String>,
+}
+
+/// The file that was written.
+#[derive(Serialize)]
+struct WrittenModel {
+    out: String,
+    bytes: usize,
 }
 
 impl ExportArgs {
@@ -83,12 +90,8 @@ impl ExportArgs {
         file.finish()?;
         let out = out.display().to_string();
         let text = format!("Wrote {out}.\n");
-        Ok(Answer {
-            text,
-            object: json!({ "out": out, "bytes": bytes.len() }),
-            remarks,
-            ..Answer::default()
-        })
+        let written = WrittenModel { out, bytes: bytes.len() };
+        Ok(Answer { remarks, ..Answer::of(text, &written) })
     }
 
     /// Whether all that it says is that a file was written.

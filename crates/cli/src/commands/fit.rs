@@ -10,13 +10,13 @@ use reticent::tables::{Format, ReadOptions};
 use reticent::trace::PublicData;
 use reticent::{
     Certificate, Curves, Files, Fitted, Identity, JobFile, Model, PrivateTable, Ready,
-    Recalibration, Run, Source, Spec, Stage, Tuned,
+    Recalibration, Run, Source, Spec, Stage, StandardErrors, Tuned, UtilityForecast,
 };
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::shared::{
-    algorithm, certificate_before, certificate_fields, certificate_rows, format, not_private,
-    problem_fields, problem_rows, replaces, row,
+    CertificateFields, ProblemFields, algorithm, certificate_before, certificate_rows, format,
+    not_private, problem_rows, replaces, row,
 };
 use crate::answer::Answer;
 use crate::delivery::{Content, Delivery, OutputPlaces, Piece};
@@ -27,7 +27,7 @@ use crate::progress::{JobBar, foretold};
 use crate::purse::{JobName, PurseFlags, done};
 use crate::repeated::given_twice;
 use crate::settings::{SettingFlags, is_setting};
-use crate::tracing::TraceFlags;
+use crate::tracing::{AskedTrace, TraceFlags};
 
 /// The default folder of a model.
 const OUT: &str = "reticent-model";
@@ -150,7 +150,7 @@ impl FitArgs {
             if let Some(identity) = &identity {
                 fitted.model.sign(identity)?;
             }
-            delivery(&file.data, fitted, &out, json!(*outlook.borrow()))
+            delivery(&file.data, fitted, &out, outlook.borrow().as_ref())
         };
         let done = done(purse, &file.data, job.user_column(), open, run, deliver);
         bar.finish();
@@ -160,7 +160,8 @@ impl FitArgs {
         let mut answer = delivery.hand_over(&places.and("trace", trace.trace.as_deref()), charged);
         let replaced = replaced(before, &out);
         answer.object["replaced"] = replaced.is_some().into();
-        answer.remarks.extend(straight(file.job.curves, &answer.object));
+        let bends = !answer.object["curves"].is_null();
+        answer.remarks.extend(straight(file.job.curves, bends));
         answer.remarks.extend(replaced);
         Ok(answer)
     }
@@ -178,16 +179,46 @@ impl FitArgs {
 /// A fit as its budget tells it from others.
 fn job_name(file: &JobFile<Spec>, trace: &TraceFlags, identity: Option<&Identity>) -> JobName {
     let label = format!("fit to {}", folder(file).display());
-    let asked = json!({
-        "fit": file.job, "trace": trace.asked(),
-        "signed_by": identity.map(|identity| identity.public().text()),
-    });
+    let signed_by = identity.map(|identity| identity.public().text());
+    let asked = AskedFit { fit: &file.job, trace: trace.asked(), signed_by };
     JobName::kept(&label, &asked, &file.data, &file.job.described_in())
 }
 
+/// All that tells a fit from others in a budget.
+#[derive(Serialize)]
+struct AskedFit<'a> {
+    fit: &'a Spec,
+    trace: AskedTrace,
+    signed_by: Option<String>,
+}
+
+/// A fit, and the files of its model.
+#[derive(Serialize)]
+struct FitFields<'a> {
+    #[serde(flatten)]
+    certificate_fields: CertificateFields<'a>,
+    #[serde(flatten)]
+    problem: ProblemFields<'a>,
+    records: Option<u64>,
+    iterations: u64,
+    converged: Option<bool>,
+    tuned: Option<&'a Tuned>,
+    graph: Option<&'a [(String, String, f64)]>,
+    standard_errors: Option<&'a StandardErrors>,
+    model: String,
+    certificate: String,
+    outlook: Option<&'a UtilityForecast>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    curves: Option<usize>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pairs: &'a [[String; 2]],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recalibration: Option<&'a Recalibration>,
+}
+
 /// What to say where curves were left to public numbers, and these allow none.
-fn straight(curves: Option<Curves>, object: &Value) -> Option<String> {
-    let none = curves == Some(Curves::Auto) && object["curves"].is_null();
+fn straight(curves: Option<Curves>, bends: bool) -> Option<String> {
+    let none = curves == Some(Curves::Auto) && !bends;
     none.then(|| {
         "--curves auto chose lines: with so many records and columns at this epsilon, knots would cost more than they \
          bring (docs/curves.md)."
@@ -245,10 +276,9 @@ fn delivery(
     data: &Files,
     fitted: &Fitted,
     out: &Path,
-    outlook: Value,
+    outlook: Option<&UtilityForecast>,
 ) -> Result<Delivery, CommandFailure> {
-    let mut answer = answer(data, fitted, &out.join("model.json"));
-    answer.object["outlook"] = outlook;
+    let mut answer = answer(data, fitted, &out.join("model.json"), outlook);
     let content = Content::Model { model: fitted.model.to_json()?, parties: None };
     let what = " (the model, its certificate inside)".to_owned();
     let mut pieces = vec![Piece { key: "model".to_owned(), what, content }];
@@ -258,7 +288,7 @@ fn delivery(
     Ok(Delivery { answer, tail, pieces })
 }
 
-fn answer(data: &Files, fitted: &Fitted, path: &Path) -> Answer {
+fn answer(data: &Files, fitted: &Fitted, path: &Path, outlook: Option<&UtilityForecast>) -> Answer {
     let Fitted { model, records, iterations, tuned, converged, .. } = fitted;
     let certificate = model.certificate();
     let beside = path.with_file_name("certificate.json");
@@ -284,23 +314,22 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path) -> Answer {
     rows.extend(certificate_rows(certificate));
     text += &columns(&rows, 2, 2);
 
-    let mut object = certificate_fields(certificate);
-    object.extend(problem_fields(model));
-    object.extend([
-        ("records".to_owned(), Value::from(*records)),
-        ("iterations".to_owned(), Value::from(*iterations)),
-        ("converged".to_owned(), Value::from(*converged)),
-        ("tuned".to_owned(), tuned.as_ref().map_or(Value::Null, tuned_fields)),
-        ("graph".to_owned(), json!(model.graph())),
-        ("standard_errors".to_owned(), json!(model.standard_errors())),
-        ("model".to_owned(), Value::from(path.display().to_string())),
-        ("certificate".to_owned(), Value::from(beside.display().to_string())),
-    ]);
-    let curves = Some(model.preprocessing().curved()).filter(|curves| *curves > 0);
-    object.extend(curves.map(|curves| ("curves".to_owned(), json!(curves))));
-    let pairs = Some(model.preprocessing().pairs()).filter(|pairs| !pairs.is_empty());
-    object.extend(pairs.map(|pairs| ("pairs".to_owned(), json!(pairs))));
-    object.extend(model.recalibration().map(|line| ("recalibration".to_owned(), json!(line))));
+    let fields = FitFields {
+        certificate_fields: CertificateFields::of(certificate),
+        problem: ProblemFields::of(model),
+        records: *records,
+        iterations: *iterations,
+        converged: *converged,
+        tuned: tuned.as_ref(),
+        graph: model.graph(),
+        standard_errors: model.standard_errors(),
+        model: path.display().to_string(),
+        certificate: beside.display().to_string(),
+        outlook,
+        curves: Some(model.preprocessing().curved()).filter(|curves| *curves > 0),
+        pairs: model.preprocessing().pairs(),
+        recalibration: model.recalibration(),
+    };
     let unsolved = (*converged == Some(false)).then(|| {
         format!(
             "The exact solver did not get to the optimum in {iterations} iterations: the model is not the minimiser. \
@@ -310,7 +339,7 @@ fn answer(data: &Files, fitted: &Fitted, path: &Path) -> Answer {
     let remarks = not_private(certificate).into_iter().chain(unsolved);
     let remarks = remarks.chain(certificate.weaknesses());
     let remarks = remarks.chain(given_twice(&data.paths)).collect();
-    Answer { text, object: json!(object), remarks, ..Answer::default() }
+    Answer { remarks, ..Answer::of(text, &fields) }
 }
 
 /// What a share of the budget was spent on beside the model.
@@ -328,9 +357,4 @@ pub(super) fn extra_rows(model: &Model) -> Vec<Vec<String>> {
         rows.push(row("calibrated", said));
     }
     rows
-}
-
-fn tuned_fields(tuned: &Tuned) -> Value {
-    let Tuned { chosen, points, expected_runs, score, .. } = tuned;
-    json!({ "chosen": chosen, "points": points, "expected_runs": expected_runs, "score": score })
 }

@@ -1,9 +1,9 @@
 //! `reticent identity`: a key to sign certificates with, and to take part in runs on a network.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
@@ -51,8 +51,8 @@ impl IdentityShowArgs {
             Err(_) => reticent::Identity::read(&self.file).map(|identity| identity.public()),
         };
         let key = key.map_err(|error| CommandFailure::of("identity", error))?.text();
-        let object = json!({ "file": self.file, "key": key });
-        Ok(Answer { text: format!("{key}\n"), object, ..Answer::default() })
+        let shown = ShownKey { file: &self.file, key: &key };
+        Ok(Answer::of(format!("{key}\n"), &shown))
     }
 }
 
@@ -64,11 +64,26 @@ impl IdentityNewArgs {
         let key = identity.public().text();
         let text = wrapped(&format!(
             "Made the key {}, which only you can read, and {}, which you give to whoever is to check your \
-             certificates: `reticent fit --sign {0}` signs, `reticent verify MODEL --key {1}` checks. The public key is {key}.",
+             certificates: `reticent fit --sign {0}` signs, `reticent verify MODEL --key {1}` checks. The public \
+             key is {key}.",
             file.display(),
             public.display()
         ));
-        let object = json!({ "identity": file, "public": public, "key": key });
-        Ok(Answer { text, object, remarks: Vec::new(), ..Answer::default() })
+        Ok(Answer::of(text, &MadeKey { identity: &file, public: &public, key: &key }))
     }
+}
+
+/// The public half of a key.
+#[derive(Serialize)]
+struct ShownKey<'a> {
+    file: &'a Path,
+    key: &'a str,
+}
+
+/// The files of a new key, and its public half.
+#[derive(Serialize)]
+struct MadeKey<'a> {
+    identity: &'a Path,
+    public: &'a Path,
+    key: &'a str,
 }

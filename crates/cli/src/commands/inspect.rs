@@ -4,17 +4,17 @@ use std::path::PathBuf;
 
 use clap::Args;
 use reticent::{
-    Certificate, Coefficient, ColumnCurve, ColumnCurvePoint, Document, Error, Model,
-    StandardErrors, Standing, Verification,
+    Certificate, Coefficient, ColumnCurve, ColumnCurvePoint, Document, Model, PairSurface,
+    StandardErrors, Standing, Units, Verification,
 };
 use reticent_core::calendar::day_text;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 use super::shared::{
-    algorithm, certificate_fields, certificate_rows, not_private, problem_rows, row,
+    CertificateFields, algorithm, certificate_rows, not_private, problem_rows, row,
 };
 use super::surfaces::surfaces;
-use super::verify;
+use super::verify::{self, VerificationFields};
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
@@ -56,13 +56,12 @@ impl Inspect {
         text += &document.model().map(|model| surfaces(model, self.all)).unwrap_or_default();
         text += &document.model().and_then(Model::standard_errors).map(errors).unwrap_or_default();
 
-        let mut object = match document.model() {
-            Some(model) => of_model(model, certificate)
-                .map_err(|reason| Error::Model { file: self.file, reason })?,
-            None => Map::from_iter([("certificate".to_owned(), json!(certificate))]),
+        let inspected = InspectedFile {
+            model: document.model().map(ModelFields::of),
+            certificate,
+            fields: CertificateFields::of(certificate),
+            verification: VerificationFields::of(&verification),
         };
-        object.extend(certificate_fields(certificate));
-        object.extend(verify::fields(&verification));
         let mut remarks: Vec<String> = not_private(certificate).into_iter().collect();
         let file = document.path().display().to_string();
         match verification.standing() {
@@ -70,28 +69,40 @@ impl Inspect {
             Standing::Unverifiable => remarks.push(verify::unverifiable(&file)),
             Standing::Holds => (),
         }
-        Ok(Answer { text, object: Value::Object(object), remarks, ..Answer::default() })
+        Ok(Answer { remarks, ..Answer::of(text, &inspected) })
     }
 }
 
-/// All that a model file has, its certificate as it is to be believed.
-fn of_model(model: &Model, certificate: &Certificate) -> Result<Map<String, Value>, String> {
-    let mut fields = match serde_json::to_value(model) {
-        Ok(Value::Object(fields)) => fields,
-        Ok(_) => Map::new(),
-        Err(error) => return Err(error.to_string()),
-    };
-    fields.insert("certificate".to_owned(), json!(certificate));
-    fields.insert("units".to_owned(), json!(model.units()));
-    let curves = model.curves();
-    if !curves.is_empty() {
-        fields.insert("curves".to_owned(), json!(curves));
+/// All that a file has, its certificate as it is to be believed.
+#[derive(Serialize)]
+struct InspectedFile<'a> {
+    #[serde(flatten)]
+    model: Option<ModelFields<'a>>,
+    /// In the place of the model's own: of fields of one name the later counts.
+    certificate: &'a Certificate,
+    #[serde(flatten)]
+    fields: CertificateFields<'a>,
+    #[serde(flatten)]
+    verification: VerificationFields<'a>,
+}
+
+/// A model, and what follows from it.
+#[derive(Serialize)]
+struct ModelFields<'a> {
+    #[serde(flatten)]
+    model: &'a Model,
+    units: Units,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    curves: Vec<ColumnCurve>,
+    #[serde(rename = "pairs", skip_serializing_if = "Vec::is_empty")]
+    surfaces: Vec<PairSurface>,
+}
+
+impl<'a> ModelFields<'a> {
+    fn of(model: &'a Model) -> Self {
+        let (units, curves, surfaces) = (model.units(), model.curves(), model.surfaces());
+        ModelFields { model, units, curves, surfaces }
     }
-    let surfaces = model.surfaces();
-    if !surfaces.is_empty() {
-        fields.insert("pairs".to_owned(), json!(surfaces));
-    }
-    Ok(fields)
 }
 
 fn verified(verification: &Verification) -> &'static str {

@@ -1,12 +1,14 @@
 //! `reticent list`: what can be chosen, out of the catalogues.
 
+use std::collections::BTreeMap;
+
 use clap::{Args, ValueEnum};
-use reticent::accountant::Mechanism;
+use reticent::accountant::{Mechanism, View};
 use reticent::internal::admm::catalogue::{self as algorithms, AlgorithmKind};
 use reticent::internal::problem::catalogue::CatalogueEntry;
 use reticent::internal::problem::{constraints, losses, penalties};
 use reticent::internal::runtime;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::event_text::form;
@@ -41,11 +43,24 @@ enum Family {
 }
 
 /// A line of a list: the name, how it is typed, what it is.
+#[derive(Serialize)]
 struct ListedMember {
     name: &'static str,
     form: String,
     about: String,
-    more: Value,
+    #[serde(flatten)]
+    more: Option<RunnableFields>,
+}
+
+/// What is known of an algorithm or of a protocol beside that.
+#[derive(Serialize)]
+struct RunnableFields {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    private: Option<bool>,
+    reference: &'static str,
+    settings: &'static [&'static str],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trust: Option<&'static [View]>,
 }
 
 impl List {
@@ -61,9 +76,7 @@ impl List {
             Family::Events => ("events", events()),
         };
         let row = |member: &ListedMember| {
-            let settings =
-                member.more.get("settings").and_then(Value::as_array).into_iter().flatten();
-            let settings: Vec<&str> = settings.filter_map(Value::as_str).collect();
+            let settings = member.more.as_ref().map_or(&[][..], |more| more.settings);
             let mut paragraphs = vec![member.about.clone()];
             if !settings.is_empty() {
                 paragraphs.push(format!("settings: {}", settings.join(", ")));
@@ -71,25 +84,12 @@ impl List {
             (member.form.clone(), paragraphs)
         };
         let rows: Vec<_> = members.iter().map(row).collect();
-        let object = |member: &ListedMember| {
-            let mut object =
-                json!({ "name": member.name, "form": member.form, "about": member.about });
-            if let (Value::Object(fields), Value::Object(more)) = (&mut object, &member.more) {
-                fields.extend(more.clone());
-            }
-            object
-        };
-        let objects: Vec<_> = members.iter().map(object).collect();
         let remarks = match self.what {
             Family::Algorithms => vec![ERRATA.to_owned()],
             _ => Vec::new(),
         };
-        Answer {
-            text: beside(&rows),
-            object: json!({ family: objects }),
-            remarks,
-            ..Answer::default()
-        }
+        let listed = BTreeMap::from([(family, &members)]);
+        Answer { remarks, ..Answer::of(beside(&rows), &listed) }
     }
 }
 
@@ -98,7 +98,7 @@ fn problem<B>(catalogue: &[CatalogueEntry<B>]) -> Vec<ListedMember> {
         name: entry.name,
         form: entry.form(),
         about: entry.about.to_owned(),
-        more: Value::Null,
+        more: None,
     };
     catalogue.iter().map(member).collect()
 }
@@ -108,10 +108,11 @@ fn algorithms() -> Vec<ListedMember> {
         name: entry.name,
         form: entry.name.to_owned(),
         about: format!("{} ({})", entry.about, entry.reference),
-        more: json!({
-            "private": !matches!(entry.kind, AlgorithmKind::Exact),
-            "reference": entry.reference,
-            "settings": entry.takes,
+        more: Some(RunnableFields {
+            private: Some(!matches!(entry.kind, AlgorithmKind::Exact)),
+            reference: entry.reference,
+            settings: entry.takes,
+            trust: None,
         }),
     };
     algorithms::CATALOGUE.iter().map(member).collect()
@@ -122,10 +123,11 @@ fn protocols() -> Vec<ListedMember> {
         name: entry.name,
         form: entry.name.to_owned(),
         about: format!("{} ({})", entry.about, entry.reference),
-        more: json!({
-            "reference": entry.reference,
-            "settings": entry.takes,
-            "trust": entry.views.iter().map(|view| view.name()).collect::<Vec<_>>(),
+        more: Some(RunnableFields {
+            private: None,
+            reference: entry.reference,
+            settings: entry.takes,
+            trust: Some(entry.views),
         }),
     };
     runtime::CATALOGUE.iter().map(member).collect()
@@ -136,7 +138,7 @@ fn topologies() -> Vec<ListedMember> {
         name: family.form.split(':').next().unwrap_or(family.form),
         form: family.form.to_owned(),
         about: family.about.to_owned(),
-        more: Value::Null,
+        more: None,
     };
     runtime::topology::FAMILIES.iter().map(member).collect()
 }
@@ -146,7 +148,7 @@ fn events() -> Vec<ListedMember> {
         name,
         form: form(name),
         about: about.trim().trim_end_matches('.').to_owned(),
-        more: Value::Null,
+        more: None,
     };
     Mechanism::KINDS.iter().zip(Mechanism::ABOUT).map(member).collect()
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory};
 use reticent::Error;
 use reticent::internal::{NewFile, check_new};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::Cli;
 use crate::answer::Answer;
@@ -22,6 +22,13 @@ pub struct Man {
     /// Overwrite existing pages
     #[arg(long)]
     force: bool,
+}
+
+/// The pages that were written.
+#[derive(Serialize)]
+struct WrittenPages<'a> {
+    out: String,
+    pages: Vec<&'a String>,
 }
 
 impl Man {
@@ -42,12 +49,9 @@ impl Man {
             file.finish()?;
         }
         let names: Vec<&String> = pages.iter().map(|(name, _)| name).collect();
-        let text = format!("Wrote {} pages to {}.\n", names.len(), self.out.display());
-        Ok(Answer {
-            text,
-            object: json!({ "out": self.out.display().to_string(), "pages": names }),
-            ..Answer::default()
-        })
+        let out = self.out.display().to_string();
+        let text = format!("Wrote {} pages to {out}.\n", names.len());
+        Ok(Answer::of(text, &WrittenPages { out, pages: names }))
     }
 }
 

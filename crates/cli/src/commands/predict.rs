@@ -1,5 +1,6 @@
 //! `reticent predict`: a line for each record, written as the table is read.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
@@ -7,13 +8,14 @@ use std::thread;
 use clap::Args;
 use reticent::internal::check_new;
 use reticent::tables::{Head, KeptCell, ReadOptions};
-use reticent::{Model, Predicted, PredictionInput};
-use serde_json::{Map, Value, json};
+use reticent::{Model, Predicted, Prediction, PredictionInput};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::shared::{ModelAndData, Threshold, read_model};
-use crate::answer::Answer;
+use crate::answer::{Answer, object};
 use crate::failure::CommandFailure;
-use crate::number;
+use crate::number::JsonNumber;
 use crate::predictions::{PredictionColumns, Sink, is_formula, sink};
 use crate::progress::waiting;
 
@@ -52,6 +54,30 @@ pub struct Predict {
     threshold: Option<Threshold>,
 }
 
+/// The file of the predictions.
+#[derive(Serialize)]
+struct WrittenPredictions {
+    n: usize,
+    out: String,
+}
+
+/// All predictions.
+#[derive(Serialize)]
+struct AllPredictions<'a> {
+    n: usize,
+    classes: Option<Vec<&'a str>>,
+    predictions: Vec<KeptPrediction<'a>>,
+}
+
+/// The prediction for a record, beside its kept cells.
+#[derive(Serialize)]
+struct KeptPrediction<'a> {
+    #[serde(flatten)]
+    prediction: Prediction,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<BTreeMap<&'a str, Value>>,
+}
+
 /// What goes to the thread that writes.
 enum PredictionPart {
     Head(Head),
@@ -87,7 +113,7 @@ impl Predict {
         remarks.extend(model.distortion());
         let out = out.display().to_string();
         let text = format!("Wrote {n} predictions to {out}.\n");
-        Ok(Answer { text, object: json!({ "n": n, "out": out }), remarks, ..Answer::default() })
+        Ok(Answer { remarks, ..Answer::of(text, &WrittenPredictions { n, out }) })
     }
 
     /// Whether all that it says is that a file was written.
@@ -138,8 +164,8 @@ fn stream(
     sink.finish()?;
     if formulas {
         remarks.push(
-            "Kept cells begin with = + - or @, which a spreadsheet takes for formulas: give --for-spreadsheets if it is to \
-             be opened in one."
+            "Kept cells begin with = + - or @, which a spreadsheet takes for formulas: give --for-spreadsheets if \
+             it is to be opened in one."
                 .to_owned(),
         );
     }
@@ -161,30 +187,23 @@ fn all(model: &Model, asked: &PredictionInput<'_>) -> Result<Answer, CommandFail
     };
     model.predict_each(asked, head, |batch| {
         predictions.extend((0..batch.records).map(|i| {
-            let mut one = json!(model.prediction(&batch, i));
-            if let (Value::Object(fields), false) = (&mut one, asked.keep.is_empty()) {
-                let cell =
-                    |(name, column): (&String, &Vec<KeptCell>)| (name.clone(), value(&column[i]));
-                fields.insert(
-                    "kept".to_owned(),
-                    asked.keep.iter().zip(&batch.kept).map(cell).collect::<Map<_, _>>().into(),
-                );
-            }
-            one
+            let cells = asked.keep.iter().zip(&batch.kept);
+            let cells = cells.map(|(name, column)| (&**name, value(&column[i])));
+            let kept = (!asked.keep.is_empty()).then(|| cells.collect());
+            KeptPrediction { prediction: model.prediction(&batch, i), kept }
         }));
         true
     })?;
     remarks.extend(model.distortion());
-    let object =
-        json!({ "n": predictions.len(), "classes": model.classes(), "predictions": predictions });
-    Ok(Answer { text: String::new(), object, remarks, ..Answer::default() })
+    let all = AllPredictions { n: predictions.len(), classes: model.classes(), predictions };
+    Ok(Answer { remarks, ..Answer::of(String::new(), &all) })
 }
 
 fn value(cell: &KeptCell) -> Value {
     match cell {
         KeptCell::Missing => Value::Null,
         KeptCell::Text(bytes) => String::from_utf8_lossy(bytes).into(),
-        KeptCell::Number(x) => number::json(*x),
+        KeptCell::Number(x) => object(&JsonNumber(*x)),
         KeptCell::Whole(n) => i64::try_from(*n).map_or_else(|_| n.to_string().into(), Value::from),
         KeptCell::Flag(b) => (*b).into(),
     }

@@ -9,11 +9,11 @@ use reticent::internal::{check_new, write_text};
 use reticent_budget::{BudgetError, Store};
 use reticent_core::calendar::day_text;
 use reticent_report::{BudgetAccount, Findings, PayingJob, ReportHead, ReportSubject, report_with};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
-use crate::number;
+use crate::number::JsonNumber;
 use crate::progress::waiting;
 
 #[derive(Debug, Args)]
@@ -41,6 +41,23 @@ pub struct ReportArgs {
     /// Overwrite an existing page
     #[arg(long)]
     force: bool,
+}
+
+/// The page, and the models on it.
+#[derive(Serialize)]
+struct WrittenReport<'a> {
+    out: &'a Path,
+    bytes: usize,
+    models: Vec<ReportedModel<'a>>,
+}
+
+/// A model of a report.
+#[derive(Serialize)]
+struct ReportedModel<'a> {
+    model: &'a Path,
+    sound: bool,
+    epsilon: JsonNumber,
+    job: Option<u64>,
 }
 
 /// So many moments of a budget are drawn.
@@ -79,14 +96,14 @@ impl ReportArgs {
         let head = ReportHead { day: Some(today()), dataset: self.dataset.clone() };
         let page = report_with(&subjects, account.as_ref(), &head).into_html();
         write_text(&page, &self.out)?;
-        let told = |(path, subject): (&PathBuf, &ReportSubject)| -> Value {
-            json!({
-                "model": path, "sound": subject.is_sound(), "epsilon": number::json(subject.epsilon()),
-                "job": subject.paying_job().map(|paid| paid.job),
-            })
-        };
-        let models: Vec<Value> = self.models.iter().zip(&subjects).map(told).collect();
-        let object = json!({ "out": self.out, "bytes": page.len(), "models": models });
+        let models = self.models.iter().zip(&subjects);
+        let models = models.map(|(model, subject)| ReportedModel {
+            model,
+            sound: subject.is_sound(),
+            epsilon: subject.epsilon().into(),
+            job: subject.paying_job().map(|paid| paid.job),
+        });
+        let written = WrittenReport { out: &self.out, bytes: page.len(), models: models.collect() };
         let unsound = self.models.iter().zip(&subjects).filter(|(_, subject)| !subject.is_sound());
         let remark = |path: &Path| {
             format!("NOT PRIVATE: {} is no guarantee; the page says why.", path.display())
@@ -97,11 +114,12 @@ impl ReportArgs {
         if let Some(budget) = &self.budget {
             remarks.extend(unpaid.map(|(path, _)| {
                 let (model, budget) = (path.display(), budget.display());
-                format!("{model} was not paid by {budget}: the page says so. `reticent budget import` records it there.")
+                format!("{model} was not paid by {budget}: the page says so. `reticent budget import` records it \
+                         there.")
             }));
         }
         let text = format!("Wrote {} ({} kB).\n", self.out.display(), page.len().div_ceil(1000));
-        Ok(Answer { text, object, remarks, ..Answer::default() })
+        Ok(Answer { remarks, ..Answer::of(text, &written) })
     }
 }
 

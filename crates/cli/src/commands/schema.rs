@@ -8,7 +8,7 @@ use reticent::internal::tables::{self, Thoroughness, check, skeleton};
 use reticent::internal::write_text;
 use reticent::tables::draft_schema;
 use reticent::tables::{DraftOptions, Format, ReadCounts, ReadOptions};
-use serde_json::json;
+use serde::Serialize;
 
 use super::shared::format;
 use crate::answer::Answer;
@@ -145,15 +145,18 @@ impl Init {
         }
         let remarks = remarks.iter().map(|remark| in_flags(remark)).collect();
         let toml = in_comments(&toml);
-        let (text, object) = match out {
-            None => (toml.clone(), json!({ "schema": toml, "from": from })),
+        let answer = match out {
+            None => {
+                let drafted = DraftedSchema { schema: Some(&toml), out: None, from };
+                Answer::of(toml.clone(), &drafted)
+            }
             Some(out) => {
                 write_text(&toml, &out)?;
-                let out = out.display().to_string();
-                (format!("Wrote {out}.\n"), json!({ "out": out, "from": from }))
+                let drafted = DraftedSchema { schema: None, out: Some(&out), from };
+                Answer::of(format!("Wrote {}.\n", out.display()), &drafted)
             }
         };
-        Ok(Answer { text, object, remarks, ..Answer::default() })
+        Ok(Answer { remarks, ..answer })
     }
 
     /// The draft, and what is to be known of it.
@@ -178,14 +181,42 @@ impl Init {
         }
         let draft = waiting("reading the file", || draft_schema(&self.file, &options))?;
         let remark = format!(
-            "{from} was taken as PUBLIC: what the draft says is read from it. Check every bound and category before you \
-             use it on private data."
+            "{from} was taken as PUBLIC: what the draft says is read from it. Check every bound and category before \
+             you use it on private data."
         );
         let questions =
             draft.questions.into_iter().map(|question| format!("To decide: {question}"));
         let remarks = std::iter::once(remark).chain(draft.remarks).chain(questions).collect();
         Ok((draft.toml, remarks))
     }
+}
+
+/// A draft, or the file that it was written to.
+#[derive(Serialize)]
+struct DraftedSchema<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    out: Option<&'a Path>,
+    from: String,
+}
+
+/// A table, and how a schema reads it.
+#[derive(Serialize)]
+struct CheckedTable<'a> {
+    fits: bool,
+    records_read: bool,
+    records: Option<u64>,
+    counts: Option<&'a ReadCounts>,
+    private: bool,
+    encoded_columns: usize,
+    names: Vec<String>,
+    row_norm: f64,
+    curves: usize,
+    pairs: &'a [[String; 2]],
+    public_n: Option<u64>,
+    target: Option<&'a str>,
+    sparse: bool,
 }
 
 /// Whether a remark is answered by another draft.
@@ -200,9 +231,9 @@ fn in_comments(toml: &str) -> String {
 }
 
 /// Above and beside every count.
-const NOT_PRIVATE: &str = "These counts are NOT PRIVATE: they are taken from the table as it is, without noise, and no \
-                           certificate covers them. They are for whoever holds the table, to find mistakes in a schema; \
-                           a schema that is changed to fit them is no longer public.";
+const NOT_PRIVATE: &str = "These counts are NOT PRIVATE: they are taken from the table as it is, without noise, and \
+                           no certificate covers them. They are for whoever holds the table, to find mistakes in a \
+                           schema; a schema that is changed to fit them is no longer public.";
 
 impl SchemaCheckArgs {
     fn run(self) -> Result<Answer, CommandFailure> {
@@ -221,23 +252,23 @@ impl SchemaCheckArgs {
         if let Some(counts) = &checked.counts {
             text += &format!("\n{}\n{}", wrapped(NOT_PRIVATE), counted(counts));
         }
-        let object = json!({
-            "fits": checked.fits,
-            "records_read": !self.header_only,
-            "records": checked.records,
-            "counts": checked.counts,
-            "private": checked.counts.is_none(),
-            "encoded_columns": schema.width(),
-            "names": schema.encoded_names(),
-            "row_norm": schema.line_norm(),
-            "curves": schema.curved(),
-            "pairs": schema.pairs(),
-            "public_n": schema.public_n(),
-            "target": schema.target().map(|(name, _)| name),
-            "sparse": schema.sparse(),
-        });
-        let remarks = checked.counts.map(|_| "The counts are NOT PRIVATE.".to_owned());
-        Ok(Answer { text, object, remarks: remarks.into_iter().collect(), ..Answer::default() })
+        let fields = CheckedTable {
+            fits: checked.fits,
+            records_read: !self.header_only,
+            records: checked.records,
+            counts: checked.counts.as_ref(),
+            private: checked.counts.is_none(),
+            encoded_columns: schema.width(),
+            names: schema.encoded_names(),
+            row_norm: schema.line_norm(),
+            curves: schema.curved(),
+            pairs: schema.pairs(),
+            public_n: schema.public_n(),
+            target: schema.target().map(|(name, _)| name),
+            sparse: schema.sparse(),
+        };
+        let remarks = checked.counts.iter().map(|_| "The counts are NOT PRIVATE.".to_owned());
+        Ok(Answer { remarks: remarks.collect(), ..Answer::of(text, &fields) })
     }
 }
 

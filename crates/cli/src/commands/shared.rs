@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::TypedValueParser;
-use reticent::accountant::Taint;
-use reticent::admm::RunPart;
+use reticent::accountant::{Adjacency, Taint, Unit, View};
+use reticent::admm::{AutoChoice, RunPart};
 use reticent::simulate::rounds_if_learned;
 use reticent::tables::Format;
 use reticent::{Certificate, Document, Error, Model};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 use crate::failure::CommandFailure;
 use crate::flags::typed;
-use crate::number;
+use crate::number::{self, JsonNumber};
 
 /// A saved model and the table it is used on.
 #[derive(Debug, Args)]
@@ -50,36 +50,60 @@ pub fn format() -> impl TypedValueParser<Value = Format> {
 }
 
 /// What every answer about a model says of its certificate.
-pub fn certificate_fields(certificate: &Certificate) -> Map<String, Value> {
-    let object = json!({
-        "epsilon": number::json(certificate.epsilon),
-        "delta": given_delta(certificate),
-        "adjacency": certificate.adjacency.name(),
-        "unit": certificate.unit.name(),
-        "view": certificate.view.name(),
-        "certified": certificate.certified,
-        "reasons": certificate.reasons,
-        "noise": certificate.noise,
-        "accountant": certificate.accountant,
-        "meaning": certificate.meaning,
-        "algorithm": certificate.algorithm,
-        "choice": certificate.choice,
-        "parts": certificate.parts(),
-    });
-    match object {
-        Value::Object(mut map) => {
-            map.extend(asides(certificate.claimed, certificate.counted));
-            map
+#[derive(Debug, Serialize)]
+pub struct CertificateFields<'a> {
+    epsilon: JsonNumber,
+    delta: Option<f64>,
+    adjacency: Adjacency,
+    unit: Unit,
+    view: View,
+    certified: bool,
+    reasons: &'a [String],
+    noise: &'a str,
+    accountant: &'a str,
+    meaning: &'a str,
+    algorithm: &'a str,
+    choice: Option<&'a AutoChoice>,
+    parts: Option<Vec<RunPart>>,
+    #[serde(flatten)]
+    without_guarantee: UnprovenEpsilons,
+}
+
+impl<'a> CertificateFields<'a> {
+    /// The fields of this certificate.
+    pub fn of(certificate: &'a Certificate) -> Self {
+        CertificateFields {
+            epsilon: certificate.epsilon.into(),
+            delta: given_delta(certificate),
+            adjacency: certificate.adjacency,
+            unit: certificate.unit,
+            view: certificate.view,
+            certified: certificate.certified,
+            reasons: &certificate.reasons,
+            noise: &certificate.noise,
+            accountant: &certificate.accountant,
+            meaning: &certificate.meaning,
+            algorithm: &certificate.algorithm,
+            choice: certificate.choice.as_ref(),
+            parts: certificate.parts(),
+            without_guarantee: UnprovenEpsilons {
+                claimed: certificate.claimed,
+                counted: certificate.counted,
+            },
         }
-        _ => Map::new(),
     }
 }
 
 /// What a paper says of a run as published, and what events would cost without the reasons why they
 /// are no guarantee: neither is what holds.
-pub fn asides(claimed: Option<f64>, counted: Option<f64>) -> impl Iterator<Item = (String, Value)> {
-    let named = |name: &str, value: Option<f64>| value.map(|value| (name.to_owned(), value.into()));
-    [named("claimed", claimed), named("counted", counted)].into_iter().flatten()
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct UnprovenEpsilons {
+    /// The ε of the paper.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claimed: Option<f64>,
+    /// The ε of the events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted: Option<f64>,
 }
 
 /// The algorithm, and behind `auto` what it chose, as it would be typed.
@@ -149,10 +173,20 @@ impl Threshold {
     }
 }
 
-/// What was minimised, as members of a JSON object.
-pub fn problem_fields(model: &Model) -> impl Iterator<Item = (String, Value)> {
-    let named = ["loss", "penalty", "constraint"].into_iter().zip(model.problem());
-    named.map(|(name, value)| (name.to_owned(), Value::from(value)))
+/// What was minimised, as fields of a result.
+#[derive(Debug, Serialize)]
+pub struct ProblemFields<'a> {
+    loss: &'a str,
+    penalty: &'a str,
+    constraint: &'a str,
+}
+
+impl<'a> ProblemFields<'a> {
+    /// The problem of this model.
+    pub fn of(model: &'a Model) -> Self {
+        let [loss, penalty, constraint] = model.problem();
+        ProblemFields { loss, penalty, constraint }
+    }
 }
 
 /// The same for people, as rows of a table.

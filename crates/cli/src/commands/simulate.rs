@@ -1,6 +1,6 @@
 //! `reticent simulate`: a job file and flags → parties, messages, rounds → model and certificates.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -8,42 +8,43 @@ use reticent::accountant::View;
 use reticent::internal::runtime::CATALOGUE;
 use reticent::internal::{check_folder, check_new, check_results};
 use reticent::simulate::{
-    BETWEEN_PARTIES, CheckpointOptions, OF_ONE_TABLE, Parties, ReadySimulation, Simulated,
-    SimulationSpec,
+    BETWEEN_PARTIES, CheckpointOptions, Failures, OF_ONE_TABLE, Parties, ReadySimulation,
+    Simulated, SimulationSpec, Spread, Traffic,
 };
-use reticent::simulate::{Failures, Traffic};
 use reticent::trace::PublicData;
 use reticent::{
     Certificate, Error, Files, Identity, JobFile, PrivateTable, Run, Source, Spec, Stage,
 };
 use reticent_budget::Relation;
 use reticent_payment::Bill;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::fit::{JobFlags, RESULT, extra_rows, folder, replaced};
 use super::shared::{
-    algorithm, certificate_before, certificate_fields, certificate_rows, many_rounds, not_private,
-    one_of, problem_fields, problem_rows, row,
+    CertificateFields, ProblemFields, algorithm, certificate_before, certificate_rows, many_rounds,
+    not_private, one_of, problem_rows, row,
 };
-use crate::answer::Answer;
+use crate::answer::{Answer, object};
 use crate::delivery::{Charged, Content, Delivery, OutputPlaces, Piece};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
-use crate::number;
+use crate::number::{self, JsonNumber};
 use crate::parties::{PartyBudgetFlags, paid_by_each};
 use crate::progress::{JobBar, foretold};
 use crate::purse::{JobName, Purse, PurseFlags, asked_of_budgets, done};
 use crate::repeated::given_twice;
 use crate::settings::is_setting;
-use crate::tracing::TraceFlags;
+use crate::tracing::{AskedTrace, TraceFlags};
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "`reticent list protocols|topologies` shows the choices.\n\
-                        The algorithms of `reticent fit` that ask for sums run too, under any trust but network. auto is the default,\n\
-                        and federated for what auto does not have (docs/federated.md).\n\
-                        `reticent list protocols` shows the settings of each algorithm.\n\
-                        A job file has the keys of `reticent fit`, and the tables [parties] and [failures].",
+                  The algorithms of `reticent fit` that ask for sums run too, under any trust but network. auto is \
+                  the default,\n\
+                  and federated for what auto does not have (docs/federated.md).\n\
+                  `reticent list protocols` shows the settings of each algorithm.\n\
+                  A job file has the keys of `reticent fit`, and the tables [parties] and [failures].",
     mut_args(of_parties)
 )]
 pub struct Simulate {
@@ -171,10 +172,13 @@ impl Simulate {
         }
         keep.check(force)?;
         let keep = CheckpointOptions::new(keep.checkpoint.as_deref(), keep.resume);
-        let asked = json!({
-            "simulate": file.job.job, "parties": file.job.parties, "trace": trace.asked(),
-            "failures": format!("{:?}", file.job.failures), "party": party,
-            "signed_by": identity.as_ref().map(|identity| identity.public().text()),
+        let asked = object(&AskedSimulation {
+            simulate: &file.job.job,
+            parties: &file.job.parties,
+            trace: trace.asked(),
+            failures: format!("{:?}", file.job.failures),
+            party,
+            signed_by: identity.as_ref().map(|identity| identity.public().text()),
         });
         let deliver = |simulated: &mut Simulated| {
             if let Some(identity) = &identity {
@@ -197,6 +201,46 @@ impl Simulate {
     }
 }
 
+/// All that tells a run between parties from others in a budget.
+#[derive(Serialize)]
+struct AskedSimulation<'a> {
+    simulate: &'a Spec,
+    parties: &'a Parties,
+    trace: AskedTrace,
+    failures: String,
+    party: Option<u32>,
+    signed_by: Option<String>,
+}
+
+/// A run between parties, and the files of its model.
+#[derive(Serialize)]
+struct SimulationFields<'a> {
+    #[serde(flatten)]
+    certificate: CertificateFields<'a>,
+    #[serde(flatten)]
+    problem: ProblemFields<'a>,
+    parties: Option<&'a Spread>,
+    rounds: u32,
+    messages: Option<u64>,
+    bytes: Option<u64>,
+    rejections: &'a BTreeMap<String, u64>,
+    model: &'a str,
+    spent: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fewest: Option<u32>,
+}
+
+/// What one party has set aside: its plan, whatever was used of it.
+#[derive(Serialize)]
+struct PartySpending {
+    party: usize,
+    epsilon: JsonNumber,
+    delta: f64,
+    events: u64,
+    certified: bool,
+    view: View,
+}
+
 /// What is handed over: the model, what each party may spend, and what was asked for besides.
 fn delivery(
     simulated: &Simulated,
@@ -205,7 +249,7 @@ fn delivery(
 ) -> Result<Delivery, CommandFailure> {
     let (path, beside) = (out.join("model.json"), out.join("parties.json"));
     let mut answer = answer(simulated, &path.display().to_string(), &beside.display().to_string());
-    let parties = Some(format!("{:#}\n", spent(simulated)));
+    let parties = Some(format!("{:#}\n", object(&spent(simulated))));
     let content = Content::Model { model: simulated.model.to_json()?, parties };
     let what = " (the model, the certificate of the party with most to spend inside)".to_owned();
     let mut pieces = vec![Piece { key: "model".to_owned(), what, content }];
@@ -217,7 +261,7 @@ fn delivery(
         Some((party, Some(own))) => {
             tail += &format!("\nParty {party}\n\n{}", columns(&certificate_rows(own), 2, 2));
             tail += &format!("\n{}", wrapped(&own.meaning));
-            answer.object["party"] = json!(own);
+            answer.object["party"] = object(own);
         }
         // How many there are may be known by now only: what was paid for is handed over.
         Some((party, None)) => {
@@ -268,10 +312,10 @@ fn node_pieces(
         }
         models.push(model.to_json()?);
     }
-    let what = " have the last model of each party. Every neighbour has heard it, and the certificate of the run covers \
-                all of them together."
+    let what = " have the last model of each party. Every neighbour has heard it, and the certificate of the run \
+                covers all of them together."
         .to_owned();
-    Ok(Piece { key: "node_models".to_owned(), what, content: Content::Models(models) })
+    Ok(Piece { key: "node_models".to_owned(), what, content: Content::Models { models } })
 }
 
 /// The run, paid for where a budget is named.
@@ -419,20 +463,20 @@ fn no_party(party: u32, count: usize) -> CommandFailure {
     }
 }
 
-/// What each party has set aside: its plan, whatever was used of it.
-fn spent(simulated: &Simulated) -> Value {
+/// What each party has set aside.
+fn spent(simulated: &Simulated) -> Vec<Option<PartySpending>> {
     let one = |party: usize| {
         let own = simulated.parties.party(party)?;
-        Some(json!({
-            "party": party,
-            "epsilon": number::json(own.epsilon),
-            "delta": own.delta,
-            "events": own.ledger.total_events(),
-            "certified": own.certified,
-            "view": own.view.name(),
-        }))
+        Some(PartySpending {
+            party,
+            epsilon: own.epsilon.into(),
+            delta: own.delta,
+            events: own.ledger.total_events(),
+            certified: own.certified,
+            view: own.view,
+        })
     };
-    json!((0..simulated.parties.len()).map(one).collect::<Vec<_>>())
+    (0..simulated.parties.len()).map(one).collect()
 }
 
 fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
@@ -452,20 +496,20 @@ fn answer(simulated: &Simulated, path: &str, beside: &str) -> Answer {
     );
     text += &columns(&rows(simulated), 2, 2);
 
-    let mut object = certificate_fields(certificate);
-    object.extend(problem_fields(model));
-    object.extend([
-        ("parties".to_owned(), json!(certificate.parties)),
-        ("rounds".to_owned(), Value::from(*rounds)),
-        ("messages".to_owned(), json!(traffic.map(|traffic| traffic.messages))),
-        ("bytes".to_owned(), json!(traffic.map(|traffic| traffic.bytes))),
-        ("rejections".to_owned(), json!(rejections)),
-        ("model".to_owned(), Value::from(path)),
-        ("spent".to_owned(), Value::from(beside)),
-    ]);
-    object.extend(simulated.fewest.map(|fewest| ("fewest".to_owned(), json!(fewest))));
+    let fields = SimulationFields {
+        certificate: CertificateFields::of(certificate),
+        problem: ProblemFields::of(model),
+        parties: certificate.parties.as_ref(),
+        rounds: *rounds,
+        messages: traffic.map(|traffic| traffic.messages),
+        bytes: traffic.map(|traffic| traffic.bytes),
+        rejections,
+        model: path,
+        spent: beside,
+        fewest: simulated.fewest,
+    };
     let remarks = not_private(certificate).into_iter().chain(certificate.weaknesses()).collect();
-    Answer { text, object: json!(object), remarks, ..Answer::default() }
+    Answer { remarks, ..Answer::of(text, &fields) }
 }
 
 /// What is said of a run, a line each.

@@ -10,7 +10,7 @@ use reticent::Error;
 use reticent::internal::tables::{SplitRule, split_file};
 use reticent::internal::{NewFile, check_new};
 use reticent::tables::{Format, ReadOptions, Schema};
-use serde_json::json;
+use serde::Serialize;
 
 use super::schema::delimiter;
 use super::shared::format;
@@ -22,9 +22,9 @@ use crate::progress::waiting;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A hash of the user id assigns persons to the files: the same command writes the same files, and nobody is \
-                        in both. Both files are as private as the table: a split is not a release, and costs no \
-                        budget (docs/evaluate.md)."
+    after_help = "A hash of the user id assigns persons to the files: the same command writes the same files, and \
+                  nobody is in both. Both files are as private as the table: a split is not a release, and costs no \
+                  budget (docs/evaluate.md)."
 )]
 pub struct SplitArgs {
     /// The table: CSV or TSV, also as .gz, .xz, .bz2, .zst or .zip
@@ -119,10 +119,18 @@ impl SplitArgs {
             self.train.display(),
             self.test.display()
         );
-        let object =
-            json!({ "train": self.train, "test": self.test, "by": by, "share": self.share });
-        Ok(Answer { text, object, ..Answer::default() })
+        let (train, test, share) = (&self.train, &self.test, self.share);
+        Ok(Answer::of(text, &SplitFiles { train, test, by, share }))
     }
+}
+
+/// The two files, and how records were assigned to them.
+#[derive(Serialize)]
+struct SplitFiles<'a> {
+    train: &'a Path,
+    test: &'a Path,
+    by: &'a str,
+    share: f64,
 }
 
 /// Whether a file of this name is taken for plain text.

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use reticent::{CheckOutcome, Document, PublicKey, Standing, Verification, VerifyCheck};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
-use super::shared::{certificate_fields, certificate_rows};
+use super::shared::{CertificateFields, certificate_rows};
 use crate::answer::{ALARM, Answer};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
@@ -48,11 +48,13 @@ impl Verify {
         text += &format!("\n{}", columns(&certificate_rows(&verification.certificate), 2, 2));
         text += &format!("\n{}", wrapped(&verification.certificate.meaning));
 
-        let mut object = fields(&verification);
-        object.insert("file".to_owned(), file.clone().into());
-        object.extend(certificate_fields(&verification.certificate));
         let remarks = alarm(&file, &verification).into_iter().collect();
-        Ok(Answer { text, object: Value::Object(object), remarks, ..Answer::default() })
+        let verified = VerifiedFile {
+            verification: VerificationFields::of(&verification),
+            file,
+            certificate: CertificateFields::of(&verification.certificate),
+        };
+        Ok(Answer { remarks, ..Answer::of(text, &verified) })
     }
 }
 
@@ -65,15 +67,35 @@ fn words(standing: Standing) -> &'static str {
     }
 }
 
+/// A file, its checks and its certificate.
+#[derive(Serialize)]
+struct VerifiedFile<'a> {
+    #[serde(flatten)]
+    verification: VerificationFields<'a>,
+    file: String,
+    #[serde(flatten)]
+    certificate: CertificateFields<'a>,
+}
+
 /// What every answer about a file says of its checks.
-pub fn fields(verification: &Verification) -> Map<String, Value> {
-    let Verification { checks, signer, .. } = verification;
-    Map::from_iter([
-        ("holds".to_owned(), json!(verification.holds())),
-        ("standing".to_owned(), json!(verification.standing())),
-        ("checks".to_owned(), json!(checks)),
-        ("signer".to_owned(), json!(signer)),
-    ])
+#[derive(Debug, Serialize)]
+pub struct VerificationFields<'a> {
+    holds: bool,
+    standing: Standing,
+    checks: &'a [VerifyCheck],
+    signer: Option<&'a str>,
+}
+
+impl<'a> VerificationFields<'a> {
+    /// The fields of this verification.
+    pub fn of(verification: &'a Verification) -> Self {
+        VerificationFields {
+            holds: verification.holds(),
+            standing: verification.standing(),
+            checks: &verification.checks,
+            signer: verification.signer.as_deref(),
+        }
+    }
 }
 
 /// For whoever reads nothing else.
@@ -88,6 +110,7 @@ pub fn alarm(file: &str, verification: &Verification) -> Option<String> {
 /// What is said of a file without a digest.
 pub fn unverifiable(file: &str) -> String {
     format!(
-        "{file} cannot be verified: it is of an earlier version, without a digest. Nothing in it contradicts its ledger."
+        "{file} cannot be verified: it is of an earlier version, without a digest. Nothing in it contradicts its \
+         ledger."
     )
 }

@@ -1,4 +1,4 @@
-//! Who has come and has proven nothing yet.
+//! Connections that have proven no key yet.
 
 use std::net::IpAddr;
 use std::time::Instant;
@@ -10,7 +10,7 @@ type Handshake = Box<dyn FnOnce(Instant) -> Result<Box<dyn Link>, LinkError> + S
 /// Breaks a handshake off, from any thread.
 pub type BreakOff = Box<dyn FnOnce() + Send>;
 
-/// A connection that has not proven anything yet.
+/// A connection that has proven no key yet.
 pub struct Arrival {
     origin: Option<IpAddr>,
     handshake: Handshake,
@@ -24,34 +24,34 @@ impl std::fmt::Debug for Arrival {
 }
 
 impl Arrival {
-    /// One that is asked for its key by `handshake`, with the time by which it must have shown it.
+    /// A connection whose key `handshake` proves, within the given time.
     pub fn new(
         handshake: impl FnOnce(Instant) -> Result<Box<dyn Link>, LinkError> + Send + 'static,
     ) -> Self {
         Arrival { origin: None, handshake: Box::new(handshake), end: Box::new(|| ()) }
     }
 
-    /// The same from an address, where `end` breaks off what it is doing.
+    /// Sets the address of the other end; `end` breaks the handshake off.
     #[must_use]
     pub fn at(self, address: IpAddr, end: impl FnOnce() + Send + 'static) -> Self {
         Arrival { origin: Some(network_of(address)), end: Box::new(end), ..self }
     }
 
-    /// Where it comes from: an address of IPv4, or the first half of one of IPv6, which one machine has for
-    /// itself; `None` where that is not known.
+    /// The origin of the connection: an address of IPv4, or the first half of one of IPv6, which
+    /// one machine may have for itself; `None` if it is unknown.
     pub fn origin(&self) -> Option<IpAddr> {
         self.origin
     }
 
-    /// What breaks it off.
+    /// The function that breaks the handshake off.
     pub fn end(&mut self) -> BreakOff {
         std::mem::replace(&mut self.end, Box::new(|| ()))
     }
 
-    /// The link, when it has shown its key.
+    /// The link, once it has shown its key.
     ///
     /// # Errors
-    /// If it has not by then.
+    /// If it has not done so in time.
     pub fn link(self, until: Instant) -> Result<Box<dyn Link>, LinkError> {
         (self.handshake)(until)
     }

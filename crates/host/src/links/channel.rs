@@ -1,5 +1,5 @@
-//! A line of bytes both ways that couriers carry piece by piece. Each side keeps what it has written until the
-//! other has said that it came, and takes what comes in its order, once.
+//! A byte stream in both directions that couriers carry in parcels. Each side keeps its bytes until
+//! the other has confirmed them, and takes the other's bytes in order, once.
 
 use std::io::{ErrorKind, Read, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,34 +9,35 @@ use super::parcel::{LONGEST, Parcel};
 use super::secure::ByteStream;
 use super::{LinkError, left};
 
-/// So much may wait on a channel whose key is proven, and on one whose is not.
+/// The largest number of bytes that wait on a channel with a proven key, and on one without.
 const MOST: usize = LONGEST;
 const MOST_UNPROVEN: usize = 1 << 16;
 
-/// Who has begun to write has mostly not ended: what follows within this goes into the same parcel.
+/// The time in which further writes join the same parcel: a writer has seldom finished after its
+/// first write.
 const SETTLE: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Default)]
 struct Ways {
-    /// What came and was not read, and how much has come in all.
+    /// Bytes that have arrived and are unread, and the total that has arrived.
     into: Vec<u8>,
     came: u64,
-    /// What was written and has not come there, and how much has.
+    /// Bytes that are not confirmed yet, and the total that is confirmed.
     out: Vec<u8>,
     gone: u64,
-    /// How much was handed to a courier at least once.
+    /// The number of bytes that were handed to a courier at least once.
     handed: u64,
-    /// When something was last written.
+    /// The time of the last write.
     written: Option<Instant>,
     proven: bool,
-    /// This side reads and writes no more, or the other.
+    /// Whether this side has ended the channel, and whether the other has.
     over_here: bool,
     over_there: bool,
-    /// When a parcel of the other side last came.
+    /// The time of the last parcel from the other side.
     visited: Option<Instant>,
 }
 
-/// One connection, as its couriers see it.
+/// One connection, from the side of its couriers.
 #[derive(Debug)]
 pub(crate) struct Channel {
     pub id: [u8; 16],
@@ -53,12 +54,12 @@ impl Channel {
         self.ways.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes what a parcel brings that has not come before, in order.
+    /// Takes the new bytes of a parcel, in order.
     pub fn take(&self, parcel: &Parcel) {
         let mut ways = self.ways();
         ways.visited = Some(Instant::now());
         if let Some(known) = parcel.came.checked_sub(ways.gone) {
-            // More than was ever written is nobody's to have.
+            // More bytes than were written cannot be confirmed.
             if let Ok(known) = usize::try_from(known)
                 && known <= ways.out.len()
             {
@@ -72,15 +73,14 @@ impl Channel {
             let fits = most.saturating_sub(ways.into.len()).min(parcel.bytes.len() - skip);
             ways.into.extend_from_slice(&parcel.bytes[skip..skip + fits]);
             ways.came += fits as u64;
-            // The end is where the bytes end, and not before.
+            // The end counts when its last byte has arrived.
             ways.over_there |= parcel.over && skip + fits == parcel.bytes.len();
         }
         drop(ways);
         self.moved.notify_all();
     }
 
-    /// What a courier is to carry, once there is something that the other side has not got, or the time
-    /// is up.
+    /// The next parcel: returns when there are unconfirmed bytes, or the time is over.
     pub fn parcel(&self, until: Instant) -> Parcel {
         let mut ways = self.ways();
         loop {
@@ -106,7 +106,7 @@ impl Channel {
         parcel
     }
 
-    /// From here on it is known whose it is.
+    /// Marks the key of the channel as proven.
     pub fn prove(&self) {
         self.ways().proven = true;
     }
@@ -115,20 +115,20 @@ impl Channel {
         self.ways().proven
     }
 
-    /// Nothing is read or written here any more.
+    /// Ends the channel on this side.
     pub fn end(&self) {
         self.ways().over_here = true;
         self.moved.notify_all();
     }
 
-    /// Whether there is nothing left to carry, or to read.
+    /// Whether there is nothing left to carry or to read.
     pub fn is_done(&self) -> bool {
         let ways = self.ways();
         ways.over_there || (ways.over_here && ways.out.is_empty())
     }
 
-    /// Waits until a courier has had everything, or the time is up. Where none has ever brought anything,
-    /// none is waited for.
+    /// Waits until a courier has taken everything, or the time is over. If no courier has ever
+    /// come, it does not wait.
     pub fn linger(&self, until: Instant) {
         let mut ways = self.ways();
         let waits = |ways: &Ways| ways.handed < ways.gone + ways.out.len() as u64;
@@ -144,8 +144,8 @@ impl Channel {
 #[derive(Debug)]
 pub(crate) struct ChannelEnd {
     channel: Arc<Channel>,
-    /// Couriers take their time: as long as they come, no wait ends before this has passed since the last
-    /// time. Zero where whoever waits looks again by itself.
+    /// The time that couriers are given: while they come, no wait ends earlier than this after the
+    /// last visit. Zero if the caller retries by itself.
     courtesy: Duration,
     until: Instant,
 }
@@ -231,7 +231,7 @@ mod tests {
         Instant::now() + Duration::from_millis(60)
     }
 
-    /// Parcels are lost, come twice and late; what is read is what was written.
+    /// Parcels may be lost, repeated or late; what is read is what was written.
     #[test]
     fn what_is_read_is_what_was_written_whatever_couriers_do() {
         let (here, there) = (Channel::new([1; 16]), Channel::new([1; 16]));
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(read, text);
     }
 
-    /// Before its key is known, a channel takes as much memory as a handshake needs.
+    /// Before its key is proven, a channel takes only the memory of a handshake.
     #[test]
     fn a_stranger_takes_little_memory_and_an_ack_of_more_than_was_said_is_ignored() {
         let channel = Channel::new([2; 16]);

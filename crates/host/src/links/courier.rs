@@ -1,9 +1,9 @@
-//! The Unix socket that couriers come to. A visit is one connection: how long the courier waits, a parcel or
-//! none, and in return a parcel or none.
+//! The Unix socket for couriers. A visit is one connection: the courier says how long it waits and
+//! hands in a parcel or none; in return it gets a parcel or none.
 //!
-//! The file is its owner's alone (mode 600), or its group's too where the folder passes its group on (setgid):
-//! so couriers whose code is others' can be a user who may read nothing else. Who may connect can delay and
-//! lose parcels, and nothing else: what they carry is closed end to end.
+//! The socket belongs to its owner (mode 600), or to its group too if the folder passes its group
+//! on (setgid): so couriers that run foreign code can be a user with no other rights. A courier can
+//! delay and lose parcels and do nothing else: the content is encrypted end to end.
 
 use std::fs::DirBuilder;
 use std::io::{ErrorKind, Read, Write};
@@ -18,22 +18,22 @@ use std::time::{Duration, Instant};
 use super::parcel::{HEAD, LONGEST, Parcel};
 use super::{LinkError, failed, of_io};
 
-/// How often it is looked whether it is over.
+/// The interval at which the listener checks whether it should stop.
 const SLICE: Duration = Duration::from_millis(10);
 
-/// How long a courier may take to say what it brings, or to take what it gets.
+/// The longest time to hand in or to take a parcel.
 const VISIT_TIME: Duration = Duration::from_secs(20);
 
-/// No courier waits for longer.
+/// The longest wait of a courier.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// So many couriers at once; the next is turned away.
+/// The largest number of couriers at once; further ones are rejected.
 const MOST_VISITS: usize = 32;
 
-/// What is done with what a courier brings, by when; what it is to take along.
+/// Handles a parcel that a courier brings, and returns the one to take along.
 pub(crate) type Exchange = Arc<dyn Fn(Option<Parcel>, Instant) -> Option<Parcel> + Send + Sync>;
 
-/// The socket, until it is dropped.
+/// The socket; dropping it closes it.
 #[derive(Debug)]
 pub(crate) struct CourierSocket {
     path: PathBuf,
@@ -76,19 +76,19 @@ impl Drop for CourierSocket {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-        // Who finds no socket knows that nobody is there.
+        // A missing socket tells couriers that nobody listens.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-/// Who may come to a socket in this folder.
+/// The file mode of a socket in this folder.
 fn mode(folder: &Path) -> std::io::Result<u32> {
     let shared = std::fs::metadata(folder)?.mode() & 0o2000 != 0;
     Ok(if shared { 0o660 } else { 0o600 })
 }
 
-/// A socket of its mode at `path`, from its first moment on: it is made in a folder of its own that nobody
-/// else can enter, and moved.
+/// Binds a socket that has its mode from its first moment: it is created in a private folder and
+/// then moved.
 fn bind(path: &Path) -> Result<UnixListener, LinkError> {
     let refuse = |why: &str| Err(failed(format!("the socket {}: {why}", path.display())));
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -116,7 +116,7 @@ fn bind(path: &Path) -> Result<UnixListener, LinkError> {
     placed.or_else(|why| refuse(&why))
 }
 
-/// Whether nothing is there but an old socket of one's own, at which nobody is.
+/// Checks that the path is free, or has an unused socket of the same owner.
 fn free(path: &Path, me: u32) -> Result<(), &'static str> {
     let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
     if !found.file_type().is_socket() {
@@ -131,7 +131,7 @@ fn free(path: &Path, me: u32) -> Result<(), &'static str> {
     }
 }
 
-/// One courier.
+/// Serves one courier.
 fn visit(mut stream: UnixStream, exchange: &Exchange) -> std::io::Result<()> {
     stream.set_nonblocking(false)?;
     let until = Instant::now() + VISIT_TIME;

@@ -1,4 +1,4 @@
-//! Links inside one process, for tests of what is above them. The keys are what the test says.
+//! Links inside one process, for tests of the layers above. The test chooses the keys.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,7 +36,7 @@ impl Link for MemoryLink {
     }
 }
 
-/// Where parties and a lead of one process meet. A lead may listen again after another.
+/// A network inside one process. A lead may listen again after another.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryNet {
     listening: Arc<Mutex<Option<Listening>>>,
@@ -49,7 +49,7 @@ struct Listening {
 }
 
 impl MemoryNet {
-    /// The place of the lead with this key.
+    /// The listener of the lead with this key.
     pub fn listen(&self, lead: [u8; 32]) -> Box<dyn Listen> {
         let (arrivals, came) = channel();
         *self.listening.lock().unwrap_or_else(PoisonError::into_inner) =
@@ -57,7 +57,7 @@ impl MemoryNet {
         Box::new(MemoryListener { came: Mutex::new(came) })
     }
 
-    /// How the party with this key gets there.
+    /// The dialer of the party with this key.
     pub fn dialer(&self, party: [u8; 32]) -> Box<dyn Dial> {
         Box::new(MemoryDialer { net: self.clone(), party })
     }
@@ -75,7 +75,7 @@ impl Listen for MemoryListener {
         match came {
             Ok(link) => Ok(Some(Arrival::new(move |_| Ok(Box::new(link))))),
             Err(RecvTimeoutError::Timeout) => Ok(None),
-            // Another lead listens: who asks again at once would do nothing else.
+            // Another lead listens: an immediate retry would only spin.
             Err(RecvTimeoutError::Disconnected) => Err(LinkError::Closed),
         }
     }

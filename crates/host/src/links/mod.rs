@@ -1,5 +1,5 @@
-//! How frames travel between a party and the lead. A link has proven whose key is at its other end;
-//! everything above it goes by that key. Parties dial, the lead listens.
+//! Connections between a party and the lead. A link has proven the key at its other end; everything
+//! above it relies on that key. Parties dial, the lead listens.
 
 mod arrival;
 #[cfg(unix)]
@@ -27,7 +27,7 @@ use std::io::ErrorKind;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Instant;
 
-/// One connection, both ends of which have proven their keys.
+/// A connection, both ends of which have proven their keys.
 pub trait Link: Debug + Send {
     /// The key at the other end.
     fn peer(&self) -> [u8; 32];
@@ -35,62 +35,62 @@ pub trait Link: Debug + Send {
     /// Sends one frame.
     ///
     /// # Errors
-    /// If it is not sent by then.
+    /// If it is not sent in time.
     fn send(&mut self, frame: &[u8], until: Instant) -> Result<(), LinkError>;
 
-    /// The next frame, of at most `limit` bytes: a longer one is refused before there is memory for
-    /// it. What came of a frame until the time was up is kept for the next call.
+    /// Receives the next frame, of at most `limit` bytes: a longer one is refused before memory is
+    /// allocated for it. A part of a frame that has arrived in time is kept for the next call.
     ///
     /// # Errors
-    /// If there is none by then.
+    /// If there is none in time.
     fn receive(&mut self, limit: usize, until: Instant) -> Result<Vec<u8>, LinkError>;
 }
 
-/// How a party gets to the lead.
+/// The connection from a party to the lead.
 pub trait Dial: Debug + Send + Sync {
-    /// A link to the lead.
+    /// Connects to the lead.
     ///
     /// # Errors
-    /// If there is none by then, or the other end is not the lead.
+    /// If there is no connection in time, or the other end is not the lead.
     fn dial(&self, until: Instant) -> Result<Box<dyn Link>, LinkError>;
 }
 
-/// Where the lead hears of parties.
+/// The entrance of the lead for connections of parties.
 pub trait Listen: Debug + Send {
-    /// Who comes next; `None` if nobody does by then.
+    /// The next connection; `None` if there is none in time.
     ///
     /// # Errors
-    /// If nobody can come any more.
+    /// If nobody can connect any more.
     fn accept(&self, until: Instant) -> Result<Option<Arrival>, LinkError>;
 }
 
-/// Why nothing came, or went.
+/// Why a link has failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinkError {
-    /// The time was up.
+    /// The time is over.
     #[error("nothing came in time")]
     Timeout,
-    /// The other end has gone.
+    /// The other end has closed the connection.
     #[error("the connection was closed")]
     Closed,
-    /// A frame that is longer than may be.
+    /// A frame that is too long.
     #[error("a frame of {given} bytes is longer than {limit}")]
     TooLong {
-        /// What it says of itself.
+        /// The announced length.
         given: usize,
-        /// What may be.
+        /// The largest length.
         limit: usize,
     },
-    /// A key that is not the other end's to have.
+    /// The key at the other end is not one of the roster's.
     #[error("the other end is not trusted: {0}")]
     Untrusted(String),
-    /// What the network says.
+    /// An error of the network.
     #[error("the connection failed: {0}")]
     Failed(String),
 }
 
-/// How long there is until then; the error if there is nothing left.
+/// The time that is left; an error if there is none.
 pub(crate) fn left(until: Instant) -> Result<std::time::Duration, LinkError> {
     let left = until.saturating_duration_since(Instant::now());
     if left.is_zero() { Err(LinkError::Timeout) } else { Ok(left) }
@@ -122,16 +122,16 @@ pub(crate) fn of_io(error: &std::io::Error) -> LinkError {
     }
 }
 
-/// The front of a frame says how long the rest is.
+/// The number of bytes before a frame that give its length.
 const FRONT: usize = 4;
 
-/// A frame as it is sent.
+/// A frame with its length before it.
 pub(crate) fn framed(frame: &[u8]) -> Result<Vec<u8>, LinkError> {
     let length = u32::try_from(frame.len()).map_err(|_| failed("a frame is too long"))?;
     Ok([&length.to_le_bytes()[..], frame].concat())
 }
 
-/// How long the frame at the front is, once that is known; refuses one that will be too long.
+/// The length of the first frame, once it is known; refuses one that is too long.
 fn frame_length(came: &[u8], limit: usize) -> Result<Option<usize>, LinkError> {
     let Some(front) = came.first_chunk::<FRONT>() else { return Ok(None) };
     match u32::from_le_bytes(*front) as usize {
@@ -140,7 +140,7 @@ fn frame_length(came: &[u8], limit: usize) -> Result<Option<usize>, LinkError> {
     }
 }
 
-/// Whether the frame at the front has come; if not, there is room for the rest of it and no more.
+/// Whether the first frame has arrived; if not, reserves memory for the rest of it and no more.
 pub(crate) fn has_frame(came: &mut Vec<u8>, limit: usize) -> Result<bool, LinkError> {
     let Some(length) = frame_length(came, limit)? else { return Ok(false) };
     let missing = (FRONT + length).saturating_sub(came.len());
@@ -148,7 +148,7 @@ pub(crate) fn has_frame(came: &mut Vec<u8>, limit: usize) -> Result<bool, LinkEr
     Ok(missing == 0)
 }
 
-/// The frame at the front of what came, if it is there; refuses one that will be too long.
+/// Takes the first frame if it has arrived; refuses one that is too long.
 pub(crate) fn first_frame(came: &mut Vec<u8>, limit: usize) -> Result<Option<Vec<u8>>, LinkError> {
     if !has_frame(came, limit)? {
         return Ok(None);

@@ -1,27 +1,28 @@
-//! What a courier carries in one go: bytes of one channel, from where on they are, and how much of the other
-//! direction has come. Couriers lose parcels, carry them twice and in another order: a parcel says nothing
-//! that could be taken twice, and what has not come is carried again.
+//! Parcels of couriers: bytes of one channel, their position, and how many bytes of the other
+//! direction have arrived. Couriers may lose, repeat and reorder parcels: a parcel can be taken
+//! twice without harm, and unconfirmed bytes are sent again.
 
 use super::LinkError;
 
-/// The front of every parcel: what it is, its channel, from where on, how much came, whether it is the end.
+/// The header of a parcel: its kind, its channel, its position, the confirmed bytes, and whether it
+/// ends the channel.
 pub(crate) const HEAD: usize = 4 + 16 + 8 + 8 + 1;
 
-/// No parcel has more bytes behind its head: of a longer text the rest follows in the next.
+/// The largest number of bytes behind the header; the rest follows in the next parcel.
 pub(crate) const LONGEST: usize = 1 << 22;
 
 const MARK: &[u8; 4] = b"RTP1";
 
-/// Bytes of a channel, as they are carried.
+/// Bytes of a channel on their way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Parcel {
-    /// One connection of a party; drawn by it.
+    /// One connection of a party, which draws the number.
     pub channel: [u8; 16],
-    /// How many bytes were before these.
+    /// The position of the first byte.
     pub from: u64,
-    /// How many bytes have come the other way.
+    /// The number of bytes that have arrived in the other direction.
     pub came: u64,
-    /// Nothing follows, and nothing is taken any more.
+    /// Whether the channel ends here: nothing follows, and nothing more is read.
     pub over: bool,
     pub bytes: Vec<u8>,
 }

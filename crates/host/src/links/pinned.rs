@@ -1,6 +1,6 @@
-//! Whose key is at the other end: TLS 1.3 where both ends show Ed25519 keys in place of certificates (RFC
-//! 7250). Which keys are good is the roster's to say: there is no authority, and no name of a machine
-//! counts. Every link but that of tests is made with the two configurations here.
+//! The keys at both ends: TLS 1.3 with Ed25519 keys in place of certificates (RFC 7250). The roster
+//! lists the accepted keys: there is no authority, and the names of machines do not count. All
+//! links except those of tests use the two configurations here.
 
 use std::sync::Arc;
 
@@ -20,15 +20,15 @@ use rustls::{
 use super::LinkError;
 use crate::roster::{Roster, today};
 
-/// What stands before the 32 bytes of an Ed25519 key in its DER form (RFC 8410).
+/// The prefix of an Ed25519 key in its DER form (RFC 8410).
 const BEFORE_KEY: [u8; 12] =
     [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
-/// What a client calls the lead, because TLS asks for a name; it is not said, and nobody compares it.
+/// The server name that a TLS client must give; it is neither sent nor compared.
 pub(crate) const NAME: &str = "lead.invalid";
 
-/// Signs handshakes with a member's key. What TLS signs begins with 64 spaces and its own label, which
-/// nothing else that the key signs begins with.
+/// Signs handshakes with a member's key. The text that TLS signs begins with 64 spaces and its own
+/// label; nothing else that the key signs begins so.
 struct Own {
     identity: Arc<Identity>,
     der: Vec<u8>,
@@ -88,11 +88,11 @@ fn certified(identity: &Arc<Identity>) -> Arc<CertifiedKey> {
     Arc::new(CertifiedKey::new(chain, Arc::new(Own { identity: Arc::clone(identity), der })))
 }
 
-/// Which keys are good.
+/// The accepted keys.
 #[derive(Debug)]
 struct Pinned {
     roster: Arc<Roster>,
-    /// Whether it is the lead's that is looked for, or a party's.
+    /// Whether the lead's key is accepted, or those of parties.
     lead: bool,
     algorithms: WebPkiSupportedAlgorithms,
 }
@@ -117,8 +117,8 @@ impl Pinned {
     }
 }
 
-/// What the two verifiers of rustls, of a server's key and of a client's, have in common: a signature is
-/// by the key that was shown, in TLS 1.3. What is older is not even compiled.
+/// The common part of the two verifiers of rustls, for keys of servers and of clients: a signature
+/// is by the key that was shown, in TLS 1.3. Older versions are not compiled.
 macro_rules! signed_by_the_shown_key {
     () => {
         fn verify_tls12_signature(
@@ -182,7 +182,7 @@ impl ClientCertVerifier for Pinned {
     signed_by_the_shown_key!();
 }
 
-/// How a party shows its key, and takes the lead's alone.
+/// The configuration of a party: it shows its key, and accepts the lead's alone.
 pub(crate) fn party_config(
     identity: &Arc<Identity>,
     roster: &Arc<Roster>,
@@ -196,13 +196,13 @@ pub(crate) fn party_config(
         .dangerous()
         .with_custom_certificate_verifier(pinned)
         .with_client_cert_resolver(Arc::new(resolver));
-    // No name of a machine is said, and no session outlives its connection.
+    // No name of a machine is sent, and no session outlives its connection.
     config.enable_sni = false;
     config.resumption = rustls::client::Resumption::disabled();
     Ok(config)
 }
 
-/// How the lead shows its key, and takes the parties' alone.
+/// The configuration of the lead: it shows its key, and accepts those of parties alone.
 pub(crate) fn lead_config(
     identity: &Arc<Identity>,
     roster: &Arc<Roster>,
@@ -220,12 +220,12 @@ pub(crate) fn lead_config(
     Ok(config)
 }
 
-/// What the other end has against our key, in TLS's words.
+/// The error for a key that the other end refuses, in the words of TLS.
 pub(crate) fn not_taken(words: &dyn std::fmt::Display) -> LinkError {
     LinkError::Untrusted(format!("it does not take this key ({words})"))
 }
 
-/// Why a handshake did not come to its end.
+/// The error of a failed handshake.
 pub(crate) fn of_tls(error: rustls::Error) -> LinkError {
     match error {
         rustls::Error::General(why) => LinkError::Untrusted(why),

@@ -1,5 +1,5 @@
-//! A connection through an HTTP proxy (RFC 9110, section 9.3.6: CONNECT). The proxy sees the lead's address
-//! and encrypted bytes; TLS begins behind it.
+//! A connection through an HTTP proxy (RFC 9110, section 9.3.6: CONNECT). The proxy sees the lead's
+//! address and encrypted bytes; TLS begins behind it.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -9,10 +9,10 @@ use super::secure::ByteStream;
 use super::tls::connected;
 use super::{LinkError, failed, of_io};
 
-/// No answer of a proxy is longer.
+/// The longest answer of a proxy, in bytes.
 const LONGEST_HEAD: usize = 1 << 13;
 
-/// A proxy, by `http://host:port`.
+/// A proxy, as `http://host:port`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(try_from = "String")]
 pub struct HttpProxy {
@@ -28,10 +28,10 @@ impl TryFrom<String> for HttpProxy {
 }
 
 impl HttpProxy {
-    /// The proxy that the text names.
+    /// The proxy of this text.
     ///
     /// # Errors
-    /// In words, if it names none.
+    /// If the text names none; a message in words.
     pub fn parse(text: &str) -> Result<Self, String> {
         let refuse = |why: &str| Err(format!("proxy = \"{text}\": {why}"));
         let Some(rest) = text.strip_prefix("http://") else {
@@ -39,7 +39,7 @@ impl HttpProxy {
         };
         let address = rest.strip_suffix('/').unwrap_or(rest);
         if address.contains('@') {
-            // Not shown again: it may be a password.
+            // The text is not repeated: it may hold a password.
             let why = "a name and a password are not sent to proxies; use a forwarder of your own";
             return Err(format!("proxy: {why}"));
         }
@@ -56,13 +56,13 @@ impl HttpProxy {
         }
     }
 
-    /// A connection to `target`, which the proxy looks up and makes.
+    /// A connection to `target`, which the proxy resolves and opens.
     pub(crate) fn connect(&self, target: &str, until: Instant) -> Result<TcpStream, LinkError> {
         let mut socket = connected(&self.address, until).map_err(|why| match why {
             LinkError::Failed(why) => failed(format!("the proxy {}: {why}", self.address)),
             other => other,
         })?;
-        // The roster refuses an address with control characters, and this one with spaces.
+        // The roster refuses control characters in an address; here spaces are refused too.
         if target.contains(char::is_whitespace) {
             return Err(failed("the lead's address has a space in it"));
         }
@@ -79,7 +79,7 @@ impl HttpProxy {
     }
 }
 
-/// The head of the proxy's answer: read byte by byte, because what follows it is TLS.
+/// The header of the proxy's answer, read byte by byte: TLS follows it.
 fn head(socket: &mut TcpStream, until: Instant) -> Result<Vec<u8>, LinkError> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {

@@ -1,11 +1,11 @@
-//! QUIC over UDP, by quinn: TLS 1.3 with the same keys, and one stream of frames a connection. A party
-//! whose line is lossy, or whose address changes, stays connected.
+//! QUIC over UDP, with quinn: TLS 1.3 with the same keys, and one stream of frames in each
+//! connection. A party with a lossy line or a changing address stays connected.
 //!
-//! Who is refused learns of it at the first read only (the lead checks a key after the party has checked
-//! the lead's), so that a connection is nothing until the first answer.
+//! A refused party learns of it at its first read (the lead checks a key after the party has
+//! checked the lead's), so a connection counts only from its first answer.
 //!
-//! quinn is asynchronous and the rest is not: a thread of its own moves the packets, and whoever waits
-//! waits for it, with an end to every wait.
+//! quinn is asynchronous and the rest is not: one thread moves the packets, and callers wait for it
+//! with a time limit.
 
 use std::future::Future;
 use std::net::{SocketAddr, UdpSocket};
@@ -32,35 +32,37 @@ use super::{
 };
 use crate::roster::Roster;
 
-/// What is spoken in the connection (RFC 7301), as QUIC asks for.
+/// The protocol of the connection (RFC 7301), which QUIC requires.
 const PROTOCOL: &[u8] = b"reticent/1";
 
-/// Who is silent for so long is gone.
+/// The silence after which the other end counts as gone.
 const SILENCE: Duration = Duration::from_secs(15);
 
-/// How often a party says that it is there. A lead that was killed and is back answers that it does not know
-/// the connection, so that this is how long its parties wait for it in vain, at most.
+/// The interval of a party's keep-alive packets. A lead that was killed and restarted answers that
+/// it does not know the connection, so its parties wait for it in vain for at most this long.
 const SIGN: Duration = Duration::from_millis(500);
 
-/// How long the first try to reach the lead may take, before it is begun anew; each takes twice as long as
-/// the one before. Within a try, packets follow at ever longer pauses (RFC 9002, section 6.2.1): a lead
-/// that comes back would be found late.
+/// The time of the first attempt to reach the lead; each later attempt takes twice as long. Within
+/// an attempt, packets follow at ever longer intervals (RFC 9002, section 6.2.1), which would find
+/// a lead that comes back late.
 const FIRST_ATTEMPT: Duration = Duration::from_secs(1);
 
-/// How long the last bytes of a link may take to arrive after the link was dropped.
+/// The time for the last bytes of a link after the link was dropped.
 const LINGER: Duration = Duration::from_secs(3);
 
-/// How long a way is taken to be before it is known: whoever hears nothing tries again after three times
-/// as long. A party that is earlier than the lead would else wait for a second (RFC 9002, section 6.2).
+/// The assumed round-trip time before it is measured: a packet without an answer is sent again
+/// after three times as long. With the default a party that is earlier than the lead would wait for
+/// a second (RFC 9002, section 6.2).
 const FIRST_TRY: Duration = Duration::from_millis(50);
 
-/// How much of a stream may be on its way: memory that a peer can take.
+/// The largest number of bytes of a stream on their way: memory that a peer can take.
 const WINDOW: u32 = 1 << 20;
 
-/// How much is read at once.
+/// The number of bytes that are read at once.
 const CHUNK: usize = 1 << 16;
 
-/// How many may wait to be looked at; the next are ignored, and come again.
+/// The largest number of connections that wait to be accepted; further ones are ignored, and try
+/// again.
 const MOST_WAITING: usize = 64;
 
 /// The thread that moves packets. It ends when this is dropped and the last bytes have arrived.
@@ -69,7 +71,8 @@ struct Mover {
     endpoint: Endpoint,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
-    /// Whether there was a link: without one, as where UDP is blocked, there are no last bytes.
+    /// Whether there was a link: without one, such as where UDP is blocked, there are no last
+    /// bytes.
     linked: Arc<AtomicBool>,
 }
 
@@ -97,7 +100,7 @@ impl Mover {
         let was_linked = Arc::clone(&linked);
         let thread = std::thread::spawn(move || {
             runtime.block_on(async {
-                // It comes when this is dropped, sent or not.
+                // The signal comes when the sender is dropped, whether or not it was sent.
                 let _ = stopped.await;
                 if was_linked.load(Ordering::Relaxed) {
                     let _ = tokio::time::timeout(LINGER, own.wait_idle()).await;
@@ -107,7 +110,7 @@ impl Mover {
         Ok(Arc::new(Mover { handle, endpoint, stop: Some(stop), thread: Some(thread), linked }))
     }
 
-    /// Waits for it, and not for longer.
+    /// Waits for a result with a time limit.
     fn wait<T>(
         &self,
         until: Instant,
@@ -125,7 +128,7 @@ impl Drop for Mover {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // It waits for a few seconds at most.
+            // The thread stops within a few seconds.
             let _ = thread.join();
         }
     }
@@ -145,21 +148,22 @@ fn transport() -> Result<TransportConfig, LinkError> {
     Ok(transport)
 }
 
-/// A lead that was killed and is back says of connections that it does not know that they are gone (RFC 9000,
-/// section 10.3), with what follows from its key, so that parties do not wait for the silence. Signatures
-/// of Ed25519 are deterministic: this one, of a text that is signed nowhere else, is never shown.
+/// The configuration of an endpoint whose reset tokens follow from the key. A lead that was killed
+/// and restarted answers connections that it does not know with a reset (RFC 9000, section 10.3),
+/// so that parties do not wait for the silence. Signatures of Ed25519 are deterministic: this one,
+/// of a text that is signed nowhere else, is never shown.
 fn known_again(identity: &Identity) -> EndpointConfig {
     let secret = identity.sign_message(b"reticent resets of quic v1");
     let key = hmac::Key::new(hmac::HMAC_SHA256, &secret);
     let mut config = EndpointConfig::new(Arc::new(key));
-    // Numbers that any process could have given: those of the one before are answered too.
+    // Connection numbers are random: those of an earlier process are answered too.
     config.cid_generator(|| Box::new(RandomConnectionIdGenerator::default()));
     config
 }
 
 fn of_connection(error: &ConnectionError) -> LinkError {
     match error {
-        // Alerts of TLS are from 0x100 on (RFC 9001, section 4.8).
+        // Alerts of TLS begin at 0x100 (RFC 9001, section 4.8).
         ConnectionError::ConnectionClosed(close) if is_alert(close.error_code.into()) => {
             not_taken(&close.error_code)
         }
@@ -194,7 +198,7 @@ fn of_write(error: &WriteError) -> LinkError {
     }
 }
 
-/// How a party gets to the lead of a roster.
+/// The connection of a party to the lead of a roster.
 #[derive(Debug)]
 pub struct QuicDialer {
     config: ClientConfig,
@@ -206,7 +210,7 @@ impl QuicDialer {
     /// For the member with this key.
     ///
     /// # Errors
-    /// If TLS 1.3 is not to be had.
+    /// If TLS 1.3 is not available.
     pub fn new(identity: &Arc<Identity>, roster: &Arc<Roster>) -> Result<Self, LinkError> {
         let mut tls = party_config(identity, roster)?;
         tls.alpn_protocols = vec![PROTOCOL.to_vec()];
@@ -228,7 +232,7 @@ impl QuicDialer {
         if slot.get().is_none() {
             let socket = UdpSocket::bind(any).map_err(|error| of_io(&error))?;
             let made = Mover::new(socket, EndpointConfig::default(), None)?;
-            // Another thread may have been first; its own is as good.
+            // If another thread was first, its own is as good.
             let _ = slot.set(made);
         }
         slot.get().ok_or(LinkError::Closed)
@@ -264,11 +268,11 @@ impl Dial for QuicDialer {
     }
 }
 
-/// Where the lead listens.
+/// The listener of the lead.
 #[derive(Debug)]
 pub struct QuicListener {
     mover: Arc<Mover>,
-    /// Who came and was not looked at yet.
+    /// Connections that were not accepted yet.
     came: mpsc::Receiver<Incoming>,
 }
 
@@ -276,7 +280,7 @@ impl QuicListener {
     /// For the lead with this key, at `address`.
     ///
     /// # Errors
-    /// If nobody can listen there.
+    /// If it cannot listen there.
     pub fn new(
         identity: &Arc<Identity>,
         roster: &Arc<Roster>,
@@ -297,10 +301,10 @@ impl QuicListener {
         mover.handle.spawn(async move {
             while let Some(incoming) = endpoint.accept().await {
                 match incoming.remote_address_validated() {
-                    // Whoever is there answers once more, which costs the lead no memory: nobody makes
-                    // it send to an address that is another's.
+                    // The address must be confirmed first, which costs the lead no memory: nobody
+                    // can make it send packets to an address of somebody else.
                     false => drop(incoming.retry()),
-                    // One too many is refused by being dropped.
+                    // Dropping a connection refuses it.
                     true => drop(arrive.try_send(incoming)),
                 }
             }
@@ -308,10 +312,10 @@ impl QuicListener {
         Ok(QuicListener { mover, came })
     }
 
-    /// Where it is.
+    /// The address.
     ///
     /// # Errors
-    /// If the system does not say.
+    /// If the system does not tell it.
     pub fn address(&self) -> Result<String, LinkError> {
         let place = self.mover.endpoint.local_addr();
         place.map(|place| place.to_string()).map_err(|error| of_io(&error))
@@ -333,7 +337,7 @@ impl Listen for QuicListener {
                 let made = incoming.accept().map_err(|why| of_connection(&why))?;
                 let shaken = async {
                     let made = made.await.map_err(|why| of_connection(&why))?;
-                    // The stream is there with its first bytes.
+                    // The stream exists from its first bytes on.
                     let streams = made.accept_bi().await.map_err(|why| of_connection(&why))?;
                     QuicLink::new(&mover, made, streams)
                 };
@@ -348,13 +352,13 @@ impl Listen for QuicListener {
     }
 }
 
-/// One connection, with the key at its other end proven.
+/// A connection whose other end has proven its key.
 struct QuicLink {
     mover: Arc<Mover>,
     connection: Connection,
     out: Option<SendStream>,
     into: RecvStream,
-    /// What came and was not taken.
+    /// Bytes that have arrived and are unread.
     came: Vec<u8>,
     peer: [u8; 32],
 }
@@ -390,7 +394,7 @@ impl Link for QuicLink {
         let mut out = self.out.take().ok_or(LinkError::Closed)?;
         self.mover.wait(until, async {
             out.write_all(&framed).await.map_err(|why| of_write(&why))?;
-            // After half a frame there is nothing more to say: then the stream is not put back.
+            // After half a frame nothing more can be sent: then the stream is not put back.
             self.out = Some(out);
             Ok(())
         })
@@ -416,7 +420,7 @@ impl Drop for QuicLink {
         let Some(mut out) = self.out.take() else { return };
         let connection = self.connection.clone();
         self.mover.handle.spawn(async move {
-            // Who has dropped its link may have said something last: it arrives, or the time is up.
+            // The last message before a link is dropped arrives, or the time is over.
             if out.finish().is_ok() {
                 let _ = tokio::time::timeout(LINGER, out.stopped()).await;
             }

@@ -1,8 +1,8 @@
-//! TLS 1.3 over any bytes that travel both ways: a connection of TCP, one that a proxy has made, or what
-//! couriers carry. Whatever carries them, the keys at both ends are proven to each other, and nobody on
-//! the way reads or changes a frame.
+//! TLS 1.3 over any stream of bytes: a connection of TCP, one through a proxy, or one that couriers
+//! carry. Both ends prove their keys to each other, and nobody between them reads or changes a
+//! frame.
 //!
-//! Every wait has an end: reads and writes stop when the time is up, however slowly bytes come.
+//! Each wait has a time limit, however slowly bytes arrive.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -13,15 +13,15 @@ use rustls::Connection;
 use super::pinned::{of_tls, shown};
 use super::{Link, LinkError, first_frame, framed, has_frame, left, of_io};
 
-/// How much is read at once.
+/// The number of bytes that are read at once.
 const CHUNK: usize = 1 << 14;
 
-/// Bytes both ways.
+/// A stream of bytes in both directions.
 pub(crate) trait ByteStream: Read + Write + Send {
-    /// The next read ends by then.
+    /// Sets the time limit of the next read.
     fn read_by(&mut self, until: Instant) -> Result<(), LinkError>;
 
-    /// The next write ends by then.
+    /// Sets the time limit of the next write.
     fn write_by(&mut self, until: Instant) -> Result<(), LinkError>;
 }
 
@@ -35,11 +35,11 @@ impl ByteStream for TcpStream {
     }
 }
 
-/// One connection, with the key at its other end proven.
+/// A connection whose other end has proven its key.
 pub(crate) struct SecureLink<S> {
     stream: S,
     tls: Connection,
-    /// What came and was not taken.
+    /// Bytes that have arrived and are unread.
     came: Vec<u8>,
     peer: [u8; 32],
 }
@@ -51,7 +51,7 @@ impl<S> std::fmt::Debug for SecureLink<S> {
 }
 
 impl<S: ByteStream> SecureLink<S> {
-    /// Does the handshake.
+    /// Performs the handshake.
     pub fn shaken(
         stream: S,
         tls: impl Into<Connection>,
@@ -64,7 +64,7 @@ impl<S: ByteStream> SecureLink<S> {
                 false => link.read(until)?,
             }
         }
-        // The last message of a client, and what is wrong with a key, have yet to be sent.
+        // The last message of a client, or the error about a key, has yet to be sent.
         link.write_all(until)?;
         link.peer = shown(link.tls.peer_certificates().unwrap_or_default())?;
         Ok(link)
@@ -87,7 +87,7 @@ impl<S: ByteStream> SecureLink<S> {
         Ok(())
     }
 
-    /// Reads once what there is.
+    /// Reads the available bytes once.
     fn read(&mut self, until: Instant) -> Result<(), LinkError> {
         self.stream.read_by(until)?;
         match self.tls.read_tls(&mut self.stream) {
@@ -97,14 +97,14 @@ impl<S: ByteStream> SecureLink<S> {
             Err(error) => return Err(of_io(&error)),
         }
         if let Err(error) = self.tls.process_new_packets() {
-            // The alert says why; whether it arrives is no matter.
+            // The alert gives the reason; it need not arrive.
             let _ = self.write_all(until);
             return Err(of_tls(error));
         }
         Ok(())
     }
 
-    /// Waits until the next frame is here, and leaves it there.
+    /// Waits until the next frame has arrived, and leaves it there.
     pub fn fill(&mut self, limit: usize, until: Instant) -> Result<(), LinkError> {
         while !has_frame(&mut self.came, limit)? {
             if !self.take()? {
@@ -115,7 +115,7 @@ impl<S: ByteStream> SecureLink<S> {
         Ok(())
     }
 
-    /// Takes what was decrypted; whether there was anything.
+    /// Takes the decrypted bytes; returns whether there were any.
     fn take(&mut self) -> Result<bool, LinkError> {
         let before = self.came.len();
         let mut chunk = [0; CHUNK];

@@ -1,5 +1,5 @@
-//! More than one way: QUIC where UDP goes through, TLS over TCP where it does not, as in many hospitals. The
-//! lead listens to all of its ways at once.
+//! Several kinds of connection: QUIC where UDP is allowed, and TLS over TCP where it is not, as in
+//! many hospitals. The lead listens for all of them at once.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,21 +7,21 @@ use std::time::{Duration, Instant};
 
 use super::{Arrival, Dial, Link, LinkError, Listen};
 
-/// How long the first way may take before the second is tried.
+/// The time of the first kind before the second is tried.
 const FIRST_TIME: Duration = Duration::from_secs(3);
 
-/// For so long the first way is not tried again after it has failed.
+/// The time during which the first kind is not tried again after a failure.
 const REST: Duration = Duration::from_secs(600);
 
-/// How long one of several listeners is listened to before the next.
+/// The time for one of several listeners before the next.
 const SLICE: Duration = Duration::from_millis(5);
 
-/// A first way to the lead, and a second for when it fails.
+/// A first kind of connection to the lead, and a second one for when it fails.
 #[derive(Debug)]
 pub struct FallbackDialer {
     first: Box<dyn Dial>,
     second: Box<dyn Dial>,
-    /// When the first way has last failed.
+    /// The time of the last failure of the first kind.
     failed: Arc<Mutex<Option<Instant>>>,
 }
 
@@ -58,7 +58,7 @@ impl Dial for FallbackDialer {
                 note(&self.failed);
                 Ok(link)
             }
-            // Both have failed: whose key is not good is the better reason.
+            // Both have failed: a refused key is the better reason.
             (Err(second), LinkError::Untrusted(_)) if matches!(second, LinkError::Untrusted(_)) => {
                 Err(second)
             }
@@ -68,8 +68,9 @@ impl Dial for FallbackDialer {
     }
 }
 
-/// A connection is nothing until the first answer: one that breaks without any counts as a failure of its
-/// way, and the next is made by the other. To wait in vain is no failure: others may be waited for.
+/// A connection counts only from its first answer: one that breaks before counts as a failure of
+/// its kind, and the next one uses the other kind. A wait that ends in time is no failure: the lead
+/// may be waiting for others.
 #[derive(Debug)]
 struct UnansweredLink {
     link: Box<dyn Link>,
@@ -97,8 +98,8 @@ impl Link for UnansweredLink {
     }
 }
 
-/// Listeners of several kinds, as one. Each is listened to in its turn: a crowd at one of them does not
-/// keep out who comes by another.
+/// Several listeners as one, in turn: a crowd at one of them does not keep out connections of
+/// another.
 #[derive(Debug)]
 pub struct SeveralListeners {
     all: Vec<Box<dyn Listen>>,
@@ -138,7 +139,7 @@ impl Listen for SeveralListeners {
 mod tests {
     use super::*;
 
-    /// A way that always has a link, on which nothing comes but this.
+    /// A kind of connection that always connects, and then has this outcome alone.
     #[derive(Debug)]
     struct Fake(&'static str, Result<(), LinkError>);
 
@@ -178,17 +179,17 @@ mod tests {
     fn a_connection_without_an_answer_is_none_and_the_other_way_is_taken() {
         let works = with_first(Ok(()));
         assert_eq!(received(&works).unwrap(), b"first");
-        // It was connected, and nothing came of it.
+        // It was connected, and nothing followed.
         let broken = with_first(Err(LinkError::Failed("silence".to_owned())));
         assert!(received(&broken).is_err());
         assert_eq!(received(&broken).unwrap(), b"second");
-        // Others are waited for: that is no fault of the way.
+        // The lead waits for others: that is no failure of the connection.
         let waits = with_first(Err(LinkError::Timeout));
         assert_eq!(received(&waits), Err(LinkError::Timeout));
         assert_eq!(received(&waits), Err(LinkError::Timeout));
     }
 
-    /// A way that somebody always comes by.
+    /// A listener to which somebody always connects.
     #[derive(Debug)]
     struct Crowd(&'static str);
 

@@ -1,6 +1,6 @@
-//! Links that couriers carry, such as the two programs of `reticent_flower`: each member has a Unix socket, a
-//! courier comes by, hands in what the other side has said, and takes along what there is to say. TLS goes
-//! through them end to end: a courier has no key, reads nothing, and can change nothing unnoticed.
+//! Links that couriers carry, such as the two programs of `reticent_flower`: each member has a Unix
+//! socket; a courier visits it, hands in messages of the other side and takes messages along. TLS
+//! runs end to end: a courier has no key, reads nothing, and can change nothing unnoticed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,27 +22,28 @@ use super::{Arrival, Dial, Link, LinkError, Listen, failed, left};
 use crate::message::LONGEST_HELLO;
 use crate::roster::{MOST_PARTIES, Roster};
 
-/// A party whose couriers bring something of the lead waits so long for the next time, whatever it would wait
-/// for on a line of its own.
+/// The time until the next visit that a party allows its couriers, once they have brought bytes of
+/// the lead.
 const COURTESY: Duration = Duration::from_secs(180);
 
-/// How long couriers may take over a handshake and a hello.
+/// The time for a handshake and a hello through couriers.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(180);
 
-/// How long the last bytes wait for a courier after everything is said.
+/// The time that the last bytes wait for a courier.
 const LINGER: Duration = Duration::from_secs(60);
 
-/// So many channels are known to a lead at once: two of every party, because one may be gone unnoticed.
+/// The largest number of channels of a lead: two for each party, because one may have gone
+/// unnoticed.
 const MOST_CHANNELS: usize = 2 * MOST_PARTIES;
 
-/// So many may be without a proven key at once.
+/// The largest number of channels without a proven key.
 const MOST_ARRIVING: usize = 64;
 
 fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The channel of a party, which one at a time is.
+/// The channel of a party: one at a time.
 #[derive(Debug, Default)]
 struct Current {
     channel: Mutex<Option<Arc<Channel>>>,
@@ -69,20 +70,20 @@ impl Current {
     }
 }
 
-/// How a party gets to the lead of a roster by couriers.
+/// The connection of a party to the lead of a roster through couriers.
 #[derive(Debug)]
 pub struct SocketDialer {
     config: Arc<ClientConfig>,
     current: Arc<Current>,
-    // Last: when it goes, no courier comes any more.
+    // The last field: when it is dropped, no courier comes any more.
     _socket: CourierSocket,
 }
 
 impl SocketDialer {
-    /// For the member with this key; couriers come to the socket `path`.
+    /// For the member with this key; couriers use the socket at `path`.
     ///
     /// # Errors
-    /// If there can be no socket.
+    /// If the socket cannot be created.
     pub fn new(
         identity: &Arc<Identity>,
         roster: &Arc<Roster>,
@@ -162,8 +163,8 @@ impl SocketChannels {
         Some(channel)
     }
 
-    /// Takes the time that couriers need, before anybody waits for who comes: the key is proven and the
-    /// hello is here when it is said that somebody is.
+    /// Performs the handshake and waits for the hello, with the time that couriers need, before the
+    /// lead is told of a connection.
     fn receive(&self, channel: &Arc<Channel>) {
         let until = Instant::now() + HANDSHAKE_TIME;
         let received = ServerConnection::new(Arc::clone(&self.config)).map_err(of_tls);
@@ -174,7 +175,7 @@ impl SocketChannels {
             link.fill(LONGEST_HELLO, until)?;
             Ok(Box::new(link) as Box<dyn Link>)
         });
-        // Nobody listens any more: then nobody is to be told.
+        // Nobody listens any more.
         let _ = self.arrivals.send(received);
     }
 
@@ -184,7 +185,7 @@ impl SocketChannels {
     }
 }
 
-/// Where the lead hears of parties by couriers.
+/// The listener of the lead for couriers.
 #[derive(Debug)]
 pub struct SocketListener {
     came: Receiver<Result<Box<dyn Link>, LinkError>>,
@@ -193,10 +194,10 @@ pub struct SocketListener {
 }
 
 impl SocketListener {
-    /// For the lead with this key; couriers come to the socket `path`.
+    /// For the lead with this key; couriers use the socket at `path`.
     ///
     /// # Errors
-    /// If there can be no socket.
+    /// If the socket cannot be created.
     pub fn new(
         identity: &Arc<Identity>,
         roster: &Arc<Roster>,

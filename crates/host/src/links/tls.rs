@@ -15,10 +15,10 @@ use super::secure::SecureLink;
 use super::{Arrival, Dial, Link, LinkError, Listen, failed, left, of_io, places};
 use crate::roster::Roster;
 
-/// How often a listener looks whether it is to stop.
+/// The interval at which a listener checks whether it should stop.
 const SLICE: Duration = Duration::from_millis(10);
 
-/// How a party gets to the lead of a roster.
+/// The connection of a party to the lead of a roster.
 #[derive(Debug)]
 pub struct TlsDialer {
     config: Arc<ClientConfig>,
@@ -30,19 +30,19 @@ impl TlsDialer {
     /// For the member with this key.
     ///
     /// # Errors
-    /// If TLS 1.3 is not to be had.
+    /// If TLS 1.3 is not available.
     pub fn new(identity: &Arc<Identity>, roster: &Arc<Roster>) -> Result<Self, LinkError> {
         let config = Arc::new(party_config(identity, roster)?);
         Ok(TlsDialer { config, address: roster.lead_address().to_owned(), proxy: None })
     }
 
-    /// The same through a proxy, which carries what it cannot read.
+    /// Connects through a proxy, which sees encrypted bytes alone.
     pub fn through(self, proxy: HttpProxy) -> Self {
         TlsDialer { proxy: Some(proxy), ..self }
     }
 }
 
-/// A connection of TCP to whoever is there.
+/// A TCP connection.
 pub(crate) fn connected(address: &str, until: Instant) -> Result<TcpStream, LinkError> {
     let mut last = LinkError::Closed;
     for place in places(address)? {
@@ -66,7 +66,7 @@ impl Dial for TlsDialer {
     }
 }
 
-/// Where the lead listens.
+/// The listener of the lead.
 #[derive(Debug)]
 pub struct TlsListener {
     config: Arc<ServerConfig>,
@@ -77,7 +77,7 @@ impl TlsListener {
     /// For the lead with this key, at `address`.
     ///
     /// # Errors
-    /// If nobody can listen there.
+    /// If it cannot listen there.
     pub fn new(
         identity: &Arc<Identity>,
         roster: &Arc<Roster>,
@@ -90,10 +90,10 @@ impl TlsListener {
         Ok(TlsListener { config, listener })
     }
 
-    /// Where it is.
+    /// The address.
     ///
     /// # Errors
-    /// If the system does not say.
+    /// If the system does not tell it.
     pub fn address(&self) -> Result<String, LinkError> {
         self.listener.local_addr().map(|place| place.to_string()).map_err(|error| of_io(&error))
     }
@@ -118,7 +118,7 @@ impl Listen for TlsListener {
                     Ok(left) => std::thread::sleep(left.min(SLICE)),
                     Err(_) => return Ok(None),
                 },
-                // One that went away before it was here, or too many files for a moment.
+                // The connection was closed early, or too many files are open for a moment.
                 Err(_) => match left(until) {
                     Ok(left) => std::thread::sleep(left.min(10 * SLICE)),
                     Err(_) => return Ok(None),

@@ -1,4 +1,4 @@
-//! Which way frames go: what the files and flags of a member say, as a link.
+//! The choice of a connection, from the files and flags of a member.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use super::{Dial, LinkError, Listen};
 use crate::roster::Roster;
 
 reticent_core::words! {
-    /// What frames travel by, between machines.
+    /// The kind of connection between machines.
     #[derive(Default, Eq)]
     pub enum LinkKind = "link" {
-        /// QUIC, and TLS where UDP does not get through.
+        /// QUIC, or TLS if UDP is blocked.
         #[default]
         Auto = "auto",
         /// QUIC over UDP alone.
@@ -28,20 +28,20 @@ reticent_core::words! {
     }
 }
 
-/// How a party gets to the lead.
+/// The connection of a party to the lead.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PartyWay {
-    /// By what.
+    /// The kind of connection.
     pub link: LinkKind,
-    /// Through this proxy, by TLS.
+    /// A proxy for TLS.
     pub proxy: Option<HttpProxy>,
-    /// By couriers who come to this socket, and in no other way.
+    /// The socket for couriers; if it is given, nothing else is used.
     pub courier: Option<PathBuf>,
 }
 
 impl PartyWay {
-    /// The way there, for the member with this key.
+    /// The dialer of the member with this key.
     ///
     /// # Errors
     /// If there is none.
@@ -80,10 +80,10 @@ fn by_courier(_: &Arc<Identity>, _: &Arc<Roster>, _: &Path) -> Result<Box<dyn Di
     Err(LinkError::Failed("couriers need Unix sockets, which this system does not have".to_owned()))
 }
 
-/// Where the lead listens: at an address, by what `place` says, and to couriers who come to the socket.
+/// The listener of the lead: at an address, by the kind of `place`, and for couriers at the socket.
 ///
 /// # Errors
-/// If nobody can listen there.
+/// If it cannot listen there.
 pub fn listener(
     identity: &Arc<Identity>,
     roster: &Arc<Roster>,

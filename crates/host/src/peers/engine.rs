@@ -1,9 +1,10 @@
-//! The one way in to the node of a member, and its only way out.
+//! The node of a member: the one function that gives it messages, and the one that takes its
+//! answers.
 
 use std::time::{Duration, Instant};
 
 use reticent::simulate::MOST_TOGETHER;
-use reticent_runtime::{Envelope, Node, PartyId, Rejected, SERVER, wire};
+use reticent_runtime::{Envelope, Node, PartyId, Rejected, RunProgress, SERVER, wire};
 
 use super::frame::{PeerMail, PeerPost, RelayedFrame};
 use super::mailbox::{Mailbox, Unheard};
@@ -13,17 +14,17 @@ use crate::journal::RunJournal;
 use crate::options::{HostOptions, Notice};
 use crate::roster::Roster;
 
-/// What was heard and not answered is in the journal by then.
+/// The longest time before messages that need no answer are in the journal.
 const LAZY: Duration = Duration::from_millis(300);
 
-/// When the deadlines of a node are.
+/// The deadlines of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deadlines {
-    /// The first alone, which begins the run: a token goes on by itself.
+    /// The first alone, which begins the run: a token continues by itself.
     Once,
-    /// Each when nobody is awaited any more.
+    /// One whenever no member is awaited.
     Rounds,
-    /// It has none: it answers.
+    /// None: the node only answers.
     Never,
 }
 
@@ -34,13 +35,13 @@ pub(crate) struct PeerEngine {
     mailbox: Mailbox,
     pieces: KeptPieces,
     deadlines: Deadlines,
-    /// No message is longer.
+    /// The longest message, in bytes.
     limit: usize,
-    /// Since when something was heard that the journal does not have.
+    /// The time since which the journal lacks a received message.
     unkept: Option<Instant>,
-    /// When something was heard last.
+    /// The time of the last received message.
     heard: Instant,
-    /// The parties and the lead.
+    /// The names of the parties and of the lead.
     names: Vec<String>,
 }
 
@@ -66,7 +67,7 @@ impl PeerEngine {
         &*self.node
     }
 
-    /// Goes on from a snapshot, and from what the journal has of its node's lists.
+    /// Restores a snapshot, and the lists of the node from the journal.
     pub fn restore(&mut self, snapshot: &[u8], journal: &RunJournal) -> Result<(), HostError> {
         let (kept, pieces) = KeptPieces::of(journal)?;
         self.node.restore_apart(snapshot, &pieces)?;
@@ -74,22 +75,22 @@ impl PeerEngine {
         Ok(())
     }
 
-    /// How many words it has ever said.
+    /// The number of messages that it has ever sent.
     pub fn said(&self) -> u64 {
         self.mailbox.said()
     }
 
-    /// Whether its node knows that the run has come to its end.
+    /// Whether its node knows that the run has ended.
     pub fn has_ended(&self) -> bool {
-        self.node.progress().is_some_and(|(done, of)| done >= of)
+        self.node.progress().is_some_and(|at| at.done >= at.of)
     }
 
-    /// Whether all that it has said was heard, and all that it has heard is kept.
+    /// Whether all its messages were received, and all that it has received is kept.
     pub fn is_settled(&self) -> bool {
         self.mailbox.is_settled() && self.unkept.is_none()
     }
 
-    /// Who is awaited, and since when nothing was heard.
+    /// The members that are awaited, and the time since the last message.
     pub fn awaits(&self) -> (Vec<u32>, Duration) {
         let awaited = self.node.awaits().into_iter();
         let mut who: Vec<u32> = awaited.map(|party| self.member(party)).collect();
@@ -104,7 +105,7 @@ impl PeerEngine {
         if id == SERVER { self.mailbox.members() - 1 } else { id.0 }
     }
 
-    /// The same that knows its members by name.
+    /// Sets the names of the members.
     #[must_use]
     pub fn among(self, roster: &Roster) -> Self {
         let parties = (0..roster.parties()).map(|party| roster.name(party));
@@ -115,18 +116,18 @@ impl PeerEngine {
         self.names.get(member as usize).map_or("a member", String::as_str)
     }
 
-    /// The link is another one.
+    /// Prepares for a new connection.
     pub fn again(&mut self) {
         self.mailbox.again();
     }
 
-    /// The one way in: sealed by its sender for this member, the next of its words, within a limit,
-    /// and with its sender's name inside → node. What the node says goes into the outbox. What is not
-    /// taken is told by name, and changes nothing.
+    /// Gives the node one message: sealed by its sender for this member, the next in order, within
+    /// the size limit, and with the sender's name inside. The node's answers go into the outbox. A
+    /// rejected message is reported by name, and changes nothing.
     fn receive(&mut self, frame: &RelayedFrame) -> Result<(), Unheard> {
         let Some(bytes) = self.mailbox.open(frame)? else { return Ok(()) };
         (self.heard, self.unkept) = (Instant::now(), self.unkept.or(Some(Instant::now())));
-        // Who asks two things in one round, or says what nobody says who follows the protocol.
+        // Two different requests in one round, or a message that no honest member sends.
         let asks = self.deadlines == Deadlines::Never;
         let rejected = |why: Rejected| match why {
             Rejected::Forged(_) | Rejected::Blamed(_) => Unheard::Ends(frame.from, why.to_string()),
@@ -143,7 +144,7 @@ impl PeerEngine {
         self.say(said).map_err(|_| Unheard::Rejected("an answer to nobody"))
     }
 
-    /// Puts what the node says into the outbox; what it says to itself it hears at once.
+    /// Puts the node's messages into the outbox; those to itself it receives at once.
     fn say(&mut self, said: Vec<Envelope>) -> Result<(), HostError> {
         let mut waiting: std::collections::VecDeque<Envelope> = said.into();
         while let Some(envelope) = waiting.pop_front() {
@@ -155,7 +156,7 @@ impl PeerEngine {
         Ok(())
     }
 
-    /// Whether the deadline of the node is here.
+    /// Whether a deadline of the node is due.
     fn is_due(&mut self) -> bool {
         let begun = *self.mailbox.deadlines() > 0;
         match self.deadlines {
@@ -165,10 +166,10 @@ impl PeerEngine {
         }
     }
 
-    /// Hears what came, goes on as far as it can, and commits before anything of it can be sent.
+    /// Receives messages, continues as far as possible, and commits before any answer can be sent.
     ///
     /// # Errors
-    /// If it cannot be written, or a peer knows what this journal has forgotten.
+    /// If the journal cannot be written, or a peer knows what this journal has lost.
     pub fn turn(
         &mut self,
         came: &PeerMail,
@@ -178,15 +179,17 @@ impl PeerEngine {
         for frame in &came.frames {
             match self.receive(frame) {
                 Ok(()) => {}
-                Err(Unheard::Rejected(name)) => options.tell(Notice::Rejected(name.to_owned())),
+                Err(Unheard::Rejected(name)) => {
+                    options.tell(Notice::Rejected { name: name.to_owned() })
+                }
                 Err(Unheard::Ends(from, why)) => {
                     return Err(HostError::Ended(format!("{}: {why}", self.name(from))));
                 }
                 Err(Unheard::SetBack(from)) => {
                     // A peer that lies looks the same from here.
                     let why = format!(
-                        "{} says that it has heard words of this member that its journal does not know: the journal was set back, or \
-                         that member lies; nothing is said again",
+                        "{} says that it has heard words of this member that its journal does not know: the journal \
+                         was set back, or that member lies; nothing is said again",
                         self.name(from)
                     );
                     return Err(HostError::Ended(why));
@@ -199,14 +202,15 @@ impl PeerEngine {
             *self.mailbox.deadlines() += 1;
             self.unkept = self.unkept.or(Some(Instant::now()));
             self.say(said)?;
-            if let Some((done, of)) = self.node.progress() {
-                options.tell(Notice::Iteration(done.into(), of.into()));
+            if let Some(RunProgress { done, of }) = self.node.progress() {
+                options.tell(Notice::Iteration { done: done.into(), of: of.into() });
             }
         }
-        // Nothing is sent of what was only heard: it can wait for what follows.
+        // A message without an answer is not committed at once: it can wait for the next.
         let over = came.closing || self.has_ended();
         let late = self.unkept.is_some_and(|since| over || since.elapsed() >= LAZY);
-        // Who says at the end that all was heard may have fallen when it is told that the run is over.
+        // A peer that confirms everything at the end may have stopped when it is told that the run
+        // is over.
         let leaves = over && self.mailbox.has_gone();
         match late || leaves || self.mailbox.is_unkept() {
             true => self.commit(journal, options),
@@ -214,8 +218,8 @@ impl PeerEngine {
         }
     }
 
-    /// One transaction: the node, what its lists have grown by, how far each peer's words have come, and
-    /// what is to be said.
+    /// Commits one transaction: the node, the growth of its lists, the progress of each peer's
+    /// messages, and the outbox.
     fn commit(&mut self, journal: &mut RunJournal, options: &HostOptions) -> Result<(), HostError> {
         let state = self.node.snapshot_apart()?;
         let grown = self.pieces.grown(&*self.node)?;
@@ -232,15 +236,16 @@ impl PeerEngine {
         self.pieces.committed(&*self.node);
         self.mailbox.committed();
         self.unkept = None;
-        if let Some((done, of)) = self.node.progress().filter(|_| self.deadlines == Deadlines::Once)
+        if let Some(RunProgress { done, of }) =
+            self.node.progress().filter(|_| self.deadlines == Deadlines::Once)
         {
-            options.tell(Notice::Iteration(done.into(), of.into()));
+            options.tell(Notice::Iteration { done: done.into(), of: of.into() });
         }
         Ok(())
     }
 
-    /// What is to be carried now, after this was heard: who has heard nothing new, or what is at its
-    /// end, tells all peers what was heard of them.
+    /// The frames to send after these were received: a member that received nothing new, or is at
+    /// its end, confirms the messages of all peers.
     pub fn post(&mut self, came: &PeerMail) -> Result<PeerPost, HostError> {
         let all = came.frames.is_empty() || came.closing || self.has_ended();
         let (frames, more) = self.mailbox.frames(MOST_TOGETHER, all)?;

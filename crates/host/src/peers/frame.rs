@@ -1,50 +1,50 @@
-//! What travels between a peer and the lead that carries it.
+//! The frames between a peer and the lead that carries them.
 
 use serde::{Deserialize, Serialize};
 
-/// A sealed word from one member to another. Whoever carries it sees these numbers and its length.
+/// A sealed message from one member to another. The carrier sees these numbers and its length.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RelayedFrame {
-    /// Who says it.
+    /// The sender.
     pub from: u32,
-    /// Whom it is for.
+    /// The receiver.
     pub to: u32,
     /// Its number among those from `from` to `to`, counted from 1; 0 for a frame that only
-    /// acknowledges.
+    /// confirms.
     pub number: u64,
-    /// What only the receiver can read, and only the sender can have written.
+    /// The sealed content: only the receiver can read it, and only the sender can have written it.
     pub sealed: Vec<u8>,
 }
 
-/// What a peer hands to the lead. It may speak again when it has been answered.
+/// What a peer hands to the lead. It sends again when it has been answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PeerPost {
-    /// What is to be carried.
+    /// The frames to carry.
     pub frames: Vec<RelayedFrame>,
-    /// Whether it has the keys of all.
+    /// Whether the peer has the keys of all.
     pub keyed: bool,
-    /// Whether it has more to hand over, and wants to be answered at once.
+    /// Whether it has more frames, and wants an answer at once.
     pub more: bool,
-    /// Whether its node knows that the run has come to its end.
+    /// Whether its node knows that the run has ended.
     pub ended: bool,
-    /// Whether all that it has said was heard.
+    /// Whether all its messages were received.
     pub settled: bool,
 }
 
 /// What the lead hands to a peer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PeerMail {
-    /// What was said to it.
+    /// The frames for it.
     pub frames: Vec<RelayedFrame>,
-    /// Whether somebody knows that the run has come to its end, so that nothing need wait.
+    /// Whether a member knows that the run has ended, so that nothing need wait.
     pub closing: bool,
 }
 
-/// A member's public key in a run, and its signature of it by its key of the roster.
+/// A member's public key in a run, signed by its key of the roster.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SignedRelayKey {
-    /// X25519.
+    /// The X25519 key.
     pub key: [u8; 32],
-    /// Ed25519, of the run, the member and the key.
+    /// The Ed25519 signature of the run, the member and the key.
     pub signature: Vec<u8>,
 }

@@ -1,7 +1,7 @@
-//! The lead of a run of nodes: it carries what they say, and has a node of its own where a walk is
-//! observed or a server asks. It reads nothing but what is said to that node.
+//! The lead of a run of peers: it carries their messages, and has a node of its own where a walk is
+//! observed or a server asks. It reads only messages to that node.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use reticent::simulate::RemoteKind;
@@ -14,15 +14,13 @@ use super::relay::{HOLD, PeerStand, Relay, RunEnd};
 use super::seal::RelaySeals;
 use super::seat::checked;
 use crate::carrier::{Lines, locked};
-use crate::company::Company;
 use crate::error::HostError;
-use crate::lead::Lead;
-use crate::lobby::Begun;
+use crate::lead::{Lead, LedRun};
 use crate::mask_keys::signers;
 use crate::message::{HostMessage, Rejection};
 
 impl Lines {
-    /// One turn of a peer: what it hands over, and what is handed to it.
+    /// One turn of a peer: takes its frames, and hands it those for it.
     fn carry(&self, party: u32, relay: &Relay, keys: &[SignedRelayKey]) -> Result<(), HostError> {
         self.converse(party, |link, _| {
             let until = Instant::now() + self.patience();
@@ -46,7 +44,7 @@ impl Lines {
                 }
                 let hold = if more { Duration::ZERO } else { HOLD };
                 let mail = relay.take(party, hold);
-                // The next thing that is said to it is that the run is over.
+                // The next message to it is that the run is over.
                 if relay.is_over() {
                     return Ok(());
                 }
@@ -57,14 +55,11 @@ impl Lines {
 }
 
 impl Lead<'_> {
-    /// The keys of all, each signed by its owner, the lead's behind the others.
-    fn relay_keys(
-        &self,
-        (lines, company): (&Lines, &Company<'_>),
-        begun: &Begun,
-    ) -> Result<(RelaySeals, Vec<SignedRelayKey>), HostError> {
+    /// The keys of all members, each signed by its owner, the lead's behind the others.
+    fn relay_keys(&self, led: LedRun<'_>) -> Result<(RelaySeals, Vec<SignedRelayKey>), HostError> {
+        let LedRun { lines, company, begun } = led;
         let mut keys = Vec::new();
-        for (party, greeting) in (0..).zip(self.greeted(lines, company, begun)?) {
+        for (party, greeting) in (0..).zip(self.greeted(led)?) {
             let away = || lines.absent(company.roster.name(party));
             let greeting = greeting.ok_or_else(away)?;
             let key: Result<SignedRelayKey, _> = wire::unpack(&greeting);
@@ -83,8 +78,8 @@ impl Lead<'_> {
     /// The lead's own node, where it has one: the observer of a walk, or a server.
     fn own_engine(
         &self,
-        (lines, company): (&Lines, &Company<'_>),
-        (begun, seals): (&Begun, RelaySeals),
+        LedRun { lines, company, begun }: LedRun<'_>,
+        seals: RelaySeals,
     ) -> Result<Option<PeerEngine>, HostError> {
         let (job, roster) = (company.job(), &company.roster);
         if !job.has_lead_node() {
@@ -109,16 +104,12 @@ impl Lead<'_> {
         Ok(Some(engine))
     }
 
-    /// Carries what peers say until all have ended; the model of the lead's own node, signed, or
-    /// nothing.
-    pub(crate) fn relay(
-        &self,
-        lines: &Arc<Lines>,
-        company: &Company<'_>,
-        begun: &Begun,
-    ) -> Result<String, HostError> {
-        let (seals, keys) = self.relay_keys((lines, company), begun)?;
-        let mut own = self.own_engine((lines, company), (begun, seals))?;
+    /// Carries frames until all peers have ended; returns the model of the lead's own node, signed,
+    /// or an empty text.
+    pub(crate) fn relay(&self, led: LedRun<'_>) -> Result<String, HostError> {
+        let LedRun { lines, company, begun } = led;
+        let (seals, keys) = self.relay_keys(led)?;
+        let mut own = self.own_engine(led, seals)?;
         let (job, parties) = (company.job(), company.roster.parties());
         let members = parties + u32::from(own.is_some());
         let end = match job.kind() {
@@ -162,7 +153,7 @@ impl Lead<'_> {
         Ok(model.to_json()?)
     }
 
-    /// The lead's own node, until the run is over.
+    /// Runs the lead's own node until the run is over.
     fn attend(
         &self,
         engine: &mut PeerEngine,
@@ -174,7 +165,7 @@ impl Lead<'_> {
         while !relay.is_over() {
             engine.turn(&came, &mut locked(&lines.journal), &self.options)?;
             let PeerPost { frames, ended, settled, more, .. } = engine.post(&came)?;
-            // What is not for a member of the run is nowhere to be put.
+            // A frame for a stranger to the run has no place.
             let _ = relay.put(me, frames, PeerStand { ended, settled });
             self.awaited(engine, lines)?;
             came = relay.take(me, if more { Duration::ZERO } else { HOLD });
@@ -182,7 +173,8 @@ impl Lead<'_> {
         Ok(())
     }
 
-    /// Ends by name if a party that is here says nothing of what is awaited for too long.
+    /// Ends with an error that names a connected party which is awaited and has been silent for too
+    /// long.
     fn awaited(&self, engine: &PeerEngine, lines: &Lines) -> Result<(), HostError> {
         let (who, since) = engine.awaits();
         if who.is_empty() || since < lines.patience() {

@@ -1,5 +1,5 @@
-//! Each word once and in order between any two peers, whatever carries them: a word is kept until its
-//! receiver has said, behind its own commit, that it has it.
+//! Delivers each message once and in order between any two peers, over any carrier: a message is
+//! kept until its receiver confirms, after its own commit, that it has it.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -12,78 +12,78 @@ use crate::error::HostError;
 use crate::journal::{Change, RunJournal};
 use reticent_runtime::wire;
 
-/// A word that was not heard is said again after the first of these, then twice as long, up to the
-/// second.
+/// The pause before an unconfirmed message is sent again: at first the shorter one, then twice as
+/// long each time, up to the longer one.
 const AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(8)];
 
-/// So many words are heard of a peer before it is told, if nothing else is said to it.
+/// The number of messages of a peer after which they are confirmed, if nothing else is sent to it.
 const UNTOLD: u64 = 8;
 
-/// No number in a sealed word takes more bytes.
+/// The largest size of a number in a sealed message, in bytes.
 const NUMBER: usize = 10;
 
-/// The names of the journal.
+/// The names in the journal.
 const COUNTS: &str = "mail";
 const ROW: &str = "out";
 
-/// What is inside a seal.
+/// The content of a sealed frame.
 #[derive(Serialize, Deserialize)]
 struct SealedWord {
-    /// Of the receiver's words, up to this number are in the sender's journal.
+    /// Of the receiver's messages, those up to this number are in the sender's journal.
     heard: u64,
-    /// A message; empty where there is none.
+    /// A message; empty if there is none.
     said: Vec<u8>,
 }
 
-/// How long a frame is that seals a message of this length, at most: two numbers and the seal are around it.
+/// The largest size of the frame of a message of this length: two numbers and the seal are added.
 pub(crate) fn sealed_length(message: usize) -> usize {
     message + 2 * NUMBER + NONCE + TAG
 }
 
-/// How far the words of each peer have come; all of it is in the journal.
+/// The progress of the messages of each peer; all of it is in the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct MailCounts {
     sent: Vec<u64>,
     heard: Vec<u64>,
-    /// How many deadlines of the node are over.
+    /// The number of deadlines of the node that are over.
     deadlines: u32,
 }
 
-/// A word that was not heard yet.
+/// An unconfirmed message.
 #[derive(Debug)]
 struct OutboxRow {
     said: Vec<u8>,
-    /// Whether it is in the journal; no other is said.
+    /// Whether it is in the journal; no other is sent.
     kept: bool,
     due: Instant,
     pause: Duration,
 }
 
-/// Why a frame is not listened to.
+/// Why a frame is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unheard {
-    /// It is none, or not from there, or not for here: its name.
+    /// It is invalid, or has another sender or receiver: the name of the reason.
     Rejected(&'static str),
-    /// A peer has heard what this journal does not know to have been said.
+    /// A peer has received a message that this journal does not have as sent.
     SetBack(u32),
-    /// This member does not follow the protocol, and the run ends by it.
+    /// This member violates the protocol, and the run ends with its name.
     Ends(u32, String),
 }
 
-/// A member's words to all others and theirs to it.
+/// A member's messages to all others and theirs to it.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
     seals: RelaySeals,
     me: u32,
     counts: MailCounts,
-    /// Of each peer's words, those that the journal has.
+    /// The last message of each peer that is in the journal.
     kept: Vec<u64>,
-    /// Of these, those that the peer was told of.
+    /// The last message of each peer that was confirmed to it.
     told: Vec<u64>,
-    /// Who has said again what was heard.
+    /// The peers that have repeated a message that was received.
     asked: Vec<bool>,
     out: BTreeMap<(u32, u64), OutboxRow>,
-    /// Rows that were heard since the last commit.
+    /// Messages that were confirmed since the last commit.
     gone: Vec<(u32, u64)>,
 }
 
@@ -92,7 +92,7 @@ fn row_name((to, number): (u32, u64)) -> String {
 }
 
 impl Mailbox {
-    /// As the journal has it, or empty.
+    /// The state of the journal, or an empty mailbox.
     pub fn new(seals: RelaySeals, me: u32, journal: &RunJournal) -> Result<Self, HostError> {
         let members = seals.members() as usize;
         let none = || MailCounts { sent: vec![0; members], heard: vec![0; members], deadlines: 0 };
@@ -112,37 +112,37 @@ impl Mailbox {
         Ok(Mailbox { seals, me, counts, kept, told, asked, out, gone: Vec::new() })
     }
 
-    /// How many deadlines of the node are over.
+    /// The number of deadlines of the node that are over.
     pub fn deadlines(&mut self) -> &mut u32 {
         &mut self.counts.deadlines
     }
 
-    /// How many members there are, the lead among them.
+    /// The number of members, the lead among them.
     pub fn members(&self) -> u32 {
         self.seals.members()
     }
 
-    /// How many words were ever said.
+    /// The number of messages that were ever sent.
     pub fn said(&self) -> u64 {
         self.counts.sent.iter().sum()
     }
 
-    /// Whether all that was said was heard, and the journal has it that it was.
+    /// Whether all messages were confirmed, and the journal has the confirmations.
     pub fn is_settled(&self) -> bool {
         self.out.is_empty() && !self.has_gone()
     }
 
-    /// Whether rows were heard that the journal still has.
+    /// Whether the journal still has messages that were confirmed.
     pub fn has_gone(&self) -> bool {
         !self.gone.is_empty()
     }
 
-    /// Who has not heard something.
+    /// The members with unconfirmed messages.
     pub fn unheard(&self) -> impl Iterator<Item = u32> + '_ {
         self.out.keys().map(|(to, _)| *to)
     }
 
-    /// Puts a message for a peer into the outbox; it is said when the journal has it.
+    /// Puts a message for a peer into the outbox; it is sent once the journal has it.
     pub fn put(&mut self, to: u32, said: Vec<u8>) -> Result<(), HostError> {
         let Some(number) = self.counts.sent.get_mut(to as usize).filter(|_| to != self.me) else {
             return Err(HostError::disagreed("the node", format!("there is no member {to}")));
@@ -153,7 +153,7 @@ impl Mailbox {
         Ok(())
     }
 
-    /// The message in a frame, if it is the next one of its sender: then it counts as heard.
+    /// The message in a frame, if it is the next one of its sender: then it counts as received.
     pub fn open(&mut self, frame: &RelayedFrame) -> Result<Option<Vec<u8>>, Unheard> {
         let RelayedFrame { from, to, number, sealed } = frame;
         if *to != self.me {
@@ -169,7 +169,8 @@ impl Mailbox {
         let old: Vec<_> =
             self.out.range((*from, 0)..=(*from, word.heard)).map(|(k, _)| *k).collect();
         for key in old {
-            // One that the journal does not have was never said, and cannot have been heard.
+            // A message that the journal does not have was never sent, and cannot have been
+            // received.
             if self.out.get(&key).is_some_and(|row| row.kept) {
                 self.out.remove(&key);
                 self.gone.push(key);
@@ -186,17 +187,17 @@ impl Mailbox {
                 *heard = number;
                 Ok(Some(word.said))
             }
-            // What is between was lost, and will be said again.
+            // The messages between were lost, and will be sent again.
             _ => Ok(None),
         }
     }
 
-    /// Whether something is to be said that the journal does not have.
+    /// Whether the outbox has messages that the journal does not have.
     pub fn is_unkept(&self) -> bool {
         self.out.values().any(|row| !row.kept)
     }
 
-    /// Writes what has changed.
+    /// Writes the changes to the journal.
     pub fn write(&self, change: &Change<'_>) -> Result<(), HostError> {
         change.set(COUNTS, &self.counts)?;
         for key in &self.gone {
@@ -206,14 +207,14 @@ impl Mailbox {
         fresh.into_iter().try_for_each(|(key, row)| change.set(&row_name(*key), &row.said))
     }
 
-    /// What was written is on the disk.
+    /// Records that the changes are on the disk.
     pub fn committed(&mut self) {
         self.gone.clear();
         self.kept.clone_from(&self.counts.heard);
         self.out.values_mut().for_each(|row| row.kept = true);
     }
 
-    /// On a new link all that was not heard is said again.
+    /// Marks all unconfirmed messages to be sent again, on a new connection.
     pub fn again(&mut self) {
         let now = Instant::now();
         self.out.values_mut().for_each(|row| row.due = now);
@@ -229,8 +230,8 @@ impl Mailbox {
         Ok(RelayedFrame { from: self.me, to, number, sealed })
     }
 
-    /// What is to be said now, at most so many frames, and whether there is more; `all` peers are told
-    /// what was heard of them, or those who must know.
+    /// The frames to send now, up to a number, and whether there are more; with `all`, all peers
+    /// get a confirmation, otherwise those that need it.
     pub fn frames(
         &mut self,
         most: usize,
@@ -305,12 +306,13 @@ mod tests {
         commit(&mut a);
         let both = all(&mut a.0);
         assert_eq!((first.len(), both.len()), (1, 2));
-        // The second before the first is lost; each is heard once, and again is told so.
+        // The second before the first is lost; each is received once, and a repeated one is
+        // confirmed again.
         assert_eq!(b.0.open(&both[1]), Ok(None));
         assert_eq!(b.0.open(&first[0]), Ok(Some(b"one".to_vec())));
         assert_eq!(b.0.open(&both[0]), Ok(None));
         assert_eq!(b.0.open(&both[1]), Ok(Some(b"two".to_vec())));
-        // What the journal does not have was not heard.
+        // A message that the journal does not have was not received.
         let untrue = all(&mut b.0);
         untrue.iter().for_each(|frame| assert_eq!(a.0.open(frame), Ok(None)));
         assert!(!a.0.is_settled());
@@ -335,7 +337,8 @@ mod tests {
         }
     }
 
-    /// A journal that was put back: its words would be said again, with what it has forgotten.
+    /// A journal that was restored to an earlier state would send its messages again, with other
+    /// content.
     #[test]
     fn a_peer_tells_a_journal_that_was_set_back() {
         let folder = tempfile::tempdir().unwrap();

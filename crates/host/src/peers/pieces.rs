@@ -1,4 +1,5 @@
-//! What a node only adds to, such as the course of a run: each piece is a row of the journal, written once.
+//! The growing lists of a node, such as the history of a run: each piece is a row of the journal,
+//! written once.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +11,18 @@ use crate::journal::{Change, RunJournal};
 /// The name of the rows.
 const ROW: &str = "piece";
 
-/// How many pieces of each list the journal has.
+/// The number of pieces of each list in the journal.
 #[derive(Debug, Default)]
 pub(crate) struct KeptPieces(BTreeMap<String, usize>);
 
-/// What the journal does not have, or has to forget.
+/// The pieces that the journal lacks, and the lists that it must delete.
 pub(crate) struct GrownPieces {
     rows: Vec<(String, Vec<u8>)>,
     over: Vec<String>,
 }
 
 impl KeptPieces {
-    /// What the journal has.
+    /// The pieces in the journal.
     pub fn of(journal: &RunJournal) -> Result<(Self, ListPieces), HostError> {
         let mut numbered: BTreeMap<String, BTreeMap<usize, Vec<u8>>> = BTreeMap::new();
         for (name, piece) in journal.listed::<Vec<u8>>(ROW)? {
@@ -38,7 +39,7 @@ impl KeptPieces {
         Ok((KeptPieces(kept), pieces))
     }
 
-    /// What has come since.
+    /// The growth since the last commit.
     pub fn grown(&self, node: &dyn Node) -> Result<GrownPieces, RunError> {
         let lists = node.lists();
         let mut rows = Vec::new();
@@ -52,7 +53,7 @@ impl KeptPieces {
         Ok(GrownPieces { rows, over })
     }
 
-    /// What was written is on the disk.
+    /// Records that the growth is on the disk.
     pub fn committed(&mut self, node: &dyn Node) {
         self.0 = node.lists().into_iter().map(|list| (list.name, list.len)).collect();
     }

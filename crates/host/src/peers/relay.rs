@@ -1,5 +1,5 @@
-//! What the lead does for peers: it hands on what it cannot read. It keeps frames in memory, so many of
-//! each sender for each receiver; what it loses is said again by its sender.
+//! The relay of the lead: it hands on frames that it cannot read. It keeps frames in memory, a
+//! limited number for each pair of sender and receiver; a lost frame is sent again by its sender.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -10,29 +10,29 @@ use reticent::simulate::MOST_TOGETHER;
 use super::frame::{PeerMail, RelayedFrame};
 use crate::carrier::locked;
 
-/// So many frames of one sender wait for one receiver; the next is lost.
+/// The largest number of frames of one sender that wait for one receiver; a further one is lost.
 const MOST_WAITING: usize = 16;
 
-/// A peer that nobody says anything to is answered by then, so that it can say something again.
+/// The longest time before a peer without mail is answered, so that it can send again.
 pub(crate) const HOLD: Duration = Duration::from_millis(500);
 
-/// Where a member says that it stands.
+/// The state of a member, as it says itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PeerStand {
-    /// Its node knows that the run has come to its end.
+    /// Its node knows that the run has ended.
     pub ended: bool,
-    /// All that it has said was heard.
+    /// All its messages were received.
     pub settled: bool,
 }
 
-/// Who knows that a run has come to its end.
+/// The members that know when a run has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunEnd {
     /// Every member, of itself.
     Each,
-    /// Whoever has the last token.
+    /// The member with the last token.
     Any,
-    /// This member, who asks the others; nobody else's word ends the run.
+    /// This member, which asks the others; the word of another does not end the run.
     Of(u32),
 }
 
@@ -40,18 +40,18 @@ pub(crate) enum RunEnd {
 struct RelayDesk {
     /// For each member, by sender and number.
     frames: Vec<BTreeMap<(u32, u64), RelayedFrame>>,
-    /// For each member, whose words come first the next time.
+    /// For each member, the sender that is first the next time.
     turns: Vec<u32>,
     stands: Vec<PeerStand>,
-    /// Who was told that somebody has ended.
+    /// The members that were told that another has ended.
     told: Vec<bool>,
     over: bool,
 }
 
 impl RelayDesk {
-    /// What is handed to a member in one turn: a word of each sender, then a second one of each, and so on,
-    /// from the sender on whose turn it is. Whoever says much, or has a small number, keeps nobody from
-    /// being heard.
+    /// The frames for a member in one turn: one of each sender, then a second one of each, and so
+    /// on, from the sender whose turn it is. So a sender with many frames, or a small number, does
+    /// not delay the others.
     fn next(&mut self, to: usize) -> Vec<RelayedFrame> {
         let (queue, turn) = (&mut self.frames[to], &mut self.turns[to]);
         let senders = self.stands.len() as u32;
@@ -77,7 +77,7 @@ pub(crate) struct Relay {
     waiting: Mutex<RelayDesk>,
     came: Vec<Condvar>,
     end: RunEnd,
-    /// No sealed word is longer.
+    /// The longest sealed message.
     longest: usize,
 }
 
@@ -92,8 +92,8 @@ impl Relay {
         Relay { waiting, came, end, longest }
     }
 
-    /// Takes what a member has handed over, and where it stands. Both at once: who has told another
-    /// that it was heard has said in the same breath whether it has something more to say.
+    /// Takes the frames and the state of a member, both at once: a confirmation comes together with
+    /// the messages that follow from it.
     pub fn put(
         &self,
         from: u32,
@@ -133,7 +133,7 @@ impl Relay {
         lost
     }
 
-    /// Whether who knows it says that the run has come to its end.
+    /// Whether the members that know it say that the run has ended.
     fn has_ended(&self, stands: &[PeerStand]) -> bool {
         match self.end {
             RunEnd::Each => stands.iter().all(|stand| stand.ended),
@@ -150,7 +150,7 @@ impl Relay {
         self.end != RunEnd::Each && self.has_ended(stands)
     }
 
-    /// What waits for a member, when there is something or the time is up.
+    /// The frames for a member, when there are any or the time is over.
     pub fn take(&self, to: u32, hold: Duration) -> PeerMail {
         let until = Instant::now() + hold;
         let mut waiting = locked(&self.waiting);
@@ -169,7 +169,7 @@ impl Relay {
         }
     }
 
-    /// Nobody is waited for any more.
+    /// Ends all waits.
     pub fn stop(&self) {
         locked(&self.waiting).over = true;
         self.came.iter().for_each(Condvar::notify_all);
@@ -211,8 +211,8 @@ mod tests {
         assert_eq!(take(2), [frame(0, 2, 2)]);
     }
 
-    /// However much others say, and however many of them: whoever has something for a member is heard
-    /// after a turn for each sixteen who have.
+    /// Whatever the number and the messages of the others, a sender is served after a turn for each
+    /// sixteen of them.
     #[test]
     fn a_member_that_says_much_keeps_no_other_from_being_heard() {
         let relay = Relay::new(20, RunEnd::Each, 1);
@@ -244,7 +244,7 @@ mod tests {
         }
     }
 
-    /// Where a server asks, a party that says that the run is over does not end it.
+    /// If a server asks, a party that says that the run is over does not end it.
     #[test]
     fn a_run_with_a_server_ends_by_the_servers_word_alone() {
         let stand = |ended, settled| PeerStand { ended, settled };

@@ -24,12 +24,12 @@ use crate::error::HostError;
 use crate::party::fresh;
 use crate::roster::Roster;
 
-/// What is signed begins with this: no signature of anything else is one of a relay key.
+/// The prefix of what is signed: no other signature is one of a relay key.
 const PURPOSE: &[u8] = b"reticent relay key signature v1\n";
 
 const LABEL: &[u8] = b"reticent relay seal v1";
 
-/// Bytes of the nonce, and of the tag behind the words.
+/// The sizes of the nonce, and of the tag behind the text.
 pub(crate) const NONCE: usize = 24;
 pub(crate) const TAG: usize = 16;
 
@@ -39,7 +39,7 @@ pub struct RelaySecret {
     public: [u8; 32],
 }
 
-/// Says nothing of the key.
+/// Shows nothing of the key.
 impl std::fmt::Debug for RelaySecret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("RelaySecret(..)")
@@ -61,7 +61,7 @@ fn key_in(roster: &Roster, member: u32) -> Option<PublicKey> {
 }
 
 impl RelaySecret {
-    /// That of a uniform key, which is for this member and this run alone.
+    /// The secret of a uniform key, which belongs to this member and this run alone.
     pub fn new(key: &[u8; 32]) -> Self {
         let secret = StaticSecret::from(*key);
         let public = SharedKey::from(&secret).to_bytes();
@@ -75,7 +75,7 @@ impl RelaySecret {
     }
 }
 
-/// Whose key is not signed by its owner for this run; `None` if all are.
+/// The first member whose key is not signed by its owner for this run; `None` if all are.
 pub(crate) fn forged(roster: &Roster, run: &Digest, keys: &[SignedRelayKey]) -> Option<u32> {
     let good = |(member, own): (u32, &SignedRelayKey)| {
         let signature = <[u8; 64]>::try_from(&own.signature[..]).ok();
@@ -91,11 +91,11 @@ pub(crate) fn forged(roster: &Roster, run: &Digest, keys: &[SignedRelayKey]) -> 
 pub struct RelaySeals {
     run: Digest,
     me: u32,
-    /// To and from each; none with itself.
+    /// The keys to and from each member; none with itself.
     pairs: Vec<Option<[XChaCha20Poly1305; 2]>>,
 }
 
-/// Says nothing of the keys.
+/// Shows nothing of the keys.
 impl std::fmt::Debug for RelaySeals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("RelaySeals").field("me", &self.me).finish_non_exhaustive()
@@ -103,7 +103,7 @@ impl std::fmt::Debug for RelaySeals {
 }
 
 impl RelaySeals {
-    /// Those of a member; `None` if a key is none (of small order).
+    /// The keys of a member; `None` if a public key is invalid (of small order).
     pub fn new(own: &RelaySecret, run: &Digest, me: u32, keys: &[SignedRelayKey]) -> Option<Self> {
         let pair = |(member, other): (u32, &SignedRelayKey)| {
             if member == me {
@@ -131,19 +131,19 @@ impl RelaySeals {
         [&self.run[..], &from, &to, &number].concat()
     }
 
-    /// How many members there are.
+    /// The number of members.
     pub fn members(&self) -> u32 {
         self.pairs.len() as u32
     }
 
-    /// Closes words for a peer.
+    /// Encrypts a text for a peer.
     ///
     /// # Errors
     /// If the operating system gives no randomness.
     pub fn seal(&self, to: u32, number: u64, words: &[u8]) -> Result<Vec<u8>, HostError> {
         let nobody = || HostError::disagreed("the run", format!("it has no member {to}"));
         let pair = self.pairs.get(to as usize).and_then(Option::as_ref).ok_or_else(nobody)?;
-        // Never counted: a journal that was put back would count again.
+        // Not a counter: a journal that was restored would repeat it.
         let random = fresh()?;
         let (front, _) = random.split_first_chunk::<NONCE>().ok_or_else(nobody)?;
         let mut bytes = words.to_vec();
@@ -157,7 +157,7 @@ impl RelaySeals {
         Ok([&front[..], &bytes, &tag[..]].concat())
     }
 
-    /// What a peer has closed for this member; `None` for anything else.
+    /// Decrypts a text of a peer for this member; `None` for anything else.
     pub fn open(&self, from: u32, number: u64, sealed: &[u8]) -> Option<Vec<u8>> {
         let pair = self.pairs.get(from as usize)?.as_ref()?;
         let (nonce, rest) = sealed.split_first_chunk::<NONCE>()?;
@@ -188,8 +188,8 @@ mod tests {
         [0, 1, 2].map(|me| RelaySeals::new(&own[me as usize], &[7; 32], me, &keys).unwrap())
     }
 
-    /// What a relay may try: another receiver, another sender, another number, another direction, a
-    /// changed bit, a piece.
+    /// The attacks of a relay: another receiver, another sender, another number, another direction,
+    /// a changed bit, a part.
     #[test]
     fn a_frame_opens_for_its_receiver_from_its_sender_under_its_number_unchanged() {
         let [a, b, c] = seals();
@@ -203,7 +203,7 @@ mod tests {
             assert!(b.open(0, 5, &changed).is_none(), "{at}");
             assert!(b.open(0, 5, &sealed[..at]).is_none(), "{at}");
         }
-        // The same words twice are other bytes: the number may be used again after a crash.
+        // The same text twice has other bytes: the number may be used again after a crash.
         assert_ne!(a.seal(1, 5, b"words").unwrap(), sealed);
         assert!(a.seal(0, 1, b"to itself").is_err() && a.seal(3, 1, b"to nobody").is_err());
     }

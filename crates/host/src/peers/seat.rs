@@ -18,23 +18,23 @@ use crate::roster::Roster;
 use crate::seat::Seat;
 use crate::serving::JoinedRun;
 
-/// The children of a party's key in a run that its noise comes from, and its relay key.
+/// The numbers of the keys of the noise and of the relay, derived from a party's key in a run.
 const NOISE: u64 = 1;
 const RELAY: u64 = 2;
 
-/// The keys of all in the journal.
+/// The name of the keys of all in the journal.
 const KEYS: &str = "peers";
 
-/// What the keys of a run are taken with.
+/// What is needed to take the keys of a run.
 pub(crate) struct PeerRun<'a> {
     pub run: &'a Digest,
     pub roster: &'a Roster,
     pub kind: RemoteKind,
-    /// No message between two nodes is longer.
+    /// The longest message between two nodes, in bytes.
     pub limit: usize,
 }
 
-/// When the deadlines of a party's node are.
+/// The deadlines of a party's node.
 fn deadlines(kind: RemoteKind) -> Deadlines {
     match kind {
         RemoteKind::Graph => Deadlines::Rounds,
@@ -43,7 +43,7 @@ fn deadlines(kind: RemoteKind) -> Deadlines {
     }
 }
 
-/// The keys of all but those that are not signed by their owners.
+/// The keys of all, if each is signed by its owner.
 pub(crate) fn checked(
     (roster, run): (&Roster, &Digest),
     keys: &[SignedRelayKey],
@@ -73,10 +73,10 @@ pub(crate) struct PeerSeat {
 }
 
 enum SeatState {
-    /// The keys of the others are not known.
+    /// The keys of the others are unknown.
     Waiting(Box<dyn Node>),
     Seated(Box<PeerEngine>),
-    /// Between the two.
+    /// The state during the change.
     Between,
 }
 
@@ -176,7 +176,7 @@ impl PeerSeat {
         }
     }
 
-    /// How many words it has ever said.
+    /// The number of messages that it has ever sent.
     pub fn said(&self) -> u64 {
         match &self.state {
             SeatState::Seated(engine) => engine.said(),

@@ -1,5 +1,5 @@
-//! A party among peers, on the link to the lead that carries everything: it hands over what it has to
-//! say, and is handed what was said to it, in turns.
+//! A party among peers, on its connection to the lead, which carries everything: in turns it hands
+//! over its frames and takes those for it.
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ use crate::party::Joined;
 use crate::seat::IDLE;
 use crate::serving::Serving;
 
-/// What a peer does that has nothing to say before it has the keys of all.
+/// The turn of a peer that lacks the keys of all, and has nothing to send.
 const UNKEYED: PeerPost =
     PeerPost { frames: Vec::new(), keyed: false, more: false, ended: false, settled: false };
 
-/// What the lead says to a peer in its turn.
+/// The lead's message to a peer in its turn.
 enum LeadWord {
     Mail(PeerMail),
-    /// The run is over; the lead's model, where it is for everybody.
+    /// The run is over; the lead's model, where all members get it.
     Over(String),
 }
 
@@ -38,7 +38,8 @@ impl Serving<'_> {
         }
     }
 
-    /// Takes part until the run is over. Each turn: what came → node → one transaction → what is said.
+    /// Takes part until the run is over. Each turn: received frames → node → one transaction →
+    /// frames to send.
     pub(crate) fn listen_as_peer(&mut self, mut link: Box<dyn Link>) -> Result<Joined, HostError> {
         if let Some(engine) = self.peer()?.engine() {
             engine.again();
@@ -69,7 +70,7 @@ impl Serving<'_> {
         }
     }
 
-    /// What was said to this peer, or that the run is over.
+    /// Receives the frames for this peer, or the end of the run.
     fn hear_mail(&mut self, link: &mut dyn Link) -> Result<LeadWord, HostError> {
         let nothing = PeerMail { frames: Vec::new(), closing: false };
         let lead = self.seat.party.roster.lead_name();
@@ -87,7 +88,8 @@ impl Serving<'_> {
                     options.writing("keys", || peer.take_keys(&of, &keys, journal))?;
                     return Ok(LeadWord::Mail(nothing));
                 }
-                // It has asked for the greeting in place of an answer, and has not read what was said.
+                // The peer has asked for the greeting instead of an answer, and has not read its
+                // frames.
                 HostMessage::Begin(_) => {
                     self.greet(link)?;
                     return Ok(LeadWord::Mail(nothing));
@@ -104,7 +106,8 @@ impl Serving<'_> {
         }
     }
 
-    /// Ends by name if a peer that is awaited has been away for too long; the same command goes on.
+    /// Ends with an error that names a peer which is awaited and has been away for too long; the
+    /// same command continues.
     fn await_peers(&mut self) -> Result<(), HostError> {
         let patience = self.seat.options().patience;
         let roster = Arc::clone(&self.seat.company.roster);
@@ -121,7 +124,7 @@ impl Serving<'_> {
         Err(HostError::Absent { who: who.join(", "), seconds: patience.as_secs(), why: None })
     }
 
-    /// The model that the party keeps: what its node has, or the numbers of a server, with its own
+    /// The model that the party keeps: its node's, or the numbers of a server, with the party's own
     /// certificate.
     fn own_model(&mut self, text: &str) -> Result<Model, String> {
         let (job, units) = (self.seat.company.job(), &self.joined.signed.terms.units);
@@ -176,7 +179,7 @@ impl Serving<'_> {
         })?;
         self.seat.journal.wipe();
         self.tell_received(link);
-        self.seat.options().tell(Notice::Delivered(party.roster.name(number)));
+        self.seat.options().tell(Notice::Delivered { name: party.roster.name(number) });
         Ok(Joined { model, run: hex(&run), reservation })
     }
 }

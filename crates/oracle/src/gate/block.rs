@@ -65,7 +65,7 @@ impl Gate<Keyed> {
         }
         if party.followed() >= first {
             for z in zs.iter().skip((party.followed() - first) as usize) {
-                if !party.may_follow(z, rows_and_loss.0.records()) {
+                if !party.may_follow(z, rows_and_loss.private.records()) {
                     return Err(Refusal::Diverged(
                         "a block was to move more often than foreseen, or along numbers so large that rounding would be \
                          seen beside one record"

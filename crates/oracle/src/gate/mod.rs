@@ -24,7 +24,7 @@ use crate::parties::HeldRows;
 use crate::queries::{Erased, Query, check_basis, check_point};
 use crate::refusal::Refusal;
 use crate::released::Released;
-use crate::sums::{Blocks, Private, Split};
+use crate::sums::{Blocks, Private, PrivateLoss, Split};
 use crate::table::PrivateTable;
 use crate::terms::Terms;
 use block::GateBlock;
@@ -323,7 +323,7 @@ impl<S: NoiseSource> Oracle for Gate<S> {
 
     fn open_consensus(&mut self, start: &[f64]) -> Result<(), Refusal> {
         check_point(start, self.inside.shape())?;
-        let (private, loss) = self.inside.rows_and_loss()?;
+        let PrivateLoss { private, loss } = self.inside.rows_and_loss()?;
         self.inside.blocks = Some(Blocks::at(start, private.records(), loss.outputs()));
         let mut hasher = Hasher::new("open consensus");
         if self.inside.basis != [0; 32] {

@@ -48,7 +48,7 @@ use super::{
 };
 use crate::inside::GateState;
 use crate::refusal::Refusal;
-use crate::sums::{Grid, Move, Slopes, grid};
+use crate::sums::{Grid, Move, PrivateLoss, Slopes, grid};
 use crate::terms::Terms;
 
 /// How a step is asked for. The numbers may change from step to step: the bound is kept by
@@ -132,7 +132,7 @@ impl Query for Consensus<'_> {
 
     fn answer(&self, inside: &mut GateState, entropy: &mut Entropy) -> Result<Vec<f64>, Refusal> {
         let Some(mut blocks) = inside.blocks.take() else { return Err(Refusal::NoConsensus) };
-        let (private, loss) = inside.rows_and_loss()?;
+        let PrivateLoss { private, loss } = inside.rows_and_loss()?;
         let moves = match self.moving {
             Moving::All => None,
             Moving::Only(numbers) => {

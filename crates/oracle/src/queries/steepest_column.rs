@@ -27,7 +27,7 @@ use serde::Serialize;
 use super::{Query, QueryAnswer, check_clip, check_finite, check_noise, check_range, wrong};
 use crate::inside::GateState;
 use crate::refusal::Refusal;
-use crate::sums::{ColumnTerms, PartialTerms, ScoredColumns, grid};
+use crate::sums::{ColumnTerms, PartialTerms, PrivateLoss, ScoredColumns, grid};
 use crate::terms::Terms;
 
 /// A column that is steep at a point.
@@ -139,7 +139,7 @@ impl Query for SteepestColumn<'_> {
         #[cfg(reticent_seeded_bugs)]
         let terms = crate::bug::spoiled_columns(inside.bug, terms);
         let kept = inside.columns.take().filter(|kept| kept.are_on(&terms));
-        let (private, loss) = inside.rows_and_loss()?;
+        let PrivateLoss { private, loss } = inside.rows_and_loss()?;
         let mut scored = match kept {
             Some(kept) => kept,
             None => ScoredColumns::new(private, loss, terms)

@@ -39,7 +39,7 @@ pub(crate) use party_block::PartyBlock;
 pub use party_block::{BlockTerms, OneRecord};
 pub(crate) use pass::{Ask, Pass, Slopes, Vectors, finite};
 pub use private::TableError;
-pub(crate) use private::{Private, length_above};
+pub(crate) use private::{Private, PrivateLoss, length_above};
 pub(crate) use prox::ProxTerms;
 pub(crate) use rows::{SeenRows, with_rows};
 pub(crate) use scored_columns::{ColumnTerms, ScoredColumns};

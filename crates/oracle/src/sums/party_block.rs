@@ -20,11 +20,10 @@
 //! apart, k the steps of the inner solver, converged or not. Where γβ = 1 and λ = ½ that comes to
 //! 1.71 μ, however many rounds. Proof: proofs/trust.md.
 
-use reticent_problem::losses::Loss;
 use serde::{Deserialize, Serialize};
 
 use super::pass::finite;
-use super::private::{Private, norm_above};
+use super::private::{PrivateLoss, norm_above};
 use super::prox::ProxTerms;
 use super::solver::{RESIDUAL_ERROR, UP};
 
@@ -135,7 +134,7 @@ impl BlockTerms {
     }
 
     /// Whether what is said of one record holds for these records and this loss.
-    pub(crate) fn holds(&self, (private, loss): (&Private, &dyn Loss)) -> bool {
+    pub(crate) fn holds(&self, PrivateLoss { private, loss }: PrivateLoss<'_>) -> bool {
         self.one_record.is_none_or(|OneRecord { fewest, smoothness, .. }| {
             private.records() as u64 >= fewest
                 && loss.smoothness() <= smoothness
@@ -195,7 +194,7 @@ impl PartyBlock {
     }
 
     /// Moves along `z`.
-    pub fn advance(&mut self, rows_and_loss: (&Private, &dyn Loss), z: &[f64]) {
+    pub fn advance(&mut self, rows_and_loss: PrivateLoss<'_>, z: &[f64]) {
         let BlockTerms { clip, step, relaxation, .. } = self.params;
         let u = self.centre.iter().zip(&self.offset).map(|(p, c)| p + c);
         let v: Vec<f64> = z.iter().zip(u).map(|(z, u)| 2.0 * z - u).collect();
@@ -214,6 +213,7 @@ impl PartyBlock {
 
 #[cfg(test)]
 mod tests {
+    use super::super::private::Private;
     use super::*;
     use proptest::prelude::*;
     use reticent_data::{Dense, Rows, Table};
@@ -305,7 +305,7 @@ mod tests {
         let mut centre = [0.0; COLUMNS];
         for round in 0..20 {
             let z = [f64::from(round % 3), 1.0, -0.5];
-            block.advance((&private, &*loss), &z);
+            block.advance(PrivateLoss { private: &private, loss: &*loss }, &z);
             for (p, z) in centre.iter_mut().zip(z) {
                 *p += 2.0 * params.relaxation * (z - *p);
             }
@@ -354,7 +354,7 @@ mod tests {
                 let mut trajectory = Vec::new();
                 for z in &zs {
                     assert!(block.may_follow(z, rows.len()));
-                    block.advance((&private, &*loss), z);
+                    block.advance(PrivateLoss { private: &private, loss: &*loss }, z);
                     trajectory.push(block.offset.clone());
                 }
                 trajectory

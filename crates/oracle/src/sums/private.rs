@@ -12,6 +12,13 @@ use super::images::{Images, Made, most_bytes};
 use super::rows::{RowAccess, SeenRows, with_rows};
 use super::threads;
 
+/// A loss over private rows.
+#[derive(Clone, Copy)]
+pub struct PrivateLoss<'a> {
+    pub private: &'a Private,
+    pub loss: &'a dyn Loss,
+}
+
 /// A table together with what every pass needs: upper bounds of the row norms and the users'
 /// records.
 #[derive(Debug)]

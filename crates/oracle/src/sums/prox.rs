@@ -15,7 +15,7 @@
 use reticent_problem::losses::Loss;
 
 use super::pass::finite;
-use super::private::{Private, norm_above};
+use super::private::{Private, PrivateLoss, norm_above};
 use super::rows::{RowAccess, with_rows};
 use super::solver::residual_error;
 
@@ -63,8 +63,8 @@ impl ProxTerms {
     }
 
     /// The prox at `v`, from `z`.
-    pub fn point(&self, (private, loss): (&Private, &dyn Loss), v: &[f64], z: &[f64]) -> Vec<f64> {
-        with_rows!(private.rows(), rows => self.descend(rows, private, loss, v, z))
+    pub fn point(&self, of: PrivateLoss<'_>, v: &[f64], z: &[f64]) -> Vec<f64> {
+        with_rows!(of.private.rows(), rows => self.descend(rows, of.private, of.loss, v, z))
     }
 
     fn descend(
@@ -120,7 +120,7 @@ impl ProxTerms {
     /// record adds `2sC/m`, so `2γC/m` however many steps. See proofs/local-prox.md.
     pub fn moves_at_most(
         &self,
-        (private, loss): (&Private, &dyn Loss),
+        PrivateLoss { private, loss }: PrivateLoss<'_>,
         v: &[f64],
         z: &[f64],
     ) -> f64 {
@@ -161,7 +161,8 @@ mod tests {
         let table =
             Table { rows, targets, users: None, weights: None, names: vec![String::new(); 2] };
         let loss = losses::parse(loss, None).unwrap();
-        prox.moves_at_most((&Private::by_record(table, 0.0).unwrap(), &*loss), v, z)
+        let private = &Private::by_record(table, 0.0).unwrap();
+        prox.moves_at_most(PrivateLoss { private, loss: &*loss }, v, z)
     }
 
     /// The proof is about one score and a curvature: without either nothing is said of a record.

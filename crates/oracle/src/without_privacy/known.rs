@@ -6,7 +6,7 @@
 use super::{Scored, behind};
 use crate::gate::Gate;
 use crate::refusal::Refusal;
-use crate::sums::with_rows;
+use crate::sums::{PrivateLoss, with_rows};
 
 /// The scores of every record behind `gate` at the parameter `at`, and the encoded targets.
 ///
@@ -14,7 +14,7 @@ use crate::sums::with_rows;
 /// If the parameter is none of this gate's shape, or the gate is bound to a plan.
 pub fn known_scores(gate: &mut Gate, at: &[f64]) -> Result<Scored, Refusal> {
     let (inside, _) = behind(gate, &[at])?;
-    let (private, loss) = inside.rows_and_loss()?;
+    let PrivateLoss { private, loss } = inside.rows_and_loss()?;
     let (outputs, records) = (loss.outputs(), private.records());
     let mut scores = vec![0.0; records * outputs];
     with_rows!(private.rows(), rows => {

@@ -305,7 +305,8 @@ fn foreign(column: &str, what: &str) -> Error {
         "export",
         column,
         format!(
-            "a model with {what} cannot be exported; use `reticent predict`, or declare the column otherwise and fit again"
+            "a model with {what} cannot be exported; use `reticent predict`, or declare the column otherwise and \
+             fit again"
         ),
     )
 }

@@ -246,7 +246,8 @@ fn output(plan: &ExportPlan, x: &mut String) {
         PredictedOutcome::Probabilities { classes, .. } => {
             let _ = writeln!(
                 x,
-                "<OutputField name=\"prediction\" optype=\"categorical\" dataType=\"string\" feature=\"predictedValue\"/>"
+                "<OutputField name=\"prediction\" optype=\"categorical\" dataType=\"string\" \
+                 feature=\"predictedValue\"/>"
             );
             for class in classes {
                 let class = escaped(class);
@@ -275,7 +276,8 @@ fn output(plan: &ExportPlan, x: &mut String) {
         PredictedOutcome::Number { lower, upper, .. } => {
             let _ = writeln!(
                 x,
-                "<OutputField name=\"reticent_score\" optype=\"continuous\" dataType=\"double\" feature=\"predictedValue\"/>"
+                "<OutputField name=\"reticent_score\" optype=\"continuous\" dataType=\"double\" \
+                 feature=\"predictedValue\"/>"
             );
             let half =
                 apply("/", &[apply("+", &[field("reticent_score"), constant(1.0)]), constant(2.0)]);

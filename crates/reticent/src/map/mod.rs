@@ -116,10 +116,10 @@ impl MapRow {
     /// that is known of.
     pub fn slack(&self, cell: &MapCell) -> &'static str {
         match (self.slack, cell.procedure) {
-            ("", procedure) if procedure.is_tuned() => rows::CHOICE,
-            ("", procedure) if procedure.has_graph() => rows::GRAPH,
-            ("", procedure) if procedure.has_standard_errors() => rows::CURVATURE,
-            ("", procedure) if procedure.is_recalibrated() => rows::LINE,
+            ("", procedure) if procedure.is_tuned() => rows::slack::CHOICE,
+            ("", procedure) if procedure.has_graph() => rows::slack::GRAPH,
+            ("", procedure) if procedure.has_standard_errors() => rows::slack::CURVATURE,
+            ("", procedure) if procedure.is_recalibrated() => rows::slack::LINE,
             (slack, _) => slack,
         }
     }
@@ -170,7 +170,8 @@ pub(crate) fn offered(cell: &MapCell) -> Result<(), Error> {
         format!("with the rest as it is, there is {}", offered.join("; "))
     };
     let allowed = format!(
-        "nothing is proven and audited for this combination ({cell}), so it is not offered; {instead} (docs/guarantees.md)"
+        "nothing is proven and audited for this combination ({cell}), so it is not offered; {instead} \
+         (docs/guarantees.md)"
     );
     Err(Refused::new(name, given, allowed).into())
 }

@@ -11,7 +11,7 @@ use reticent_oracle::tables::Schema;
 
 use super::asked_sums::{CalibratedQuestion, NoisyQuestion, OwnNoise, no_masks};
 use super::dealing::{Dealing, PERSONS_UNCOUNTED, PERSONS_UNPAID, keeps_persons_whole};
-use super::held::{HeldRun, KeptNoise, check_roster};
+use super::held::{HeldOrigin, HeldRun, KeptNoise, check_roster};
 use super::ready::{NEEDS_ALL, NO_NUMBERS, two_change};
 use super::spec::Parties;
 use crate::error::Error;
@@ -128,8 +128,9 @@ fn nothing_unused(parties: &Parties) -> Result<View, Error> {
         }
         Some(view) => view,
         None => {
-            let why = "who sees what of a question between parties is yours to say: `trust = central` for a server that is \
-                       trusted with exact sums, local or secure-aggregation where each party adds its noise itself";
+            let why = "who sees what of a question between parties is yours to say: `trust = central` for a server \
+                       that is trusted with exact sums, local or secure-aggregation where each party adds its noise \
+                       itself";
             return Err(Error::value("trust", "none", why));
         }
     };
@@ -216,13 +217,14 @@ impl<'j, Q: Question> JobBetween<'j, Q> {
         let tables = dealing.deal(table, opening, &key)?;
         let mut asked = match own {
             Some(own) => {
-                let noisy = NoisyQuestion::open((job, own), (tables, &key), (run, &dealing))?;
+                run.enter(Stage::Calibrating)?;
+                let noisy = NoisyQuestion::open(job, own, tables, &key, &dealing)?;
                 AskedParties::Noisy(Box::new(noisy))
             }
             None => {
                 let digest = Hasher::new("reticent question").field(Q::NAME.as_bytes()).finish();
-                let kept = (&key, &digest, KeptNoise::default());
-                let held = HeldRun::open(job, tables, kept, (run, &dealing))?;
+                let origin = HeldOrigin { key: &key, digest: &digest, kept: KeptNoise::default() };
+                let held = HeldRun::open(job, tables, origin, &dealing, run)?;
                 AskedParties::Held(Box::new(held))
             }
         };

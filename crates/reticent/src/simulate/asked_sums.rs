@@ -16,11 +16,14 @@ use reticent_noise::Hasher;
 use reticent_oracle::{
     NoiseKey, Oracle, PrivacyModel, PrivateTable, Refusal, Rehearsal, SumLaw, SumPlan, Terms,
 };
-use reticent_runtime::{self as runtime, NoisyParties, PartyReport};
+use reticent_runtime::{self as runtime, NoisyParties, PartyReport, RunKey, SharedTerms};
 
 use super::PartyBooks;
 use super::dealing::Dealing;
-use super::noisy::{HONEST, SOME_PARTIES, Staying, SumConduct, assumed_of_sums, law, population};
+use super::noisy::SOME_PARTIES;
+use super::noisy_check::HONEST;
+use super::staying::{StayingParties, law, population};
+use super::sum_assumptions::{SumConduct, assumed_of_sums};
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::job::{Job, SOME};
@@ -73,7 +76,7 @@ impl OwnNoise {
 
     /// The noise of each party, for this number of parties.
     pub fn law(&self, parties: u32) -> Result<SumLaw, Error> {
-        law(self.view, Staying { parties, whole: parties }, self.honest)
+        law(self.view, StayingParties { parties, whole: parties }, self.honest)
     }
 
     /// Refuses what is not proven, or asks for more than sums, before there is a table.
@@ -82,7 +85,7 @@ impl OwnNoise {
         let opening = protection.opening;
         map::offered(&MapCell::of_question(Q::NAME, question.form(), &opening))?;
         let terms = protection.terms(opening.public_n.unwrap_or(SOME))?;
-        asks_for_noisy_sums(question, (terms, self.law(SOME_PARTIES)?))
+        asks_for_noisy_sums(question, TermsOfSum { terms, law: self.law(SOME_PARTIES)? })
     }
 
     /// The least noise within the budget between parties with tables like these.
@@ -94,15 +97,23 @@ impl OwnNoise {
         let protection = Question::ground(question).protection.seen_by(self.view);
         let opening = protection.opening;
         let terms = protection.terms(population(&opening, like))?;
-        let (asking, plan) = calibrate_between(question, (terms, self.law(like.len() as u32)?))?;
+        let between = TermsOfSum { terms, law: self.law(like.len() as u32)? };
+        let (asking, plan) = calibrate_between(question, between)?;
         Ok(CalibratedQuestion { opening, terms, asking, plan: Arc::new(plan) })
     }
+}
+
+/// The terms of all units, and who adds which noise.
+#[derive(Clone, Copy)]
+struct TermsOfSum {
+    terms: Terms,
+    law: SumLaw,
 }
 
 /// The plan of each party, where parties add the noise.
 fn rehearse_between<Q: Question>(
     question: &Q,
-    (terms, law): (Terms, SumLaw),
+    TermsOfSum { terms, law }: TermsOfSum,
     asking: &Asking<Q::Layout>,
 ) -> Result<SumPlan, Refusal> {
     let mut rehearsal = Rehearsal::of_noisy_sums(question.shape(), terms, law);
@@ -114,22 +125,22 @@ fn rehearse_between<Q: Question>(
 /// each with it.
 fn calibrate_between<Q: Question>(
     question: &Q,
-    between: (Terms, SumLaw),
+    between: TermsOfSum,
 ) -> Result<(Asking<Q::Layout>, SumPlan), Error> {
     let plan = |asking: &Asking<Q::Layout>| {
         Ok(rehearse_between(question, between, asking)?.ledger().clone())
     };
-    let noise = calibrated(question, &between.0, plan)?;
+    let noise = calibrated(question, &between.terms, plan)?;
     let plan = rehearse_between(question, between, &noise)?;
     Ok((noise, plan))
 }
 
 /// Refuses a question that asks for more than sums, before there is a table, where parties add the
 /// noise.
-fn asks_for_noisy_sums<Q: Question>(question: &Q, between: (Terms, SumLaw)) -> Result<(), Error> {
-    let layout = question.layout(1.0, &between.0);
+fn asks_for_noisy_sums<Q: Question>(question: &Q, between: TermsOfSum) -> Result<(), Error> {
+    let layout = question.layout(1.0, &between.terms);
     match rehearse_between(question, between, &Asking { multiplier: 1.0, layout }) {
-        Err(Refusal::NoSum) => Err(not_sums::<Q>(between.1.view())),
+        Err(Refusal::NoSum) => Err(not_sums::<Q>(between.law.view())),
         asked => Ok(asked.map(drop)?),
     }
 }
@@ -150,9 +161,11 @@ impl<Q: Question> CalibratedQuestion<Q> {
     ) -> Result<NoisyParties, Error> {
         let digest = Hasher::new("reticent question").field(Q::NAME.as_bytes()).finish();
         let run = runtime::run_id(&digest, key)?;
-        let terms = (&self.opening, question.shape(), self.terms);
+        let (opening, shape) = (&self.opening, question.shape());
+        let terms = SharedTerms { opening, shape, terms: self.terms };
+        let key = RunKey { key, run: &run };
         let loss = Question::ground(question).loss;
-        let mut parties = runtime::noisy_parties(tables, loss, terms, &self.plan, (key, &run))?;
+        let mut parties = runtime::noisy_parties(tables, loss, terms, &self.plan, key)?;
         // What an interval is laid around may not be cut by a number that is no more than a guess.
         if self.terms.adjacency() == Adjacency::AddRemove {
             parties.server.leave_uncut();
@@ -170,7 +183,8 @@ impl<Q: Question> CalibratedQuestion<Q> {
     /// # Errors
     /// If so much noise cannot be drawn.
     pub fn plan_at(&self, job: &Job<Q>, scale: f64) -> Result<Ledger, Error> {
-        let (between, asking) = ((self.terms, *self.plan.law()), self.asking.scaled(scale));
+        let between = TermsOfSum { terms: self.terms, law: *self.plan.law() };
+        let asking = self.asking.scaled(scale);
         Ok(rehearse_between(job.procedure(), between, &asking)?.ledger().clone())
     }
 
@@ -226,11 +240,12 @@ impl<Q: Question> CalibratedQuestion<Q> {
 impl<'j, Q: Question> NoisyQuestion<'j, Q> {
     /// Calibrates the question for the parties' tables, and puts these behind gates of their own.
     pub fn open(
-        (job, own): (&'j Job<Q>, OwnNoise),
-        (tables, key): (Vec<PrivateTable>, &NoiseKey),
-        (run, dealing): (&mut Run<'_>, &Dealing),
+        job: &'j Job<Q>,
+        own: OwnNoise,
+        tables: Vec<PrivateTable>,
+        key: &NoiseKey,
+        dealing: &Dealing,
     ) -> Result<Self, Error> {
-        run.enter(Stage::Calibrating)?;
         let question = job.procedure();
         let calibrated = own.calibrate(question, &tables)?;
         let parties = calibrated.seat(question, tables, key)?;

@@ -79,7 +79,8 @@ impl Simulation {
     pub(super) fn check_skew(&self) -> Result<(), Error> {
         match (self.split, self.skew) {
             (None, Some(skew)) => {
-                let why = "it says how records are dealt to the parties of `split = N`; a party for each user has its own";
+                let why = "it says how records are dealt to the parties of `split = N`; a party for each user has \
+                           its own";
                 Err(Error::value("skew", skew, why))
             }
             _ => Ok(()),
@@ -231,16 +232,16 @@ impl Simulation {
     fn check_parties(&self) -> Result<(), Error> {
         let Some(source) = &self.parties_from else { return Ok(()) };
         if let Some(count) = self.split {
-            let why = "it deals records to a number of parties, and `parties_from` says with which party each is; leave one of \
-                       them out";
+            let why = "it deals records to a number of parties, and `parties_from` says with which party each is; \
+                       leave one of them out";
             return Err(Error::value("split", count, why));
         }
         let persons = self.problem.schema().user().is_some();
         match (self.guarantee.unit, source) {
             (None, _) if !persons => {
-                let why = "a table that says with which party each row is, and not whose it is, may protect records (`unit = \
-                           record`) or whole parties (`unit = party`): choose; for persons within parties say whose each row \
-                           is with `user_column = COLUMN`";
+                let why = "a table that says with which party each row is, and not whose it is, may protect records \
+                           (`unit = record`) or whole parties (`unit = party`): choose; for persons within parties \
+                           say whose each row is with `user_column = COLUMN`";
                 Err(Error::value("unit", "not given", why))
             }
             (Some(Unit::User), PartySource::Column(_)) if !persons => Err(NO_PERSONS),
@@ -259,7 +260,8 @@ impl Simulation {
         match adjacency.filter(|adjacency| *adjacency != Adjacency::ReplaceOne) {
             None => Ok(()),
             Some(adjacency) => {
-                let why = "who takes part is known to those it talks to, so nothing hides that a party is there; use replace-one";
+                let why = "who takes part is known to those it talks to, so nothing hides that a party is there; \
+                           use replace-one";
                 Err(Error::value("adjacency", adjacency, why))
             }
         }
@@ -295,8 +297,8 @@ fn no_standard_errors(share: Option<f64>) -> Result<(), Error> {
 /// The refusal of persons within parties by what is no algorithm of sums.
 fn no_persons_within(entry: &ProtocolEntry) -> Error {
     let why = format!(
-        "{} is proven for records of a party and for whole parties: say `unit = record` or `unit = party`, or use auto, \
-         dp-sgd, ssadmm, mpadmm, sadmm, vradmm or dp-cd, which protect a person within a party",
+        "{} is proven for records of a party and for whole parties: say `unit = record` or `unit = party`, or use \
+         auto, dp-sgd, ssadmm, mpadmm, sadmm, vradmm or dp-cd, which protect a person within a party",
         entry.name
     );
     Error::value("unit", Unit::User, why)
@@ -354,8 +356,9 @@ impl SimulationJob {
         } else {
             return Ok(());
         };
-        let why = "each party is a person here, and who has which number is drawn and told to nobody, so that nothing can be \
-                   said of one; say the same of all, or protect records, whose holders are public (`unit = \"record\"`)";
+        let why = "each party is a person here, and who has which number is drawn and told to nobody, so that \
+                   nothing can be said of one; say the same of all, or protect records, whose holders are public \
+                   (`unit = \"record\"`)";
         Err(Error::value(name, given, why))
     }
 

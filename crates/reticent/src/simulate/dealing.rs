@@ -195,12 +195,12 @@ pub(super) fn keeps_persons_whole(
              person a party (leave split out), protect records, or run an algorithm of sums with `trust = central`"
         }
         (Some(_), Unit::Party) => {
-            "a share of the records that is dealt by their places is no party of its own; say with which party each row is \
-             with `parties_from = COLUMN` in place of split, or protect records"
+            "a share of the records that is dealt by their places is no party of its own; say with which party each \
+             row is with `parties_from = COLUMN` in place of split, or protect records"
         }
         (Some(_), Unit::User) => {
-            "a share of the records is no person, and who has which would follow from how many rows others have; make every \
-             person a party with `users_from = COLUMN` in place of split, or protect records"
+            "a share of the records is no person, and who has which would follow from how many rows others have; \
+             make every person a party with `users_from = COLUMN` in place of split, or protect records"
         }
         _ => return Ok(()),
     };
@@ -209,16 +209,17 @@ pub(super) fn keeps_persons_whole(
 
 /// What the guarantee takes as given where each row says with which party it is, and persons are
 /// protected.
-const PERSONS_PLACED: &str = "a person is a person within a party. Which parties there are, and how many persons each has, is public: a neighbour \
-     has another person, with any rows, with the same party. Who has rows with k parties counts as k persons, and is covered \
-     k-fold";
+const PERSONS_PLACED: &str = "a person is a person within a party. Which parties there are, and how many persons \
+                              each has, is public: a neighbour has another person, with any rows, with the same \
+                              party. Who has rows with k parties counts as k persons, and is covered k-fold";
 
 /// What k-fold is where a sum is over all parties.
-const ONE_SUM: &str = "all rows of a person at k parties move one sum: the noise divided by k covers them, which is k² times the entries";
+const ONE_SUM: &str = "all rows of a person at k parties move one sum: the noise divided by k covers them, which is \
+                       k² times the entries";
 
 /// The same where each party's answer is seen, with noise of its own.
-const K_ANSWERS: &str = "the answers of the k parties that a person has rows with have independent noise: they cover the person together, \
-     which is k times the entries";
+const K_ANSWERS: &str = "the answers of the k parties that a person has rows with have independent noise: they \
+                         cover the person together, which is k times the entries";
 
 /// What the guarantee takes as given where parties with persons of their own add the noise themselves.
 pub(super) fn placed_persons(view: View) -> Vec<String> {
@@ -227,12 +228,14 @@ pub(super) fn placed_persons(view: View) -> Vec<String> {
 }
 
 /// Why persons within parties do not pay from a budget of persons.
-pub(super) const PERSONS_UNCOUNTED: &str = "a person with rows at k parties is k persons of the run, and a budget of users would count them as one; protect \
-     records, or parties with a budget of `unit = party`, or run it without a budget file";
+pub(super) const PERSONS_UNCOUNTED: &str = "a person with rows at k parties is k persons of the run, and a budget \
+                                            of users would count them as one; protect records, or parties with a \
+                                            budget of `unit = party`, or run it without a budget file";
 
 /// What the guarantee takes as given where a party has several persons.
-const PERSONS_WITHIN: &str = "a person is a person within a party: all rows of one lie with one party. Who has rows with k parties counts as k persons, \
-     and is a group of k: the noise divided by k covers it, which is k² times the entries";
+const PERSONS_WITHIN: &str = "a person is a person within a party: all rows of one lie with one party. Who has rows \
+                              with k parties counts as k persons, and is a group of k: the noise divided by k \
+                              covers it, which is k² times the entries";
 
 /// What else it takes as given there, where the number of persons is private.
 const PERSONS_UNSEEN: &str =
@@ -240,7 +243,8 @@ const PERSONS_UNSEEN: &str =
 
 /// Why parties with several persons each have no budgets of their own: a neighbour may have others of
 /// them with each party, and every budget would have to count for it.
-pub(super) const PERSONS_UNPAID: &str = "whose persons a party has follows from all of them; give one budget for all, or protect records";
+pub(super) const PERSONS_UNPAID: &str = "whose persons a party has follows from all of them; give one budget for \
+                                         all, or protect records";
 
 /// What the guarantee takes as given where parties have several persons each.
 pub(super) fn dealt_persons(opening: &PrivacyModel) -> Vec<String> {
@@ -253,8 +257,8 @@ pub(super) fn stayed_away(absent: &BTreeSet<u32>) -> Option<String> {
     let numbers: Vec<String> = absent.iter().map(u32::to_string).collect();
     (!numbers.is_empty()).then(|| {
         format!(
-            "these parties, counted from 0, took no part, and nothing of theirs was asked for: {}. That they stay away is \
-             public, and does not depend on any record",
+            "these parties, counted from 0, took no part, and nothing of theirs was asked for: {}. That they stay \
+             away is public, and does not depend on any record",
             numbers.join(", ")
         )
     })
@@ -265,12 +269,12 @@ pub(super) fn dealt(opening: &PrivacyModel) -> String {
     let dealt = match (opening.unit, opening.adjacency) {
         (Unit::User, _) => ASSUMED,
         (Unit::Party, _) => {
-            "a party is protected with all that it holds, whoever's it is and however much. Who takes part is public, and \
-             each party has one name: a neighbour has other records with the same party"
+            "a party is protected with all that it holds, whoever's it is and however much. Who takes part is \
+             public, and each party has one name: a neighbour has other records with the same party"
         }
         (Unit::Record, Adjacency::AddRemove) => {
-            "who takes part is public; how many records a party has is not, and shows in no message; a neighbour has one \
-             record more or less with one party, and the same records with all others"
+            "who takes part is public; how many records a party has is not, and shows in no message; a neighbour \
+             has one record more or less with one party, and the same records with all others"
         }
         (Unit::Record, Adjacency::ReplaceOne) => {
             "who holds which record, and how many, is public: a neighbour has another record with the same party"

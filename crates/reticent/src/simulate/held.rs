@@ -17,7 +17,8 @@ use reticent_admm::{Refused, unwatched};
 use reticent_noise::{Hasher, NoiseKey};
 use reticent_oracle::{Digest, Gate, PrivateTable, Refusal, Rehearsal, Sampling, self_test};
 use reticent_runtime::{
-    self as runtime, Checkpoint, Failures, Post, Protocol, ProtocolEntry, ProtocolRecipe, Traffic,
+    self as runtime, Checkpoint, Failures, Post, Protocol, ProtocolEntry, ProtocolRecipe, RunKey,
+    Traffic,
 };
 
 use super::check::{SimulationJob, no_needless_graph};
@@ -30,13 +31,11 @@ use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::guarantee::Guarantee;
 use crate::job::{HeldBy, Job, Ready, SOME};
-use crate::model::Model;
 use crate::outlook::UtilityForecast;
 use crate::procedure::{Ground, Procedure};
 use crate::run::Noise;
 use crate::stage::Run;
 use crate::task::Task;
-use crate::trace::Trace;
 use crate::training::{Fitted, Training};
 
 /// The version of this program.
@@ -45,10 +44,10 @@ const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 /// What a guarantee takes as given where sums are entrusted. Parties draw keys of messages, and no
 /// noise.
 const TRUSTED: [&str; 3] = [
-    "the server is trusted with every party's exact sums, and with the secret of who is in a sample; what travels is closed \
-     for it",
-    "X25519, XChaCha20-Poly1305, and HKDF and HMAC with SHA-256, by which messages are closed, are as hard to break as they are \
-     believed to be",
+    "the server is trusted with every party's exact sums, and with the secret of who is in a sample; what travels \
+     is closed for it",
+    "X25519, XChaCha20-Poly1305, and HKDF and HMAC with SHA-256, by which messages are closed, are as hard to break \
+     as they are believed to be",
     "whether and when a party answers does not depend on its records",
 ];
 
@@ -108,6 +107,20 @@ pub(super) fn held_by(parties: u32, dealt: Vec<String>) -> HeldBy {
     HeldBy { parties, trusted }
 }
 
+/// Where a run on entrusted sums begins, or goes on: its key, what is asked, and what is kept of it.
+pub(super) struct HeldOrigin<'a> {
+    pub key: &'a NoiseKey,
+    pub digest: &'a Digest,
+    pub kept: KeptNoise,
+}
+
+/// The end of a run on entrusted sums.
+pub(super) struct EntrustedEnd {
+    pub fitted: Fitted,
+    pub rounds: u32,
+    pub traffic: Traffic,
+}
+
 impl<'j, P: Procedure> HeldRun<'j, P> {
     /// Entrusts the parties' tables to the gate of a job; `digest` stands for what is asked, and noise
     /// follows from `kept`, of a run that may be done again, or else comes from where the guarantee
@@ -115,17 +128,18 @@ impl<'j, P: Procedure> HeldRun<'j, P> {
     pub fn open(
         job: &'j Job<P>,
         tables: Vec<PrivateTable>,
-        (key, digest, kept): (&NoiseKey, &Digest, KeptNoise),
-        (run, dealing): (&mut Run<'_>, &Dealing),
+        HeldOrigin { key, digest, kept }: HeldOrigin<'_>,
+        dealing: &Dealing,
+        run: &mut Run<'_>,
     ) -> Result<Self, Error> {
         let Ground { schema, loss, protection } = job.procedure().ground();
         let (parties, name) = (tables.len() as u32, runtime::run_id(digest, key)?);
-        let opening = (&protection.opening, schema.width());
-        let (rows, post) = runtime::entrust(tables, loss, opening, (key, &name))?;
+        let (opening, key) = (&protection.opening, RunKey { key, run: &name });
+        let (rows, post) = runtime::entrust(tables, loss, opening, schema.width(), key)?;
         let whole = protection.opening.unit.is_whole() && !dealing.persons;
         let rows = if whole { rows.one_unit_each()? } else { rows };
         let by = held_by(parties, dealing.assumed(&protection.opening));
-        let mut ready = job.open_held((rows, by), None, run)?;
+        let mut ready = job.open_held(rows, by, None, run)?;
         let KeptNoise { key, begun } = kept;
         if let Some(key) = key {
             ready.repeat(key);
@@ -156,15 +170,15 @@ impl Simulation {
         self.check_skew()?;
         no_needless_graph(self.entry(), self.topology.as_deref())?;
         if self.failures != Failures::default() {
-            let why = "a party that stays away would be missing from the model without a word: on entrusted sums a run ends \
-                       where a party does; leave it out, or use `algorithm = federated`";
+            let why = "a party that stays away would be missing from the model without a word: on entrusted sums a \
+                       run ends where a party does; leave it out, or use `algorithm = federated`";
             return Err(Error::value("fail", "given", why));
         }
         match self.budgets.iter().next() {
             None => Ok(()),
             Some((party, _)) => {
-                let why = "the released sums are of all parties, and cost each the same; give one epsilon for all, or use \
-                           `algorithm = federated`";
+                let why = "the released sums are of all parties, and cost each the same; give one epsilon for all, \
+                           or use `algorithm = federated`";
                 Err(Error::value("budgets", party, why))
             }
         }
@@ -189,8 +203,8 @@ fn check_sizes(
 /// Where the number of units is private, how many parties there are may not say it.
 pub(super) fn check_roster(adjacency: Adjacency, split: Option<u32>) -> Result<(), Error> {
     if adjacency == Adjacency::AddRemove && split.is_none() {
-        let why = "who takes part is public, and here it follows from the rows, so that nothing hides that a row is there; \
-                   use replace-one, or a public number of parties (`split = N`)";
+        let why = "who takes part is public, and here it follows from the rows, so that nothing hides that a row is \
+                   there; use replace-one, or a public number of parties (`split = N`)";
         return Err(Error::value("adjacency", adjacency, why));
     }
     Ok(())
@@ -210,15 +224,15 @@ pub(super) fn check_public_sizes(guarantee: &Guarantee, split: Option<u32>) -> R
 }
 
 fn tells_sizes(sampling: impl std::fmt::Display) -> Error {
-    let why = "who is drawn is told to a party in a bit for each of its units, and add-remove keeps their number private; \
-               use `sampling = full`, or `adjacency = replace-one`";
+    let why = "who is drawn is told to a party in a bit for each of its units, and add-remove keeps their number \
+               private; use `sampling = full`, or `adjacency = replace-one`";
     Error::value("sampling", sampling, why)
 }
 
 /// The refusal of what asks for more than sums.
 pub(super) fn not_sums(name: &str) -> Error {
-    let why = "it asks for more than sums over records, which is all that parties are asked for; use auto, dp-sgd, ssadmm, \
-               mpadmm, sadmm, vradmm or dp-cd";
+    let why = "it asks for more than sums over records, which is all that parties are asked for; use auto, dp-sgd, \
+               ssadmm, mpadmm, sadmm, vradmm or dp-cd";
     Error::value("algorithm", name, why)
 }
 
@@ -267,7 +281,8 @@ impl SimulationJob {
     pub(super) fn kept_noise(
         &self,
         tables: &[PrivateTable],
-        (key, checkpoint): (&NoiseKey, Option<&Checkpoint>),
+        key: &NoiseKey,
+        checkpoint: Option<&Checkpoint>,
         keep: CheckpointOptions<'_>,
     ) -> Result<KeptNoise, Error> {
         let Some(file) = keep.checkpoint else { return Ok(KeptNoise::default()) };
@@ -328,9 +343,9 @@ impl HeldRun<'_> {
         if let Some((checkpoint, file)) = begun {
             checkpoint.save(&file)?;
         }
-        let Fitted { model, trace, .. } = ready.run(run)?;
-        let moved = (post.rounds(), post.traffic());
-        job.entrusted((model, trace), parties, moved).map_err(|why| job.stopped(why))
+        let fitted = ready.run(run)?;
+        let end = EntrustedEnd { fitted, rounds: post.rounds(), traffic: post.traffic() };
+        job.entrusted(end, parties).map_err(|why| job.stopped(why))
     }
 }
 
@@ -338,10 +353,10 @@ impl SimulationJob {
     /// The model and the books of every party: what is released is of all, and counts for each.
     pub(super) fn entrusted(
         &self,
-        (model, trace): (Model, Option<Trace>),
+        EntrustedEnd { fitted, rounds, traffic }: EntrustedEnd,
         parties: u32,
-        (rounds, traffic): (u32, Traffic),
     ) -> Result<Simulated, Error> {
+        let Fitted { model, trace, .. } = fitted;
         let own = Certificate { parties: None, ..model.certificate().clone() }.sealed(None)?;
         let books = PartyBooks::alike(own, parties);
         let nodes = NodeModels::new(model.clone(), self.objective.constant, Vec::new());

@@ -11,6 +11,8 @@ mod kept;
 mod lead_errors;
 mod nodes;
 mod noisy;
+mod noisy_check;
+mod noisy_run;
 mod ready;
 mod remaining;
 mod remote;
@@ -21,6 +23,8 @@ mod seating;
 mod simulated;
 mod simulation;
 mod spec;
+mod staying;
+mod sum_assumptions;
 mod usual;
 
 pub use asked::{JobBetween, ReadyBetween};

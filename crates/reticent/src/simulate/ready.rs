@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use reticent_accountant::{Ledger, Taint, Unit, View};
-use reticent_runtime::{self as runtime, Checkpoint};
+use reticent_runtime::{self as runtime, Checkpoint, RunProgress};
 
 use super::check::SimulationJob;
 use super::dealing::{PERSONS_UNCOUNTED, PERSONS_UNPAID};
 use super::held::HeldRun;
 use super::kept::CheckpointOptions;
-use super::noisy::NoisyRun;
-use super::run::KnownParties;
+use super::noisy_run::NoisyRun;
+use super::run::{KnownParties, ReadyNodes};
 use super::simulated::Simulated;
 use crate::error::Error;
 use crate::outlook::UtilityForecast;
@@ -18,8 +18,9 @@ use crate::stage::Run;
 use crate::trace::Rounds;
 
 /// Why nobody pays for a party by its number where parties are persons.
-pub(super) const NO_NUMBERS: &str = "each party is a person here, and who has which number is drawn and told to nobody: pay from one budget \
-     for all, or protect records, whose holders are public (`unit = \"record\"`)";
+pub(super) const NO_NUMBERS: &str = "each party is a person here, and who has which number is drawn and told to \
+                                     nobody: pay from one budget for all, or protect records, whose holders are \
+                                     public (`unit = \"record\"`)";
 
 /// Why a run on entrusted sums does not go on without a party; one on noisy sums does.
 pub(super) const NEEDS_ALL: &str =
@@ -196,9 +197,9 @@ impl ReadySimulation<'_> {
             (rounds, plans)
         });
         let known = KnownParties { unpaid: self.unpaid, absent: self.absent };
-        let begun = (parties, checkpoint, self.keep, known);
+        let begun = ReadyNodes { nodes: parties, checkpoint, keep: self.keep, known };
         let mut simulated = job.perform(begun, &mut run, &mut |run| {
-            let (done, _) = run.progress();
+            let RunProgress { done, .. } = run.progress();
             if let Some(show) = show.as_mut().filter(|_| done > 0) {
                 show(done, &run.protocol().node_models(run.nodes()));
             }

@@ -16,20 +16,21 @@ use reticent_runtime::{Agreement, Failures, Traffic};
 
 use super::check::{SimulationJob, find};
 use super::dealing::dealt;
-use super::held::{held_by, is_held};
-use super::noisy::{CalibratedSums, Staying, plan_is_sampled, share_of};
+use super::held::{EntrustedEnd, held_by, is_held};
+use super::noisy::CalibratedSums;
 use super::remaining::RemainingParties;
 use super::remote_peers::{LEAD_TRUSTED, RemoteKind, kind_of};
 use super::simulated::Simulated;
 use super::simulation::Simulation;
 use super::spec::{Parties, SimulationSpec, text};
+use super::staying::{StayingParties, share_of};
+use super::sum_assumptions::plan_is_sampled;
 use super::usual::BEST;
 use crate::budget::Budget;
 use crate::error::Error;
 use crate::job::{Job, Ready};
 use crate::source::Source;
 use crate::stage::Run;
-use crate::training::Fitted;
 
 /// So many messages between nodes travel together at most.
 pub const MOST_TOGETHER: usize = 16;
@@ -40,8 +41,8 @@ const DRAWN_IN_TIME: &str =
     "how long a party takes to answer tells nobody how many of its records the lead has drawn";
 
 /// The same of the signatures that bind the run and the key that sums are closed for.
-const SIGNED_FOR: &str = "Ed25519, by which members sign the run and the key that sums are closed for, is as hard to break as it is believed \
-     to be";
+const SIGNED_FOR: &str = "Ed25519, by which members sign the run and the key that sums are closed for, is as hard \
+                          to break as it is believed to be";
 
 /// A checked run between this many parties, without a table.
 #[derive(Debug)]
@@ -89,8 +90,9 @@ impl SimulationSpec {
             return Err(Error::value("unit", Unit::User, why));
         }
         if own.guarantee.unit == Some(Unit::Party) {
-            let why = "on a network a whole party is protected as one person: say `unit = \"user\"`, with walk, federated, dp-admm or \
-                       an algorithm of peers; the algorithms of one table protect records there";
+            let why = "on a network a whole party is protected as one person: say `unit = \"user\"`, with walk, \
+                       federated, dp-admm or an algorithm of peers; the algorithms of one table protect records \
+                       there";
             return Err(Error::value("unit", Unit::Party, why));
         }
         let own = match own.guarantee.unit {
@@ -116,13 +118,14 @@ impl SimulationSpec {
     fn on_a_network(&self) -> Result<(), Error> {
         let entry = find(self.job.algorithm.as_deref().unwrap_or(BEST))?;
         if kind_of(entry).is_none() {
-            let why = "on a network the algorithms of one table run (auto, dp-sgd, ssadmm, mpadmm, sadmm, vradmm, dp-cd), those of \
-                       peers (walk, r-admm, mr-admm, dvp, m-admm), and federated, dp-admm and dp-admm-exact; `reticent simulate` runs this one in one process";
+            let why = "on a network the algorithms of one table run (auto, dp-sgd, ssadmm, mpadmm, sadmm, vradmm, \
+                       dp-cd), those of peers (walk, r-admm, mr-admm, dvp, m-admm), and federated, dp-admm and \
+                       dp-admm-exact; `reticent simulate` runs this one in one process";
             return Err(Error::value("algorithm", entry.name, why));
         }
         if self.parties.trust.is_none() {
-            let why = "everybody must agree on who may see what; say `trust = local`, `secure-aggregation` or `central` in \
-                       [parties], or `network` for the walk";
+            let why = "everybody must agree on who may see what; say `trust = local`, `secure-aggregation` or \
+                       `central` in [parties], or `network` for the walk";
             return Err(Error::value("trust", "none", why));
         }
         let Parties { split, users_from, parties_from, skew, seed, .. } = &self.parties;
@@ -203,7 +206,7 @@ impl RemoteJob {
         }
         let mut spec = self.spec.clone();
         // The number is of all parties.
-        let share = |all: u64| share_of(all, Staying { parties, whole: self.parties });
+        let share = |all: u64| share_of(all, StayingParties { parties, whole: self.parties });
         spec.job.guarantee.public_n = match self.tells_units() {
             true => spec.job.guarantee.public_n,
             false => self.job.opening.public_n.map(share),
@@ -331,7 +334,7 @@ impl RemoteJob {
             (self.plan(units)?, held_by(self.parties, vec![dealt(&self.job.opening)]));
         by.trusted.extend([LEAD_TRUSTED, SIGNED_FOR].map(str::to_owned));
         by.trusted.extend(plan_is_sampled(&plan).then(|| DRAWN_IN_TIME.to_owned()));
-        let ready = self.held()?.open_held((rows, by), Some(entropy), run)?;
+        let ready = self.held()?.open_held(rows, by, Some(entropy), run)?;
         if ready.plan() != Some(&plan) {
             let why = "the tables of the parties have other numbers of records than they said";
             return Err(Error::value("records", "other", why));
@@ -360,7 +363,9 @@ impl RemoteRun<'_> {
         moved: impl FnOnce() -> (u32, Traffic),
     ) -> Result<Simulated, Error> {
         let RemoteRun { job, ready, parties } = self;
-        let Fitted { model, trace, .. } = ready.run(run)?;
-        job.entrusted((model, trace), parties, moved()).map_err(|why| job.stopped(why))
+        let fitted = ready.run(run)?;
+        let (rounds, traffic) = moved();
+        let end = EntrustedEnd { fitted, rounds, traffic };
+        job.entrusted(end, parties).map_err(|why| job.stopped(why))
     }
 }

@@ -53,25 +53,25 @@ const NODES: [&str; 8] =
     ["walk", "r-admm", "mr-admm", "dvp", "m-admm", "federated", "dp-admm", "dp-admm-exact"];
 
 /// What a guarantee takes as given on a network where one adversary is counted for.
-const SEALED: &str = "Ed25519, X25519, HKDF-SHA256 and XChaCha20-Poly1305, by which peers close what they say for one another, are as hard \
-     to break as they are believed to be";
+const SEALED: &str = "Ed25519, X25519, HKDF-SHA256 and XChaCha20-Poly1305, by which peers close what they say for \
+                      one another, are as hard to break as they are believed to be";
 
 /// The same.
-const RELAYED: &str = "the lead has the observer's seat and carries what users say: it sees who sends to whom and when, which the guarantee \
-     tells every adversary, and no token but those that come to its own seat; whoever has its key or its journal is the \
-     same adversary";
+const RELAYED: &str = "the lead has the observer's seat and carries what users say: it sees who sends to whom and \
+                       when, which the guarantee tells every adversary, and no token but those that come to its own \
+                       seat; whoever has its key or its journal is the same adversary";
 
 /// The same for a user's own model.
-const FOR_ITSELF: &str = "the model of a user is the last token that came to it, and is for that user alone; whoever shows it to others shows \
-     them more than is counted";
+const FOR_ITSELF: &str = "the model of a user is the last token that came to it, and is for that user alone; \
+                          whoever shows it to others shows them more than is counted";
 
 /// The same where a server is trusted with steps or sums.
-pub(super) const LEAD_TRUSTED: &str = "the lead keeps its key and its journal secret until the run is over, adds the noise that is counted, and deletes both \
-     with the model's arrival";
+pub(super) const LEAD_TRUSTED: &str = "the lead keeps its key and its journal secret until the run is over, adds \
+                                       the noise that is counted, and deletes both with the model's arrival";
 
 /// Whose the records are where a party is protected as a whole.
-const ONE_PERSON: &str = "each party is one person with all of the person's records, at the place that the roster gives it, which follows from no \
-     table";
+const ONE_PERSON: &str = "each party is one person with all of the person's records, at the place that the roster \
+                          gives it, which follows from no table";
 
 /// The same.
 const TIMED: &str = "how long a party takes to answer tells nobody how many records it has";
@@ -93,8 +93,8 @@ impl SimulationJob {
         if self.opening.view == View::SecureAggregation
             && let Some(party) = self.budgets.keys().next()
         {
-            let why = "behind masks on a network everybody who is drawn is in a sum: a smaller budget of one party is refused; \
-                       leave it out, or use `trust = local` or `central`";
+            let why = "behind masks on a network everybody who is drawn is in a sum: a smaller budget of one party \
+                       is refused; leave it out, or use `trust = local` or `central`";
             return Err(Error::value("budgets", party, why));
         }
         if let Some(noise) = self.noise {
@@ -215,7 +215,8 @@ impl RemoteJob {
                 let records: Vec<u64> = units.iter().map(|own| own.unwrap_or(1)).collect();
                 // Each says its own number, and one that lies must not stop the others' arithmetic.
                 if records.iter().try_fold(0, |sum: u64, own| sum.checked_add(*own)).is_none() {
-                    let why = "the parties have more records together than can be counted: one of them does not say the truth";
+                    let why = "the parties have more records together than can be counted: one of them does not say \
+                               the truth";
                     return Err(Error::value("records", "2^64 or more", why));
                 }
                 // The run is said when a node is made; nothing that is calibrated depends on it.

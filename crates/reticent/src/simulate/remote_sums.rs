@@ -17,11 +17,13 @@ use reticent_runtime::{PartyId, PartyReport, Traffic};
 
 use super::NodeModels;
 use super::kept::CheckpointOptions;
-use super::noisy::{CalibratedSums, NoisyJob, plan_is_sampled};
+use super::noisy::{CalibratedSums, NoisyJob};
+use super::noisy_run::{PartyTables, RunOrigin};
 use super::remote::RemoteJob;
 use super::remote_peers::RemoteKind;
 use super::run::SolvedRun;
 use super::simulated::Simulated;
+use super::sum_assumptions::plan_is_sampled;
 use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::model::{Extras, Model};
@@ -31,8 +33,9 @@ use crate::stage::{Run, Stage};
 use crate::standard_errors::Found;
 
 /// What a party's guarantee takes as given on a network, beside what it does in one process.
-pub(super) const ON_A_NETWORK: &str = "no party's journal is put back from an older copy while its run is on: a party that has forgotten an answer \
-     could be asked for another one in its round";
+pub(super) const ON_A_NETWORK: &str = "no party's journal is put back from an older copy while its run is on: a \
+                                       party that has forgotten an answer could be asked for another one in its \
+                                       round";
 
 /// The same where parties draw samples.
 const SAMPLED_IN_TIME: &str =
@@ -134,9 +137,10 @@ impl RemoteJob {
             return self.nodes_in_one_process(tables, seed);
         }
         let key = NoiseKey::seeded(seed);
-        let keep = (CheckpointOptions::default(), None);
-        let tables = (tables, &key, &BTreeSet::new());
-        let ready = self.job.open_noisy(self.noisy()?, tables, keep, (&mut run, false))?;
+        let keep = CheckpointOptions::default();
+        let origin = RunOrigin { key: &key, keep, checkpoint: None };
+        let tables = PartyTables { tables, absent: &BTreeSet::new(), unpaid: false };
+        let ready = self.job.open_noisy(self.noisy()?, tables, origin, &mut run)?;
         ready.run(&self.job, run)
     }
 
@@ -242,7 +246,8 @@ impl NoisyJob {
     pub(super) fn check_signed(&self, parties: u32) -> Result<(), Error> {
         match self.law_of(parties)? {
             SumLaw::Masked(members) if !members.is_complete() => {
-                let why = "masked sums on a network are proven for at most 255 parties; use `trust = local`, or `trust = central`";
+                let why = "masked sums on a network are proven for at most 255 parties; use `trust = local`, or \
+                           `trust = central`";
                 Err(Error::value("trust", View::SecureAggregation, why))
             }
             _ => Ok(()),

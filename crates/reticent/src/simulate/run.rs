@@ -6,12 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use reticent_accountant::{Ledger, Taint, Unit};
 use reticent_admm::{AutoChoice, Progress};
 use reticent_oracle::{NoiseKey, PrivacyModel, PrivateTable, Refusal};
-use reticent_runtime::{self as runtime, Checkpoint, NoisePrice, PartyReport, RunError, Setup};
+use reticent_runtime::{
+    self as runtime, Checkpoint, NoisePrice, PartyReport, RunError, RunProgress, Setup,
+};
 
 use super::check::SimulationJob;
 use super::dealing::{dealt, stayed_away};
-use super::held::HeldRun;
+use super::held::{HeldOrigin, HeldRun};
 use super::kept::CheckpointOptions;
+use super::noisy_run::{PartyTables, RunOrigin};
 use super::ready::{NEEDS_ALL, Prepared, ReadySimulation};
 use super::simulated::Simulated;
 use super::{NodeModels, PartyBooks};
@@ -26,8 +29,8 @@ use crate::task::{no_pure, whole_budget};
 
 /// What every guarantee between parties relies on: proofs/derived-noise.md and proofs/trust.md.
 pub(super) const BETWEEN_PARTIES: [&str; 2] = [
-    "HKDF and HMAC with SHA-256 and ChaCha20, by which parties draw noise from their keys, are as hard to break as they are \
-     believed to be",
+    "HKDF and HMAC with SHA-256 and ChaCha20, by which parties draw noise from their keys, are as hard to break as \
+     they are believed to be",
     "whether and when a party answers does not depend on its records",
 ];
 
@@ -40,10 +43,16 @@ const NONE_AT_ALL: f64 = -1.0;
 /// Who is shown the run after every round, and gives nothing back.
 pub(super) type After<'a> = dyn FnMut(&runtime::SimulatedRun) + 'a;
 
-/// Nodes that are ready to begin, what they go on from, where they are kept, and what is known of
-/// their parties.
-pub(super) type Begun<'a> =
-    (Box<runtime::SimulatedRun>, Option<Checkpoint>, CheckpointOptions<'a>, KnownParties);
+/// Nodes that are ready to begin.
+pub(super) struct ReadyNodes<'a> {
+    pub nodes: Box<runtime::SimulatedRun>,
+    /// What they go on from.
+    pub checkpoint: Option<Checkpoint>,
+    /// Where they are kept.
+    pub keep: CheckpointOptions<'a>,
+    /// What is known of their parties.
+    pub known: KnownParties,
+}
 
 /// What is known of the parties of a run before it begins.
 #[derive(Default)]
@@ -102,8 +111,8 @@ impl SimulationJob {
         run: &mut Run<'_>,
     ) -> Result<ReadySimulation<'j>, Error> {
         if self.paid_by_parties {
-            let why = "every party pays from a budget of its own, and here nobody is asked for it; run it with `reticent \
-                       simulate`, or leave it out";
+            let why = "every party pays from a budget of its own, and here nobody is asked for it; run it with \
+                       `reticent simulate`, or leave it out";
             return Err(Error::value("party_budget", "given", why));
         }
         self.open_without(source, keep, &BTreeSet::new(), run)
@@ -123,8 +132,8 @@ impl SimulationJob {
         run: &mut Run<'_>,
     ) -> Result<ReadySimulation<'j>, Error> {
         if let Some(file) = keep.checkpoint.filter(|_| self.paid_by_parties || !absent.is_empty()) {
-            let why = "a run whose parties pay each from a budget of its own cannot go on after a crash: who could pay is \
-                       not in a checkpoint; leave it out, or pay from one budget for all";
+            let why = "a run whose parties pay each from a budget of its own cannot go on after a crash: who could \
+                       pay is not in a checkpoint; leave it out, or pay from one budget for all";
             return Err(Error::value("checkpoint", file.display(), why));
         }
         if let Some(party) = absent.first().filter(|_| self.held.is_some()) {
@@ -142,15 +151,16 @@ impl SimulationJob {
         let unpaid = unpaid || self.skew.reads_labels();
         let run = match (&self.held, &self.noisy) {
             (_, Some(noisy)) => {
-                let kept = (keep, checkpoint);
-                let noisy = self.open_noisy(noisy, (tables, &key, absent), kept, (run, unpaid))?;
+                let origin = RunOrigin { key: &key, keep, checkpoint };
+                let tables = PartyTables { tables, absent, unpaid };
+                let noisy = self.open_noisy(noisy, tables, origin, run)?;
                 Prepared::Noisy(Box::new(noisy))
             }
             (Some(job), _) => {
                 let dealing = self.dealing();
-                let kept = self.kept_noise(&tables, (&key, checkpoint.as_ref()), keep)?;
-                let mut held =
-                    HeldRun::open(job, tables, (&key, &self.digest, kept), (run, &dealing))?;
+                let kept = self.kept_noise(&tables, &key, checkpoint.as_ref(), keep)?;
+                let origin = HeldOrigin { key: &key, digest: &self.digest, kept };
+                let mut held = HeldRun::open(job, tables, origin, &dealing, run)?;
                 if unpaid {
                     held.read_freely();
                 }
@@ -189,7 +199,7 @@ impl SimulationJob {
 
     pub(super) fn perform(
         &self,
-        (mut parties, checkpoint, keep, known): Begun<'_>,
+        ReadyNodes { nodes: mut parties, checkpoint, keep, known }: ReadyNodes<'_>,
         run: &mut Run<'_>,
         after: &mut After<'_>,
     ) -> Result<Simulated, Error> {
@@ -216,7 +226,7 @@ impl SimulationJob {
             if let Some(file) = keep.checkpoint {
                 parties.checkpoint()?.save(file)?;
             }
-            let (done, of) = parties.progress();
+            let RunProgress { done, of } = parties.progress();
             let progress = Progress { done: done.into(), of: of.into() };
             if run.tell(Stage::Iteration(progress)).is_break() {
                 return Err(Refusal::Stopped.into());
@@ -345,7 +355,7 @@ impl SimulationJob {
         KnownParties { unpaid, absent }: &KnownParties,
         after: &mut After<'_>,
     ) -> Result<Simulated, Error> {
-        let rounds = run.progress().1;
+        let rounds = run.progress().of;
         let mut assumptions = run.protocol().assumptions();
         assumptions.extend(BETWEEN_PARTIES.map(str::to_owned));
         assumptions.push(dealt(&self.opening));

@@ -14,8 +14,9 @@ use reticent_oracle::PrivateTable;
 const LABEL: &str = "reticent seats";
 
 /// What a certificate says of it.
-pub(super) const ASSUMED: &str = "each party is one person with all of their records, and who sits where is drawn uniformly by the run's \
-     key and told to nobody: a person is promised what is promised to the party who spends most";
+pub(super) const ASSUMED: &str = "each party is one person with all of their records, and who sits where is drawn \
+                                  uniformly by the run's key and told to nobody: a person is promised what is \
+                                  promised to the party who spends most";
 
 /// The tables of the persons, each at the seat that is drawn for it.
 pub(super) fn seated(

@@ -126,8 +126,8 @@ impl SimulationSpec {
             && (parties.split.is_some() || parties.users_from.is_some())
         {
             return Err(refuse(
-                "[parties] has parties_from beside split or users_from; who the parties are is said once, and whose each row is \
-                 with user_column",
+                "[parties] has parties_from beside split or users_from; who the parties are is said once, and whose \
+                 each row is with user_column",
             ));
         }
         if let Some(column) = &parties.users_from {
@@ -271,8 +271,9 @@ impl SimulationSpec {
             // The records of a person would be dealt to several parties, each with books of its
             // own.
             (Some(_), Some(column)) if !persons => {
-                let why = "records are dealt to the parties of a split one by one, so that the rows of a person are not \
-                           kept together and cannot be protected; leave it out, or give `users_from` instead of `split`";
+                let why = "records are dealt to the parties of a split one by one, so that the rows of a person are \
+                           not kept together and cannot be protected; leave it out, or give `users_from` instead of \
+                           `split`";
                 Err(Error::value("user_column", column, why))
             }
             _ => Ok(()),
@@ -370,7 +371,8 @@ mod tests {
 
     #[test]
     fn a_file_has_the_job_and_two_tables() {
-        let text = "epsilon = 1.0\n[parties]\nsplit = 5\ntrust = 'local'\nbudgets = { 3 = 0.5 }\n[failures]\nafter = 0.1";
+        let text = "epsilon = 1.0\n[parties]\nsplit = 5\ntrust = 'local'\nbudgets = { 3 = 0.5 }\n[failures]\nafter \
+                    = 0.1";
         let simulation = read(text).unwrap();
         assert_eq!(simulation.job.guarantee.epsilon, Some(1.0));
         assert_eq!(simulation.parties.trust, Some(View::Local));

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use reticent_accountant::{Ledger, View};
 use reticent_admm::Progress;
 use reticent_oracle::{Gate, Listener};
-use reticent_runtime::SimulatedRun;
+use reticent_runtime::{RunProgress, SimulatedRun};
 
 use super::row::{Trace, TraceRow};
 use super::{At, Tracing, norm};
@@ -108,7 +108,7 @@ impl<'p> Rounds<'p> {
 
     /// The end of a round, as it has left the run.
     pub fn note(&mut self, run: &SimulatedRun) {
-        let (done, of) = run.progress();
+        let RunProgress { done, of } = run.progress();
         if done == 0 {
             return;
         }

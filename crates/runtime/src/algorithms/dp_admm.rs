@@ -39,7 +39,7 @@ use reticent_oracle::queries::{ClippedMean, Gradient};
 use reticent_oracle::{Oracle, PaperClaim, Refusal, Sampling};
 use serde::{Deserialize, Serialize};
 
-use super::star::{Common, Provider, Star, Trainer};
+use super::star::{Common, HonestRange, Provider, Star, Trainer};
 use super::{Protocol, ProtocolEntry, ProtocolRecipe};
 use crate::responder::Respond;
 
@@ -57,10 +57,10 @@ pub(crate) const ENTRY: ProtocolEntry = ProtocolEntry {
 /// The paper's experiments.
 const ROUNDS: u64 = 100;
 
-/// As stiff as a mean of losses with a curvature of ¼ wants it.
+/// A stiffness for means of losses with a curvature of ¼.
 const RHO: f64 = 0.1;
 
-/// Parameters of standardised problems are not further apart.
+/// A distance that the parameters of standardised problems do not exceed.
 const DIAMETER: f64 = 10.0;
 
 /// The number of the erratum.
@@ -114,7 +114,7 @@ fn build(recipe: &ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     })))
 }
 
-/// What a provider is asked: all that its step needs but its data.
+/// The request to a provider: all that its step needs but its data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct LinearisedStep {
     k: u32,
@@ -203,12 +203,13 @@ impl Provider for DpAdmm {
         }
     }
 
-    fn reach(&self, request: &LinearisedStep, party: usize, noise: f64) -> (Vec<f64>, f64) {
+    fn reach(&self, request: &LinearisedStep, party: usize, noise: f64) -> HonestRange {
         let units = self.common.units[party] as f64;
         let eta = self.eta(request.k, units, noise);
         let zeros = vec![0.0; self.common.len()];
         let noisy = 1.0 + noise * ((self.common.len() as f64).sqrt() + 6.0) / units.max(1.0);
-        (self.update(request, &zeros, eta), self.clip * noisy / (self.common.rho + 1.0 / eta))
+        let radius = self.clip * noisy / (self.common.rho + 1.0 / eta);
+        HonestRange { centre: self.update(request, &zeros, eta), radius }
     }
 
     fn bare(

@@ -32,7 +32,7 @@ use reticent_oracle::queries::{ClippedMean, Gradient, Minimiser};
 use reticent_oracle::{Oracle, Quadratic, Refusal, Sampling};
 use serde::{Deserialize, Serialize};
 
-use super::star::{Common, Provider, Star, Trainer};
+use super::star::{Common, HonestRange, Provider, Star, Trainer};
 use super::{Protocol, ProtocolEntry, ProtocolRecipe};
 use crate::responder::Respond;
 
@@ -53,7 +53,7 @@ const ROUNDS: u64 = 30;
 /// As for dp-admm.
 const RHO: f64 = 0.1;
 
-/// How much of a provider's distance from its minimiser is left where the penalty has kinks.
+/// The remaining part of a provider's distance from its minimiser, if the penalty has kinks.
 const LEFT: f64 = 1e-9;
 
 #[derive(Clone, Debug)]
@@ -70,7 +70,7 @@ struct Exact {
 enum Penalised {
     /// l.
     Ridge(f64),
-    /// Only without noise: the step t, and how many are enough.
+    /// Only without noise: the step t, and a sufficient number of steps.
     Kinks { step: f64, inner: u32 },
 }
 
@@ -109,7 +109,7 @@ fn build(recipe: &ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     })))
 }
 
-/// What a provider is asked.
+/// The request to a provider.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Augmented {
     /// w.
@@ -160,8 +160,8 @@ impl Respond for Exact {
 }
 
 impl Exact {
-    /// Algorithm 1 for a penalty with kinks: nothing is known of how far the noise of Algorithm 2
-    /// would have to reach, so there is none.
+    /// Algorithm 1 for a penalty with kinks: the noise that Algorithm 2 would need is unknown, so
+    /// there is none.
     fn descend(
         &self,
         request: &Augmented,
@@ -171,8 +171,8 @@ impl Exact {
     ) -> Result<Vec<f64>, Refusal> {
         if noise != 0.0 {
             return Err(Refusal::BadQuery(format!(
-                "with noise (Algorithm 2) {} finds proven minimisers for the penalties l2 and none alone; use dp-admm, or \
-                 noise = 0 for Algorithm 1, which is not private",
+                "with noise (Algorithm 2) {} finds proven minimisers for the penalties l2 and none alone; use \
+                 dp-admm, or noise = 0 for Algorithm 1, which is not private",
                 ENTRY.name
             )));
         }
@@ -207,7 +207,7 @@ impl Provider for Exact {
         Augmented { consensus: trainer.consensus.clone(), dual: trainer.dual[party].clone() }
     }
 
-    fn reach(&self, request: &Augmented, party: usize, noise: f64) -> (Vec<f64>, f64) {
+    fn reach(&self, request: &Augmented, party: usize, noise: f64) -> HonestRange {
         // Without the loss the minimiser is known; a loss with slopes of at most C moves it by C
         // over the curvature.
         let curvature = |j: usize| {
@@ -223,7 +223,7 @@ impl Provider for Exact {
         // The gate's own distance from the minimiser is at most as much again.
         let noisy = noise * ((self.common.len() as f64).sqrt() + 6.0)
             / (self.common.units[party] as f64).max(1.0);
-        (centre, 2.0 * self.slope / self.common.rho * (1.0 + noisy))
+        HonestRange { centre, radius: 2.0 * self.slope / self.common.rho * (1.0 + noisy) }
     }
 
     fn bare(&self, _: &Augmented, answer: Vec<f64>, _: usize, _: f64) -> Vec<f64> {

@@ -1,5 +1,6 @@
-//! The algorithms of many parties, a file each (those of `network` are presets of one, a table), by the
-//! names that users type. Adding one is a file and a line in [`CATALOGUE`]; the README of this crate says how.
+//! The algorithms of many parties, a file each (those of `network` are presets of one, in a table),
+//! by the names that users type. A new one is a file and a line in [`CATALOGUE`]; see the README of
+//! this crate.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,54 +26,54 @@ mod network;
 mod star;
 mod walk;
 
-/// An algorithm: what a user must know, and how it is built.
+/// An algorithm: its description for users, and its constructor.
 #[derive(Clone, Copy, Debug)]
 pub struct ProtocolEntry {
-    /// The name users type.
+    /// The name that users type.
     pub name: &'static str,
-    /// One line in plain words.
+    /// A one-line description.
     pub about: &'static str,
-    /// Where it comes from.
+    /// The reference.
     pub reference: &'static str,
-    /// The settings it has (see [`Settings::ALL`]); any other is refused.
+    /// Its settings (see [`Settings::ALL`]); any other is refused.
     pub takes: &'static [&'static str],
-    /// The adversaries it can be run against, the usual one first.
+    /// The adversaries that it supports, the default one first.
     pub views: &'static [View],
-    /// Whether its parties talk along a graph, which the user may choose.
+    /// Whether its parties communicate along a graph, which the user may choose.
     pub along_graph: bool,
-    /// Whether it has noise. What has none is run for comparison, without a budget, and its books
-    /// say that it is not private.
+    /// Whether it has noise. An algorithm without noise is run for comparison, without a budget,
+    /// and its ledger says that it is not private.
     pub private: bool,
-    /// How it is built.
+    /// The constructor.
     pub build: Build,
 }
 
-/// How an algorithm is built.
+/// The constructor of an algorithm.
 pub type Build = fn(&ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused>;
 
-/// What an algorithm is built from: public facts alone.
+/// The input of a constructor: public facts alone.
 #[derive(Clone, Copy, Debug)]
 pub struct ProtocolRecipe<'a> {
-    /// What the user set.
+    /// The settings of the user.
     pub settings: &'a Settings,
-    /// What may be known of the problem; the population is the number of parties.
+    /// Public facts of the problem; the population is the number of parties.
     pub public: &'a ProblemFacts,
     /// The penalty and its constraint.
     pub regulariser: &'a Arc<Regulariser>,
-    /// The number of records of each party. It is public where records are protected; where the
-    /// party itself is, an algorithm must not use it.
+    /// The number of records of each party. It is public where records are protected; where parties
+    /// are protected, an algorithm must not use it.
     pub records: &'a [u64],
-    /// Who is connected with whom.
+    /// The graph of the parties.
     pub topology: &'a Topology,
     /// The trust model: who sees the messages.
     pub view: View,
-    /// What is protected.
+    /// The unit of protection.
     pub unit: Unit,
-    /// The seed of what is random and public, as where peers begin.
+    /// The seed of public randomness, such as the starting points of peers.
     pub public_seed: u64,
 }
 
-/// Every algorithm.
+/// All algorithms.
 pub const CATALOGUE: &[ProtocolEntry] = &[
     federated::ENTRY,
     dp_admm::ENTRY,
@@ -85,78 +86,79 @@ pub const CATALOGUE: &[ProtocolEntry] = &[
     network::presets::M_ADMM,
 ];
 
-/// The one that is taken where none is named: `federated`.
+/// The default algorithm: `federated`.
 pub const USUAL: &ProtocolEntry = &CATALOGUE[0];
 
-/// The algorithm of that name.
+/// The algorithm of this name.
 pub fn find(name: &str) -> Option<&'static ProtocolEntry> {
     CATALOGUE.iter().find(|entry| entry.name == name)
 }
 
-/// An algorithm with its settings: what it may ask of each party, and the nodes that run it. Every
-/// node is made by itself, from what is public and from what its owner has.
+/// An algorithm with its settings: the queries that it may make to each party, and the nodes that
+/// run it. Every node is built separately, from public facts and the data of its owner.
 pub trait Protocol: FaultInjection + Transcribed + fmt::Debug + Send + Sync {
-    /// Rounds of a run.
+    /// The number of rounds of a run.
     fn rounds(&self) -> u32;
 
-    /// No payload of this algorithm is longer, in bytes.
+    /// The longest payload of this algorithm, in bytes.
     fn longest_payload(&self) -> usize;
 
-    /// Parties with the same number here have the same plan, so that it is calibrated once.
+    /// The class of a party's plan: parties of the same class have the same plan, which is
+    /// calibrated once.
     fn plan_class(&self, _party: PartyId) -> u64 {
         0
     }
 
-    /// All that the run may ask of `party`, whose own gate has the terms `own`: where the gate is
-    /// asked, by the code that will ask it, on a gate without data (`rehearsed`). `noise` is the
-    /// noise multiplier; every query has a fixed multiple of it. The noise is calibrated to it and
-    /// the party's gate is held to it; which part of it the run uses, and in which order, is free.
+    /// All queries that the run may make to `party`, whose own gate has the terms `own`. Where a
+    /// gate is asked, the plan is made by the same code on a gate without data (`rehearsed`).
+    /// `noise` is the noise multiplier; every query has a fixed multiple of it. The noise is
+    /// calibrated to the plan, and the party's gate enforces it; the run may use any part of it in
+    /// any order.
     fn plan(&self, party: PartyId, noise: f64, own: Terms) -> Result<Ledger, RunError>;
 
-    /// The accountant of the paper, for a run as published: the noise is then the paper's for the ε
-    /// that is asked for. `None` is the best there is.
+    /// The accountant of the paper, for a run as published: its noise is then the paper's for the
+    /// given ε. `None` for the best accountant.
     fn counted_by(&self) -> Option<Method> {
         None
     }
 
-    /// How many times the noise that its budget asks for a party takes: at least 1, and public.
+    /// The factor by which a party's noise exceeds that of its budget: at least 1, and public.
     fn noise_share(&self, _party: PartyId) -> f64 {
         1.0
     }
 
-    /// How many events of its plan a party can have used when so many rounds are over: one a round,
-    /// where nothing else is said. When all rounds are, no plan may have more: one that has is
-    /// refused before the run.
+    /// The most events of a party's plan that the first `rounds` rounds can use; by default one a
+    /// round. A plan with more events than all rounds can use is refused before the run.
     fn events_by(&self, rounds: u32) -> u64 {
         rounds.into()
     }
 
-    /// Between fewer parties no round comes to anything.
+    /// The fewest parties for which a round has a result.
     fn least_parties(&self) -> u32 {
         1
     }
 
-    /// Message and answer and answer to the answer … that a simulated round has time for: more than
-    /// a round of any algorithm has but the walk, whose token goes on. What is on its way then
-    /// arrives with the next round.
+    /// The number of successive messages and answers for which a simulated round has time: more
+    /// than any algorithm needs, except for the walk, whose token continues. Later messages arrive
+    /// with the next round.
     fn waves(&self) -> u32 {
         64
     }
 
-    /// Whether the deadline of a round is the first step of the next one, as it is for peers: what
-    /// the models are after a round is then to be read before its deadline, but for the last, which
-    /// no step follows.
+    /// Whether the deadline of a round is the first step of the next one, as for peers: the models
+    /// of a round are then read before its deadline, except for the last one, after which there is
+    /// no step.
     fn steps_at_deadline(&self) -> bool {
         false
     }
 
-    /// The terms of the books that count for a party, whose own gate has the terms `own`.
+    /// The terms of the books of a party, whose own gate has the terms `own`.
     fn books_terms(&self, own: Terms) -> Terms {
         own
     }
 
-    /// The public key that parties close their contributions with where they trust the server that
-    /// has this secret one.
+    /// The public key by which parties encrypt their contributions for a trusted server that has
+    /// this secret key.
     fn aggregator_key(&self, _server: &NoiseKey, _run: &Digest) -> Option<AggregatorKey> {
         None
     }
@@ -164,7 +166,7 @@ pub trait Protocol: FaultInjection + Transcribed + fmt::Debug + Send + Sync {
     /// The node of one party.
     fn node(&self, party: Party, start: Start<'_>) -> Result<Box<dyn Node>, RunError>;
 
-    /// The node that has no data, behind those of the parties: the server, or a seat that looks on.
+    /// The node without data, which is behind those of the parties: the server, or an observer.
     /// `key` is its own, `noise` that of each party.
     fn server(
         &self,
@@ -175,32 +177,31 @@ pub trait Protocol: FaultInjection + Transcribed + fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// The parameter to publish when the last deadline is over: a function of the models of the
-    /// nodes, of which party `i` is at place `i` and the server, if there is one, behind them. As
-    /// it is here: the server's.
+    /// The parameter to publish after the last deadline: a function of the models of the nodes, of
+    /// which party `i` is at place `i` and the server, if there is one, behind them. Default: the
+    /// server's.
     fn published(&self, nodes: &[Box<dyn Node>]) -> Option<Vec<f64>> {
         Some(nodes.last()?.model()?.parameter)
     }
 
-    /// The parameter of each party that has one of its own to show: a function of what was
-    /// broadcast, as its books count it. Empty where what a party keeps is its secret, or is not
-    /// counted for everybody.
+    /// The parameter of each party that has one to show: a function of what was broadcast, as its
+    /// books count it. Empty if what a party keeps is its secret, or is not counted for all.
     fn node_models(&self, _nodes: &[Box<dyn Node>]) -> Vec<Vec<f64>> {
         Vec::new()
     }
 
-    /// Whether the number of messages, their bytes and what was rejected may be told: not where
-    /// they say something of a sample that is to be secret.
+    /// Whether the number of messages, their bytes and the rejections are public: not if they
+    /// depend on a secret sample.
     fn traffic_is_public(&self) -> bool {
         true
     }
 
-    /// From here on the run's name is one that others may have chosen among so many as parties let them on a network,
-    /// and what follows from it is counted so.
+    /// Counts the draw of members for identifiers that others may have chosen among as many
+    /// attempts as parties allow on a network.
     fn count_attempts(&mut self) {}
 
-    /// From here on its parties are those who are left of so many, of whom others may have struck whom they
-    /// liked: what is counted of all parties is counted so. Where nothing is, nothing changes.
+    /// Counts all guarantees for parties that are left of `whole`, of which others may have struck
+    /// any. Algorithms that count nothing of all parties do not change.
     ///
     /// # Errors
     /// If no guarantee is left.
@@ -208,36 +209,35 @@ pub trait Protocol: FaultInjection + Transcribed + fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// From here on its nodes are on machines of their own: others watch who is asked, and a server that is
-    /// trusted with nothing may do as it likes. `signers` are the keys of those who are in it, for a node
-    /// that signs.
+    /// Prepares for nodes on separate machines: others watch who is asked, and an untrusted server
+    /// may deviate. `signers` are the keys of the members, for a node that signs.
     ///
     /// # Errors
-    /// If it is not proven there.
+    /// If the algorithm is not proven there.
     fn on_a_network(&mut self, _signers: Option<Signers>) -> Result<(), Refused> {
         Ok(())
     }
 
-    /// What the guarantee relies on that no gate can see to, for the certificates.
+    /// The assumptions of the guarantee that no gate can check, for the certificates.
     fn assumptions(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// What the node of a party starts from: public, but for its own key.
+/// The input of a party's node: public, except for its own key.
 #[derive(Debug)]
 pub struct Start<'a> {
     /// The run.
     pub run: &'a Digest,
-    /// The party's own key for what its gate does not draw.
+    /// The party's own key for randomness outside its gate.
     pub key: NoiseKey,
     /// The calibrated noise multiplier of the party.
     pub noise: f64,
-    /// What it encrypts its contributions with ([`Protocol::aggregator_key`]).
+    /// The key for its contributions ([`Protocol::aggregator_key`]).
     pub aggregator: Option<&'a AggregatorKey>,
 }
 
-/// The plan that a rehearsal writes: `ask` asks a gate without data.
+/// The plan of a rehearsal: `ask` queries a gate without data.
 pub(crate) fn rehearsed(
     shape: Shape,
     terms: Terms,
@@ -257,18 +257,17 @@ pub(crate) fn shorten(v: &mut [f64], radius: f64) {
 }
 
 impl ProtocolRecipe<'_> {
-    /// How many parties there are.
+    /// The number of parties.
     pub fn parties(&self) -> u32 {
         self.records.len() as u32
     }
 
-    /// The rounds that were asked for.
+    /// The number of rounds.
     pub fn rounds(&self, default: u64) -> Result<u32, Refused> {
         Ok(self.settings.iterations_or(default)? as u32)
     }
 
-    /// The number of units of each party that may be known: its records where those are protected,
-    /// else 1.
+    /// The public number of units of each party: its records if those are protected, otherwise 1.
     pub fn units(&self) -> Vec<u64> {
         match self.unit {
             Unit::Record => self.records.to_vec(),
@@ -276,8 +275,8 @@ impl ProtocolRecipe<'_> {
         }
     }
 
-    /// Refuses a setting that the algorithm does not have, and an adversary that it is not counted
-    /// for.
+    /// Refuses a setting that the algorithm does not have, and an adversary that it does not
+    /// support.
     pub fn only(&self, entry: &ProtocolEntry) -> Result<(), Refused> {
         self.settings.only(entry.name, entry.takes)?;
         if entry.views.contains(&self.view) {
@@ -309,8 +308,8 @@ impl ProtocolRecipe<'_> {
         Ok(())
     }
 
-    /// The step γ of a prox, or 1/L with L the curvature of one party's loss; 1/R² where it has
-    /// none.
+    /// The step γ of a prox, by default 1/L with L the curvature of one party's loss; 1/R² if it
+    /// has none.
     pub fn gamma(&self) -> Result<f64, Refused> {
         self.settings.prox_step_or(1.0 / self.public.curvature())
     }

@@ -36,7 +36,7 @@ use crate::rejected::Rejected;
 use crate::responder::{Respond, Responder};
 use crate::wire;
 
-/// What every such algorithm has.
+/// The common part of all such algorithms.
 #[derive(Clone, Debug)]
 pub(super) struct Common {
     pub rounds: u32,
@@ -44,7 +44,7 @@ pub(super) struct Common {
     pub regulariser: Arc<Regulariser>,
     /// The public number of units of each provider.
     pub units: Vec<u64>,
-    /// Whether w̄ is the solution, and not the last w.
+    /// Whether w̄ is the solution, rather than the last w.
     pub averaged: bool,
 }
 
@@ -64,7 +64,7 @@ impl Common {
     }
 }
 
-/// Whether the average of all rounds is asked for.
+/// Whether the average of all rounds is the solution.
 fn averaged(recipe: &ProtocolRecipe<'_>) -> Result<bool, Refused> {
     match recipe.settings.average {
         None | Some(Average::Last) => Ok(false),
@@ -77,7 +77,13 @@ fn averaged(recipe: &ProtocolRecipe<'_>) -> Result<bool, Refused> {
     }
 }
 
-/// The way that a provider has to move: the mathematics of an algorithm.
+/// Where honest answers are: around a public point.
+pub(super) struct HonestRange {
+    pub centre: Vec<f64>,
+    pub radius: f64,
+}
+
+/// The step of a provider: the mathematics of an algorithm.
 pub(super) trait Provider:
     Respond<Request: Serialize> + Clone + fmt::Debug + Send + Sync
 {
@@ -88,22 +94,21 @@ pub(super) trait Provider:
         None
     }
 
-    /// How many times a provider's gate is asked in a round, at most.
+    /// The most queries to a provider's gate in a round.
     fn asked(&self) -> u64 {
         1
     }
 
-    /// What `party` is asked in `round` (from 1).
+    /// The request to `party` in `round` (from 1).
     fn request(&self, trainer: &Trainer, round: u32, party: usize) -> Self::Request;
 
-    /// A public point and a distance from it that no honest answer of `party` exceeds, but for a
-    /// chance of less than 10⁻⁸ (a normal vector of length d has a norm above √d + 6 with at most
-    /// that). What is further away is moved there, so that a party that lies moves the others no
-    /// further than it may.
-    fn reach(&self, request: &Self::Request, party: usize, noise: f64) -> (Vec<f64>, f64);
+    /// A public point, and a distance from it that an honest answer of `party` exceeds with a
+    /// probability below 10⁻⁸ (a normal vector of length d has a norm above √d + 6 with at most
+    /// that). An answer beyond it is moved to that distance, so that a lying party moves the others
+    /// no further.
+    fn reach(&self, request: &Self::Request, party: usize, noise: f64) -> HonestRange;
 
-    /// What an adversary makes of one answer: the vector that has the noise as the gate put it
-    /// there.
+    /// The vector in an answer that has the noise of the gate, as an adversary computes it.
     fn bare(&self, request: &Self::Request, answer: Vec<f64>, party: usize, noise: f64)
     -> Vec<f64>;
 }
@@ -125,12 +130,12 @@ impl<P: Provider> Protocol for Star<P> {
         u64::from(rounds) * self.0.asked()
     }
 
-    /// What the trainer has of each provider; all of it was released.
+    /// The trainer's state of each provider; all of it was released.
     fn node_models(&self, nodes: &[Box<dyn Node>]) -> Vec<Vec<f64>> {
         nodes.last().map(|server| server.parts()).unwrap_or_default()
     }
 
-    /// A request of three vectors and a few numbers.
+    /// The length of a request with three vectors and a few numbers.
     fn longest_payload(&self) -> usize {
         24 * self.0.common().len() + 64
     }
@@ -188,7 +193,7 @@ impl<P: Provider> Transcribed for Star<P> {
     }
 }
 
-/// What the trainer keeps between rounds. All of it is public in the local view.
+/// The state of the trainer between rounds. All of it is public in the local view.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Trainer {
     /// w.
@@ -197,7 +202,7 @@ pub(super) struct Trainer {
     pub own: Vec<Vec<f64>>,
     /// γ_i.
     pub dual: Vec<Vec<f64>>,
-    /// w̄ and the w̄_i behind it, where they are asked for, and of how many rounds.
+    /// w̄ and the w̄_i behind it, if they are the solution, and the number of their rounds.
     mean: Vec<Vec<f64>>,
     rounds: u32,
 }
@@ -220,7 +225,7 @@ impl Trainer {
         self.mean.get(1..).unwrap_or(&self.own)
     }
 
-    /// Takes the iterates of a round into the averages.
+    /// Adds the iterates of a round to the averages.
     fn average(&mut self) {
         self.rounds += 1;
         let share = 1.0 / f64::from(self.rounds);
@@ -230,7 +235,8 @@ impl Trainer {
         }
     }
 
-    /// Takes the answers of a round in. Who was not heard has not moved, and keeps its multiplier.
+    /// Takes the answers of a round. A provider without an answer has not moved, and keeps its
+    /// multiplier.
     fn close(&mut self, rho: f64, answers: BTreeMap<u32, Vec<f64>>) {
         let Trainer { consensus, own, dual, .. } = self;
         let heard: Vec<usize> = answers.keys().map(|&party| party as usize).collect();
@@ -279,7 +285,8 @@ impl<P: Provider> Exchange for StarTraining<P> {
         let party = party as usize;
         let mut answer = wire::checked(wire::unpack(payload)?, self.config.common().len())?;
         let request = self.config.request(&self.trainer, round, party);
-        let (centre, most) = self.config.reach(&request, party, self.noise[party]);
+        let HonestRange { centre, radius: most } =
+            self.config.reach(&request, party, self.noise[party]);
         let away = answer.iter().zip(&centre).map(|(a, c)| (a - c) * (a - c)).sum::<f64>().sqrt();
         if away > most {
             answer.iter_mut().zip(&centre).for_each(|(a, c)| *a = c + (*a - c) * (most / away));

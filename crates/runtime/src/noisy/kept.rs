@@ -1,5 +1,5 @@
-//! What a run on noisy sums has released so far, so that it can go on after a crash: the algorithm is
-//! run again over these answers, and nobody is asked twice. Proof: proofs/noisy-sums.md.
+//! The releases of a run on noisy sums, so that it can continue after a crash: the algorithm runs
+//! again over these answers, and nobody is asked twice. Proof: proofs/noisy-sums.md.
 
 use std::path::{Path, PathBuf};
 
@@ -11,23 +11,23 @@ use crate::entrusted::Post;
 use crate::error::RunError;
 use crate::wire;
 
-/// One round: what was asked, and the sum that was opened.
+/// One round: the request and the opened sum.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::noisy) struct KeptSum {
     pub usual: Vec<u8>,
     pub behind: Option<(u32, Vec<u8>)>,
-    /// Who did not hear what was asked.
+    /// The parties that did not receive the request.
     pub deaf: Vec<u32>,
     pub values: Vec<i64>,
-    /// Who is not in the sum.
+    /// The parties that are not in the sum.
     pub absent: Vec<u32>,
 }
 
-/// The rounds of a run, and where they are kept.
+/// The rounds of a run, and the file that keeps them.
 #[derive(Debug)]
 pub(in crate::noisy) struct KeptSums {
     pub rounds: Vec<KeptSum>,
-    /// Stands for every party's table.
+    /// The fingerprint of every party's table.
     tables: Digest,
     file: Option<(PathBuf, Digest, NoiseKey)>,
 }
@@ -37,12 +37,12 @@ impl KeptSums {
         KeptSums { rounds: Vec::new(), tables, file: None }
     }
 
-    /// From here on, keeps the run of `job` under `key` in this file.
+    /// Keeps the run of `job` under `key` in this file from here on.
     pub fn keep(&mut self, file: &Path, job: Digest, key: NoiseKey) {
         self.file = Some((file.to_owned(), job, key));
     }
 
-    /// Goes on from a checkpoint of the same job on the same tables.
+    /// Continues from a checkpoint of the same job on the same tables.
     pub fn resume(&mut self, checkpoint: &Checkpoint, job: &Digest) -> Result<(), RunError> {
         checkpoint.is_of(job, &self.tables)?;
         let kept = checkpoint.nodes.first().ok_or(RunError::Snapshot("it has no sums"))?;
@@ -50,7 +50,7 @@ impl KeptSums {
         Ok(())
     }
 
-    /// Remembers a round, on the disk where there is a place for it.
+    /// Records a round, on the disk if there is a file.
     pub fn add(&mut self, kept: KeptSum, post: &Post) -> Result<(), RunError> {
         self.rounds.push(kept);
         let Some((file, job, key)) = &self.file else { return Ok(()) };

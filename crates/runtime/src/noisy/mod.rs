@@ -1,10 +1,10 @@
-//! Parties that answer a server with noise of their own, in one process: every message becomes bytes
-//! and is read from bytes.
+//! Parties that answer a server with their own noise, in one process: every message is serialised
+//! and parsed.
 //!
-//! There is no protocol here but request and answer, and behind masks the rounds of the crate
-//! `masks`: which sums are asked for is the algorithm's. Where answers are seen, a party that does not
-//! answer ends the run; behind masks a sum goes on without those who leave, and ends below its
-//! threshold. Proof: proofs/noisy-sums.md.
+//! The protocol is request and answer, and behind masks the rounds of the crate `masks`; the
+//! algorithm chooses the sums. If answers are seen one by one, a party that does not answer ends
+//! the run; behind masks a sum continues without those that leave, and fails below its threshold.
+//! Proof: proofs/noisy-sums.md.
 
 mod kept;
 mod place;
@@ -25,19 +25,19 @@ use crate::error::RunError;
 use crate::inbox::Inbox;
 use crate::message::{PartyId, RunId, SERVER};
 use crate::party::PartyReport;
-use crate::prepare::key_of;
+use crate::prepare::{RunKey, key_of};
 use kept::KeptSums;
 use place::Place;
 use places::Places;
 
-/// What every party has set aside, once a run is over.
+/// The budgets of the parties, once a run is over.
 #[derive(Debug)]
 pub struct SumBooks {
     places: Arc<Vec<Mutex<Place>>>,
 }
 
 impl SumBooks {
-    /// From here on, every party answers with a known defect, for an audit to find.
+    /// Gives every party a known defect, for an audit to find.
     #[cfg(reticent_seeded_bugs)]
     pub fn spoil(&self, bug: reticent_oracle::Bug) -> Result<(), Refusal> {
         self.places.iter().try_for_each(|place| {
@@ -56,31 +56,31 @@ impl SumBooks {
     }
 }
 
-/// A run on noisy sums, ready to begin.
+/// A run on noisy sums that has not begun.
 #[derive(Debug)]
 pub struct NoisyParties {
-    /// What an algorithm asks.
+    /// The gate that an algorithm queries.
     pub server: NoisySums,
-    /// What each party has set aside.
+    /// The budgets of the parties.
     pub books: SumBooks,
-    /// What is moved.
+    /// The post between the parties and the server.
     pub post: Arc<Post>,
     kept: Arc<Mutex<KeptSums>>,
 }
 
 impl NoisyParties {
-    /// From here on, keeps the run of `job` in this file after every round. It holds the key.
+    /// Keeps the run of `job` in this file after every round. The file holds the key.
     pub fn keep(&self, file: &Path, job: &Digest, key: &NoiseKey) {
         let (bytes, seeded) = key.expose();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.keep(file, *job, NoiseKey::recall(bytes, seeded));
     }
 
-    /// Goes on from a checkpoint of the same job, on the same tables and with its key: what was
-    /// released is released again, and nobody is asked for it.
+    /// Continues from a checkpoint of the same job, on the same tables and with its key: earlier
+    /// releases are repeated, and nobody is asked for them.
     ///
     /// # Errors
-    /// If it is of something else.
+    /// If it is of another job, table or key.
     pub fn resume(&self, checkpoint: &Checkpoint, job: &Digest) -> Result<(), RunError> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.resume(checkpoint, job)?;
@@ -90,18 +90,30 @@ impl NoisyParties {
     }
 }
 
+/// What the parties of a run on noisy sums share: what is protected, the shape of a parameter, and
+/// the terms of all units.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedTerms<'a> {
+    /// What is protected, and from whom.
+    pub opening: &'a PrivacyModel,
+    /// The shape of a parameter.
+    pub shape: Shape,
+    /// The terms of all units.
+    pub terms: Terms,
+}
+
 /// Puts the tables, one for each party, behind gates of their own. All keys follow from `key`; on a
-/// network each party has one of its own. `terms` are those of all units, `shape` that of a
-/// parameter.
+/// network each party has its own. `terms` are those of all units, `shape` that of a parameter.
 ///
 /// # Errors
-/// If a table cannot be summed over, or there are not as many as the plan has parties.
+/// If sums over a table are impossible, or the number of tables differs from that of the plan's
+/// parties.
 pub fn noisy_parties(
     tables: Vec<PrivateTable>,
     loss: &Arc<dyn Loss>,
-    (opening, shape, terms): (&PrivacyModel, Shape, Terms),
+    SharedTerms { opening, shape, terms }: SharedTerms<'_>,
     plan: &Arc<SumPlan>,
-    (key, run): (&NoiseKey, &Digest),
+    RunKey { key, run }: RunKey<'_>,
 ) -> Result<NoisyParties, RunError> {
     if tables.len() != plan.law().parties() as usize {
         let allowed = format!("the plan of the run has {} parties", plan.law().parties());
@@ -109,7 +121,7 @@ pub fn noisy_parties(
     }
     let (id, post) = (RunId::from(run), Arc::new(Post::default()));
     let PrivacyModel { unit, adjacency, .. } = *opening;
-    // A party may have several persons; where sizes are private each party is as good as another.
+    // A party may have several persons; if sizes are private, all parties count as equal.
     let size = |table: &PrivateTable| match unit {
         Unit::Party => None,
         Unit::User => table.persons_of_party(adjacency),

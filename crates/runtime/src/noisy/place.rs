@@ -1,4 +1,4 @@
-//! A party at its place: what it says to a message of the server.
+//! A party in one process: its answers to messages of the server.
 
 use reticent_masks::{Member, Outgoing};
 use reticent_oracle::{SumLaw, SumParty};
@@ -9,7 +9,7 @@ use crate::noisy_party::seen_answer;
 use crate::party::refused;
 use crate::rejected::Rejected;
 
-/// A party at its place, and what the server has heard of it.
+/// A party, and what the server has received from it.
 #[derive(Debug)]
 pub(super) struct Place {
     pub inbox: Inbox,
@@ -21,7 +21,7 @@ pub(super) struct Place {
 /// A member of the masked sum of a round.
 pub(super) struct MaskMember(Member);
 
-/// Not derived: it would show what is masked.
+/// Not derived: it would show the masked values.
 impl std::fmt::Debug for MaskMember {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("MaskMember(..)")
@@ -29,11 +29,11 @@ impl std::fmt::Debug for MaskMember {
 }
 
 impl Place {
-    /// What the party says to a message of the server.
+    /// Answers a message of the server.
     pub fn on_message(&mut self, envelope: &Envelope) -> Result<Vec<Envelope>, Rejected> {
         match envelope.kind {
             MessageKind::Ask => self.on_request(envelope),
-            // Told apart by the masks' own rounds.
+            // The rounds of the masks tell these messages apart.
             MessageKind::Masks => {
                 self.inbox.address(envelope, server_only)?;
                 match &mut self.member {

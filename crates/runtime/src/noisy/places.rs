@@ -1,5 +1,5 @@
-//! All parties of a run as what carries a sum: request and answer, and behind masks the rounds of the
-//! crate `masks`. A round that was done before a crash is not done again.
+//! All parties of a run, which together answer a sum: request and answer, and behind masks the
+//! rounds of the crate `masks`. A round from before a crash is not repeated.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,14 +18,14 @@ use crate::noisy_party::added;
 use crate::rejected::Rejected;
 use crate::wire;
 
-/// All parties of a run, and the lines between them and the server.
+/// All parties of a run, and their connections to the server.
 #[derive(Debug)]
 pub(super) struct Places {
     pub places: Arc<Vec<Mutex<Place>>>,
     pub post: Arc<Post>,
     pub run: Digest,
     pub plan: Arc<SumPlan>,
-    /// The last round that each party has taken what was asked in.
+    /// The last round whose request each party has received.
     pub heard: Vec<u32>,
     pub kept: Arc<Mutex<KeptSums>>,
 }
@@ -34,7 +34,7 @@ fn lost(party: u32, why: &Rejected) -> Refusal {
     Refusal::BadQuery(format!("party {party} did not answer: {why}"))
 }
 
-/// What parties say, or why they say nothing.
+/// The answers of parties, or why there are none.
 type Said = Vec<(u32, Result<Envelope, Rejected>)>;
 
 impl Places {
@@ -42,8 +42,8 @@ impl Places {
         self.places[party as usize].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says something to each of these parties at the same time; what arrives of what they say, in
-    /// their order, and what was rejected on the way.
+    /// Sends a message to each of these parties at the same time; returns the delivered answers, in
+    /// order, and the rejected ones.
     fn exchange(
         &self,
         (round, wave): (u32, u32),
@@ -92,8 +92,8 @@ impl Places {
         said
     }
 
-    /// Asks every party; what is said, of those who say something. A party whose gate refuses ends the
-    /// run: it means something else than the server. Where answers are seen, silence does too.
+    /// Asks every party; returns the answers. A party whose gate refuses ends the run: it has
+    /// another view of it than the server. If answers are seen one by one, silence ends it too.
     fn ask(
         &mut self,
         round: u32,
@@ -137,11 +137,12 @@ impl Places {
             _ => Err(lost(party, &Rejected::Malformed("payload"))),
         };
         let said: Result<Vec<_>, Refusal> = said.into_iter().map(answer).collect();
-        // Parties of this process say what they should.
+        // Parties of this process are honest.
         Ok(added(&said?, len, reach)?.0)
     }
 
-    /// The sum behind masks: keys, shares, masked vectors, and what opens them; and who is not in it.
+    /// The masked sum: keys, shares, masked vectors, and what opens them; and the parties that are
+    /// not in it.
     fn unmasked(
         &self,
         round: u32,
@@ -162,7 +163,7 @@ impl Places {
         while collector.outcome().is_none() {
             let mut told = Vec::new();
             for (party, bytes) in heard {
-                // What is none of a member's messages is as good as silence.
+                // An invalid message of a member counts as silence.
                 told.extend(collector.on_message(party, &bytes).unwrap_or_default());
             }
             if told.is_empty() && collector.outcome().is_none() {
@@ -192,7 +193,7 @@ impl Places {
         }
     }
 
-    /// A round that was done before a crash: the parties remember it, and its sum is what it was.
+    /// A round from before a crash: the parties record it, and its sum is the same.
     fn again(
         &mut self,
         round: u32,

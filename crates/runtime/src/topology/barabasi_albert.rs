@@ -1,4 +1,4 @@
-//! Barabási–Albert: parties join one by one, each with m of those who are there, drawn by their
+//! Barabási–Albert: parties join one by one, each with m edges to earlier ones, drawn by their
 //! number of edges.
 
 use reticent_noise::Entropy;
@@ -11,7 +11,7 @@ pub(super) const FAMILY: GraphFamily = GraphFamily {
     make: |ask| {
         let m: u32 = ask.number(1, 1000)?;
         let mut entropy = Entropy::seeded(ask.seed);
-        // The first m + 1 know each other. Every end of an edge is in the list once, so that a
+        // The first m + 1 are all connected. Every end of an edge is in the list once, so that a
         // uniform draw from it is a draw by the number of edges.
         let first = (m + 1).min(ask.parties);
         let mut edges: Vec<(u32, u32)> =

@@ -1,5 +1,5 @@
-//! Erdős–Rényi: each pair with probability p. Pairs are met by geometric leaps, so that a sparse
-//! graph costs its edges.
+//! Erdős–Rényi: each pair with probability p. Geometric leaps over pairs make the cost of a sparse
+//! graph proportional to its edges.
 
 use reticent_noise::Entropy;
 

@@ -1,4 +1,4 @@
-//! Edges from a file: two party numbers on a line, from 0; `#` begins a remark.
+//! Edges from a file: two party numbers on a line, from 0; `#` begins a comment.
 
 use std::path::PathBuf;
 

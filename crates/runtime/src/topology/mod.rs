@@ -1,5 +1,4 @@
-//! Who is connected with whom: a file for each family of graphs. Adding one is a file and a line in
-//! [`FAMILIES`].
+//! The graphs of parties: a file for each family. A new one is a file and a line in [`FAMILIES`].
 
 mod barabasi_albert;
 mod complete;
@@ -24,32 +23,32 @@ pub struct Topology {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Links {
-    /// Everybody with everybody: not written out, as there are parties² of them.
+    /// The complete graph, without a list of its parties² edges.
     Complete,
-    /// The neighbours of each, ascending.
+    /// The neighbours of each party, ascending.
     Listed(Vec<Vec<u32>>),
 }
 
 /// A family of graphs.
 #[derive(Clone, Copy, Debug)]
 pub struct GraphFamily {
-    /// The name users type, with its argument.
+    /// The name that users type, with its argument.
     pub form: &'static str,
-    /// One line in plain words.
+    /// A one-line description.
     pub about: &'static str,
     make: fn(&TopologyTerms<'_>) -> Result<Topology, RunError>,
 }
 
-/// What a graph is made from.
+/// The input of a graph.
 struct TopologyTerms<'a> {
     parties: u32,
-    /// What stands behind the colon.
+    /// The text behind the colon.
     argument: Option<&'a str>,
-    /// For random graphs; public.
+    /// The seed of random graphs; public.
     seed: u64,
 }
 
-/// Every family.
+/// All families.
 pub const FAMILIES: &[GraphFamily] = &[
     complete::FAMILY,
     ring::FAMILY,
@@ -61,7 +60,7 @@ pub const FAMILIES: &[GraphFamily] = &[
 ];
 
 impl Topology {
-    /// Everybody with everybody.
+    /// The complete graph.
     pub fn complete(parties: u32) -> Self {
         Topology { parties, links: Links::Complete }
     }
@@ -87,7 +86,7 @@ impl Topology {
         graph.connected(text)
     }
 
-    /// A graph from its edges, whichever way round and however often each is given.
+    /// A graph from its edges, in any direction and with repetitions.
     pub(crate) fn from_edges(parties: u32, edges: impl IntoIterator<Item = (u32, u32)>) -> Self {
         let mut lists = vec![Vec::new(); parties as usize];
         for (a, b) in edges.into_iter().filter(|(a, b)| a != b) {
@@ -101,10 +100,11 @@ impl Topology {
         Topology { parties, links: Links::Listed(lists) }
     }
 
-    /// The graph of those who are left, in their order, with the edges that they have among them.
+    /// The graph of the parties that are left, in order, with the edges among them.
     ///
     /// # Errors
-    /// If it is in pieces without the others; the parties are named by the numbers that they had.
+    /// If it is not connected without the others; the message has the original numbers of the
+    /// parties.
     pub fn left(&self, seats: &[u32], text: &str) -> Result<Self, RunError> {
         let place = |party: &u32| seats.binary_search(party).ok().map(|place| place as u32);
         let edges = (0..).zip(seats).flat_map(|(own, &seat)| {
@@ -114,14 +114,14 @@ impl Topology {
         let graph = Topology::from_edges(seats.len() as u32, edges);
         let Some(lost) = graph.unreached() else { return Ok(graph) };
         let allowed = format!(
-            "party {} cannot be reached from party {} without those who were struck; the graph must be connected: wait for \
-             them, or agree on one with more edges",
+            "party {} cannot be reached from party {} without those who were struck; the graph must be connected: \
+             wait for them, or agree on one with more edges",
             seats[lost], seats[0]
         );
         Err(Refused::new("topology", text, allowed).into())
     }
 
-    /// How many parties there are.
+    /// The number of parties.
     pub fn parties(&self) -> u32 {
         self.parties
     }
@@ -136,7 +136,7 @@ impl Topology {
         }
     }
 
-    /// How many neighbours a party has.
+    /// The number of neighbours of a party.
     pub fn degree(&self, party: u32) -> usize {
         match &self.links {
             Links::Complete => self.parties as usize - 1,
@@ -144,7 +144,7 @@ impl Topology {
         }
     }
 
-    /// Whether everybody is connected with everybody.
+    /// Whether all parties are connected with all others.
     pub fn is_complete(&self) -> bool {
         (0..self.parties).all(|party| self.degree(party) + 1 == self.parties as usize)
     }
@@ -162,7 +162,7 @@ impl Topology {
         reached.iter().position(|reached| !reached)
     }
 
-    /// The graph, if it is in one piece.
+    /// The graph, if it is connected.
     fn connected(self, text: &str) -> Result<Self, RunError> {
         match self.unreached() {
             None => Ok(self),
@@ -178,7 +178,7 @@ impl Topology {
 }
 
 impl TopologyTerms<'_> {
-    /// The argument as a number between two others.
+    /// The argument as a number between two limits.
     fn number<T: std::str::FromStr + PartialOrd + std::fmt::Display>(
         &self,
         least: T,
@@ -201,7 +201,8 @@ impl TopologyTerms<'_> {
 mod tests {
     use super::*;
 
-    /// What every graph must be: connected, symmetric, without loops, the same for the same seed.
+    /// The properties of every graph: connected, symmetric, without loops, the same for the same
+    /// seed.
     #[test]
     fn every_family_gives_simple_connected_graphs() {
         for text in ["complete", "ring", "grid", "star", "erdos-renyi:0.4", "barabasi-albert:2"] {

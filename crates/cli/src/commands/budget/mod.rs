@@ -11,11 +11,12 @@ use reticent::accountant::{Unit, View};
 use reticent::internal::write_text;
 use reticent::{Certificate, Document, JobFile, Scope, Spec, Standing, Verification};
 use reticent_budget::{BudgetError, Import, Promise, Store};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::shared::one_of;
 use super::verify::unverifiable;
-use crate::answer::Answer;
+use crate::answer::{Answer, object};
 use crate::failure::CommandFailure;
 use crate::layout::wrapped;
 use crate::number;
@@ -193,12 +194,7 @@ impl BudgetNewArgs {
             self.file.display(),
             show::meaning(&summary.promise)
         ));
-        Ok(Answer {
-            text,
-            object: show::object(&self.file, &summary),
-            remarks: Vec::new(),
-            ..Answer::default()
-        })
+        Ok(Answer::of(text, &show::BudgetFields::of(&self.file, &summary)))
     }
 }
 
@@ -234,13 +230,29 @@ impl BudgetPlanArgs {
             number::show_up(planned.counted),
             planned.left_after
         ));
-        let object = json!({
-            "fits": true, "epsilon": epsilon, "delta": delta,
-            "counted": planned.counted, "with_it": planned.together,
-            "left": planned.left, "left_after": planned.left_after,
-        });
-        Ok(Answer { text, object, remarks: Vec::new(), ..Answer::default() })
+        let fields = PlanFields {
+            fits: true,
+            epsilon,
+            delta,
+            counted: planned.counted,
+            with_it: planned.together,
+            left: planned.left,
+            left_after: planned.left_after,
+        };
+        Ok(Answer::of(text, &fields))
     }
+}
+
+/// What a job would cost, and leave.
+#[derive(Serialize)]
+struct PlanFields {
+    fits: bool,
+    epsilon: f64,
+    delta: f64,
+    counted: f64,
+    with_it: f64,
+    left: f64,
+    left_after: f64,
 }
 
 impl BudgetExportArgs {
@@ -253,23 +265,32 @@ impl BudgetExportArgs {
             .iter()
             .map(|line| line.export())
             .collect();
-        let object = json!({ "promise": summary.promise, "history": lines.map_err(CommandFailure::Budget)? });
+        let history = lines.map_err(CommandFailure::Budget)?;
+        let object = object(&ExportedHistory { promise: &summary.promise, history });
         match &self.out {
-            None => Ok(Answer {
-                text: format!("{object:#}\n"),
-                object,
-                remarks: Vec::new(),
-                ..Answer::default()
-            }),
+            None => Ok(Answer { text: format!("{object:#}\n"), object, ..Answer::default() }),
             Some(out) => {
                 reticent::internal::check_new(out, false)?;
                 write_text(&format!("{object:#}\n"), out)?;
                 let text = format!("Wrote {} lines to {}.\n", summary.lines, out.display());
-                let object = json!({ "lines": summary.lines, "out": out });
-                Ok(Answer { text, object, remarks: Vec::new(), ..Answer::default() })
+                Ok(Answer::of(text, &WrittenHistory { lines: summary.lines, out }))
             }
         }
     }
+}
+
+/// A budget for other programs.
+#[derive(Serialize)]
+struct ExportedHistory<'a> {
+    promise: &'a Promise,
+    history: Vec<Value>,
+}
+
+/// The file of a history.
+#[derive(Serialize)]
+struct WrittenHistory<'a> {
+    lines: u64,
+    out: &'a Path,
 }
 
 impl ImportArgs {
@@ -283,7 +304,8 @@ impl ImportArgs {
                     self.certificate.display(),
                     certificate.reasons.join("; ")
                 ),
-                hint: "if it was released all the same, record it with --beyond: the budget then promises nothing any more"
+                hint: "if it was released all the same, record it with --beyond: the budget then promises nothing \
+                       any more"
                     .to_owned(),
             });
         }
@@ -301,7 +323,7 @@ impl ImportArgs {
         let summary = store.summary().map_err(CommandFailure::Budget)?;
         let mut answer = show::answer(&self.file, &summary);
         answer.text = format!("Recorded as job {number}.\n\n{}", answer.text);
-        answer.object["job"] = json!(number);
+        answer.object["job"] = number.into();
         if verification.standing() == Standing::Unverifiable {
             answer.remarks.push(unverifiable(&self.certificate.display().to_string()));
         }
@@ -325,8 +347,8 @@ fn one_ledger_for_all(path: &Path, certificate: &Certificate) -> Result<(), Comm
     match &certificate.parties {
         Some(spread) if spread.count > 1 && spread.least != spread.most => Err(CommandFailure::Usage {
             message: format!(
-                "{} is of a run between {} parties who spent differently (epsilon from {} to {}), and has the ledger of \
-                 one of them",
+                "{} is of a run between {} parties who spent differently (epsilon from {} to {}), and has the \
+                 ledger of one of them",
                 path.display(),
                 spread.count,
                 spread.least,
@@ -348,13 +370,14 @@ fn one_unit_for_each(
 ) -> Result<(), CommandFailure> {
     let (why, or) = if certificate.is_within_parties() {
         (
-            "in which a person with rows at k parties counts as k persons, and a budget of users would count them as one",
+            "in which a person with rows at k parties counts as k persons, and a budget of users would count them \
+             as one",
             "",
         )
     } else if certificate.is_about_one_party() {
         (
-            "that promises something of a record that is replaced by another one with the same party, and a record of a \
-             budget may be replaced by one of another party, so that two change",
+            "that promises something of a record that is replaced by another one with the same party, and a record \
+             of a budget may be replaced by one of another party, so that two change",
             "; record the certificate of each party in a budget of its own",
         )
     } else {

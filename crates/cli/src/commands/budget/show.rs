@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use reticent::accountant::{Adjacency, Unit};
+use reticent::accountant::{Adjacency, Unit, View};
 use reticent_budget::{BudgetSummary, GroupSummary, JobProgress, JobSummary, Promise};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::layout::{columns, wrapped};
-use crate::number::{self, show, show_delta, show_down, show_up};
+use crate::number::{JsonNumber, show, show_delta, show_down, show_up};
 
 /// The last so many jobs are listed; the rest is in the JSON.
 const LISTED: usize = 20;
@@ -54,7 +54,8 @@ pub fn answer(file: &Path, summary: &BudgetSummary) -> Answer {
     if !summary.jobs.is_empty() {
         text += &format!("\n{}", jobs(summary));
     }
-    Answer { text, object: object(file, summary), remarks: remarks(summary), ..Answer::default() }
+    let remarks = remarks(summary);
+    Answer { remarks, ..Answer::of(text, &BudgetFields::of(file, summary)) }
 }
 
 /// What is protected, and who a user is once that is known.
@@ -108,7 +109,8 @@ fn gain(group: &GroupSummary, summary: &BudgetSummary) -> Option<String> {
     let (epsilon, delta) = group.added.filter(|(epsilon, _)| epsilon.is_finite())?;
     (group.jobs > 1 && group.counted < epsilon).then(|| {
         format!(
-            "Added up, the {} jobs would come to epsilon {} at delta {}; counted together they come to {} at {}: {} less.",
+            "Added up, the {} jobs would come to epsilon {} at delta {}; counted together they come to {} at {}: {} \
+             less.",
             group.jobs,
             show(epsilon),
             show_delta(delta),
@@ -170,62 +172,112 @@ fn still_open(job: &JobSummary) -> String {
 }
 
 /// The same for programs.
-pub fn object(file: &Path, summary: &BudgetSummary) -> Value {
-    let Promise { dataset, epsilon, delta, adjacency, unit, view, rows_per_user } =
-        &summary.promise;
-    let groups: Vec<Value> = summary
-        .groups
-        .iter()
-        .map(|group| {
-            json!({
-                "people": group.people,
-                "jobs": group.jobs,
-                "counted": number::json(group.counted),
-                "left": group.left,
-                "so_far": group.so_far,
-                "exact_if_planned": group.exact,
-                "added": group.added.map(|(epsilon, delta)| json!({
-                    "epsilon": number::json(epsilon), "delta": delta
-                })),
-            })
-        })
-        .collect();
-    let jobs: Vec<Value> = summary
-        .jobs
-        .iter()
-        .map(|job| {
-            json!({
-                "job": job.number,
-                "label": job.label,
-                "time": job.time,
-                "state": job.status.name(),
-                "closed": job.closed,
-                "progress": job.progress.as_ref().map(|progress| json!({
-                    "time": progress.time, "done": progress.done, "of": progress.of
-                })),
-                "epsilon": number::json(job.epsilon),
-                "delta": job.delta,
-                "people": job.people,
-            })
-        })
-        .collect();
-    json!({
-        "budget": file,
-        "dataset": dataset,
-        "epsilon": epsilon,
-        "delta": delta,
-        "adjacency": adjacency.name(),
-        "unit": unit.name(),
-        "view": view.name(),
-        "user_column": summary.users,
-        "rows_per_user": rows_per_user,
-        "kept": summary.kept,
-        "groups": groups,
-        "jobs": jobs,
-        "tables": summary.tables,
-        "lines": summary.lines,
-        "head": summary.head,
-    })
+#[derive(Serialize)]
+pub struct BudgetFields<'a> {
+    budget: &'a Path,
+    dataset: &'a str,
+    epsilon: f64,
+    delta: f64,
+    adjacency: Adjacency,
+    unit: Unit,
+    view: View,
+    user_column: Option<&'a str>,
+    rows_per_user: Option<u64>,
+    kept: bool,
+    groups: Vec<GroupFields>,
+    jobs: Vec<JobFields<'a>>,
+    tables: usize,
+    lines: u64,
+    head: &'a str,
+}
+
+/// What is counted for one group of people.
+#[derive(Serialize)]
+struct GroupFields {
+    people: u64,
+    jobs: usize,
+    counted: JsonNumber,
+    left: f64,
+    so_far: Option<f64>,
+    exact_if_planned: Option<f64>,
+    added: Option<AddedFields>,
+}
+
+/// The jobs' own ε and δ, added up.
+#[derive(Serialize)]
+struct AddedFields {
+    epsilon: JsonNumber,
+    delta: f64,
+}
+
+/// A job of a budget.
+#[derive(Serialize)]
+struct JobFields<'a> {
+    job: u64,
+    label: &'a str,
+    time: &'a str,
+    state: &'static str,
+    closed: Option<&'a str>,
+    progress: Option<&'a JobProgress>,
+    epsilon: JsonNumber,
+    delta: f64,
+    people: Option<&'a [u64]>,
+}
+
+impl<'a> BudgetFields<'a> {
+    /// The fields of this budget.
+    pub fn of(budget: &'a Path, summary: &'a BudgetSummary) -> Self {
+        let Promise { dataset, epsilon, delta, adjacency, unit, view, rows_per_user } =
+            &summary.promise;
+        BudgetFields {
+            budget,
+            dataset,
+            epsilon: *epsilon,
+            delta: *delta,
+            adjacency: *adjacency,
+            unit: *unit,
+            view: *view,
+            user_column: summary.users.as_deref(),
+            rows_per_user: *rows_per_user,
+            kept: summary.kept,
+            groups: summary.groups.iter().map(GroupFields::from).collect(),
+            jobs: summary.jobs.iter().map(JobFields::from).collect(),
+            tables: summary.tables,
+            lines: summary.lines,
+            head: &summary.head,
+        }
+    }
+}
+
+impl From<&GroupSummary> for GroupFields {
+    fn from(group: &GroupSummary) -> Self {
+        let added = |(epsilon, delta): (f64, f64)| AddedFields { epsilon: epsilon.into(), delta };
+        GroupFields {
+            people: group.people,
+            jobs: group.jobs,
+            counted: group.counted.into(),
+            left: group.left,
+            so_far: group.so_far,
+            exact_if_planned: group.exact,
+            added: group.added.map(added),
+        }
+    }
+}
+
+impl<'a> From<&'a JobSummary> for JobFields<'a> {
+    fn from(job: &'a JobSummary) -> Self {
+        JobFields {
+            job: job.number,
+            label: &job.label,
+            time: &job.time,
+            state: job.status.name(),
+            closed: job.closed.as_deref(),
+            progress: job.progress.as_ref(),
+            epsilon: job.epsilon.into(),
+            delta: job.delta,
+            people: job.people.as_deref(),
+        }
+    }
 }
 
 /// What `check` says when all is well.
@@ -238,5 +290,6 @@ pub fn checked(file: &Path, summary: &BudgetSummary) -> Answer {
         summary.jobs.len(),
         &summary.head[..16]
     ));
-    Answer { text, object: object(file, summary), remarks: remarks(summary), ..Answer::default() }
+    let remarks = remarks(summary);
+    Answer { remarks, ..Answer::of(text, &BudgetFields::of(file, summary)) }
 }

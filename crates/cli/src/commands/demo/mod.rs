@@ -3,12 +3,14 @@
 
 mod patients;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser};
 use reticent::Error;
 use reticent::internal::{check_new, write_text};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::Cli;
 use crate::answer::{Answer, OutputFormat};
@@ -20,6 +22,14 @@ pub struct Demo {
     /// The folder to write to
     #[arg(long, value_name = "DIR", default_value = "reticent-demo")]
     out: PathBuf,
+}
+
+/// What the commands answered, by their names, and the files.
+#[derive(Serialize)]
+struct DemoFields<'a> {
+    #[serde(flatten)]
+    answers: BTreeMap<&'static str, Value>,
+    files: [&'a String; 4],
 }
 
 /// The demo's files, as words of a command.
@@ -48,29 +58,30 @@ impl Demo {
             ("evaluate", vec!["evaluate", model, new]),
             ("inspect", vec!["inspect", model]),
         ];
-        let mut object = Map::new();
+        let mut answers = BTreeMap::new();
         let mut remarks = Vec::new();
         for (name, words) in steps {
             text += &format!("\n$ reticent {}\n", words.join(" "));
             let answer = run(&words)?;
             text += &answer.text;
-            object.insert(name.to_owned(), answer.object);
+            answers.insert(name, answer.object);
             remarks.extend(answer.remarks);
         }
         text += "\n";
         text += &wrapped(&format!(
             "Done. {out} now holds the table, the schema and, in {model}, the model with its certificate. The \
-             certificate means: had any one of the {many} patients been somebody else, every model would have come \
-             out nearly as likely as now, by a factor of at most e = 2.7183 (but for a chance of one in a million). \
-             So whoever sees the model, and whatever else they know, the odds of a guess about one patient's row \
-             move by at most that factor. The \
-             commands above can be typed again; change --epsilon and see what privacy costs.",
+             certificate means: had any one of the {many} patients been somebody else, the probability of any \
+             outcome, such as a model or something seen in it, would be at most e = 2.7183 times what it is now, \
+             plus delta, which is one in a million. Delta is a slack in this bound, not the probability of a leak. \
+             But for that slack, whoever sees the model, and whatever else they know, the odds of a guess about one \
+             patient's row move by at most that factor. The commands above can be typed again; change --epsilon \
+             and see what privacy costs.",
             out = out.display(),
             many = patients::MANY,
         ));
-        object.insert("files".to_owned(), json!([train, new, schema, model]));
         remarks.dedup();
-        Ok(Answer { text, object: Value::Object(object), remarks, ..Answer::default() })
+        let files = [train, new, schema, model];
+        Ok(Answer { remarks, ..Answer::of(text, &DemoFields { answers, files }) })
     }
 }
 

@@ -18,9 +18,9 @@ use crate::number;
 use plain::Pictures;
 use private::PrivateFlags;
 
-const HELP: &str = "Without --epsilon the numbers are NOT PRIVATE: they are computed from the table without noise, and no \
-                    certificate covers them. With --epsilon and --delta a job pays for one noisy answer, and all figures are \
-                    computed from it, with intervals (docs/evaluate.md).";
+const HELP: &str = "Without --epsilon the numbers are NOT PRIVATE: they are computed from the table without noise, \
+                    and no certificate covers them. With --epsilon and --delta a job pays for one noisy answer, and \
+                    all figures are computed from it, with intervals (docs/evaluate.md).";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]

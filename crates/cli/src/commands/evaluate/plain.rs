@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use reticent::internal::{check_new, write_text};
 use reticent::{Confusion, Error, Files, Measured, Model, Quality, RocCurves};
 use reticent_plot::{Axis, Plot, PlotCurve};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
-use crate::number::{self, show};
+use crate::number::{JsonNumber, show};
 use crate::progress::waiting;
 use crate::repeated::given_twice;
 
@@ -43,25 +43,84 @@ pub fn run(
         names.iter().try_for_each(|name| check_new(&folder.join(name), pictures.force))?;
     }
     let measured = waiting("reading and evaluating", || model.measure_files(files, threshold))?;
-    let (mut text, mut object) = figures(model, &measured.quality, threshold);
-    if let Some(folder) = pictures.folder {
-        let drawn = draw(&measured, folder)?;
-        if drawn.is_empty() {
-            text += "\nNothing was drawn: the pictures are for classes.\n";
-        } else {
-            text += &format!("\nDrew {}.\n", drawn.join(", "));
-        }
-        object["plots"] = json!(drawn);
+    let (mut text, figures) = figures(model, &measured.quality, threshold);
+    let plots = pictures.folder.map(|folder| draw(&measured, folder)).transpose()?;
+    match plots.as_deref() {
+        None => (),
+        Some([]) => text += "\nNothing was drawn: the pictures are for classes.\n",
+        Some(drawn) => text += &format!("\nDrew {}.\n", drawn.join(", ")),
     }
-    object["private"] = false.into();
-    object["note"] = NOTE.into();
     text += &format!("\n{}", wrapped(NOTE));
     let remarks = given_twice(&files.paths).into_iter().collect();
-    Ok(Answer { text, object, remarks, ..Answer::default() })
+    let measured = MeasuredModel { figures, plots, private: false, note: NOTE };
+    Ok(Answer { remarks, ..Answer::of(text, &measured) })
+}
+
+/// The figures of a model on a table.
+#[derive(Serialize)]
+struct MeasuredModel<'a> {
+    #[serde(flatten)]
+    figures: Option<ExactFigures<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plots: Option<Vec<String>>,
+    private: bool,
+    note: &'static str,
+}
+
+/// By the target of the model.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ExactFigures<'a> {
+    Classes(ExactClassFigures<'a>),
+    Range(ExactRangeFigures),
+}
+
+/// The figures of a model of classes.
+#[derive(Serialize)]
+struct ExactClassFigures<'a> {
+    accuracy: JsonNumber,
+    auc: JsonNumber,
+    auc_average: Option<&'static str>,
+    log_loss: JsonNumber,
+    calibration_error: JsonNumber,
+    threshold: Option<f64>,
+    n: usize,
+    by_class: Vec<OneClass<'a>>,
+    confusion: ConfusionCounts<'a>,
+}
+
+/// The figures of one class.
+#[derive(Serialize)]
+struct OneClass<'a> {
+    class: &'a str,
+    precision: JsonNumber,
+    recall: JsonNumber,
+    f1: JsonNumber,
+    records: u64,
+}
+
+/// Who was taken for what: a row for each class.
+#[derive(Serialize)]
+struct ConfusionCounts<'a> {
+    classes: Vec<&'a str>,
+    counts: Vec<Vec<u64>>,
+}
+
+/// The figures of a model of a number.
+#[derive(Serialize)]
+struct ExactRangeFigures {
+    r2: JsonNumber,
+    rmse: JsonNumber,
+    mae: JsonNumber,
+    n: usize,
 }
 
 /// The numbers, for people and for programs.
-fn figures(model: &Model, quality: &Quality, threshold: Option<f64>) -> (String, Value) {
+fn figures<'a>(
+    model: &'a Model,
+    quality: &Quality,
+    threshold: Option<f64>,
+) -> (String, Option<ExactFigures<'a>>) {
     match quality {
         Quality::Classes { accuracy, auc, log_loss, calibration_error, confusion, n, .. } => {
             let names = model.classes().unwrap_or_default();
@@ -79,20 +138,19 @@ fn figures(model: &Model, quality: &Quality, threshold: Option<f64>) -> (String,
             }
             rows.extend(threshold.map(|threshold| ("threshold", show(threshold))));
             rows.push(("records", n.to_string()));
-            let mut object = json!({
-                "accuracy": number::json(*accuracy),
-                "auc": number::json(*auc),
-                "auc_average": several.then_some(AVERAGE),
-                "log_loss": number::json(*log_loss),
-                "calibration_error": number::json(*calibration_error),
-                "threshold": threshold,
-                "n": n,
-            });
-            let (table, fields) = by_class(&names, confusion);
-            if let (Value::Object(all), Value::Object(fields)) = (&mut object, fields) {
-                all.extend(fields);
-            }
-            (lines(&rows) + &table, object)
+            let (table, by_class, confusion) = by_class(&names, confusion);
+            let figures = ExactClassFigures {
+                accuracy: (*accuracy).into(),
+                auc: (*auc).into(),
+                auc_average: several.then_some(AVERAGE),
+                log_loss: (*log_loss).into(),
+                calibration_error: (*calibration_error).into(),
+                threshold,
+                n: *n,
+                by_class,
+                confusion,
+            };
+            (lines(&rows) + &table, Some(ExactFigures::Classes(figures)))
         }
         Quality::Range { r2, rmse, mae, n, .. } => (
             lines(&[
@@ -101,11 +159,14 @@ fn figures(model: &Model, quality: &Quality, threshold: Option<f64>) -> (String,
                 ("MAE", show(*mae)),
                 ("records", n.to_string()),
             ]),
-            json!({
-                "r2": number::json(*r2), "rmse": number::json(*rmse), "mae": number::json(*mae), "n": n
-            }),
+            Some(ExactFigures::Range(ExactRangeFigures {
+                r2: (*r2).into(),
+                rmse: (*rmse).into(),
+                mae: (*mae).into(),
+                n: *n,
+            })),
         ),
-        other => (format!("{other:?}\n"), json!({})),
+        other => (format!("{other:?}\n"), None),
     }
 }
 
@@ -116,7 +177,10 @@ fn lines(rows: &[(&str, String)]) -> String {
 }
 
 /// Precision, recall and F1 of each class, and who was taken for what.
-fn by_class(names: &[&str], confusion: &Confusion) -> (String, Value) {
+fn by_class<'a>(
+    names: &[&'a str],
+    confusion: &Confusion,
+) -> (String, Vec<OneClass<'a>>, ConfusionCounts<'a>) {
     let heads = |first: &str, rest: &[&str]| -> Vec<String> {
         std::iter::once(first).chain(rest.iter().copied()).map(str::to_owned).collect()
     };
@@ -141,13 +205,13 @@ fn by_class(names: &[&str], confusion: &Confusion) -> (String, Value) {
         }
         text += &format!("\n{}", columns(&rows, 2, 1));
     }
-    let class = |(k, name): (usize, &&str)| {
-        let [precision, recall, f1] = numbers(k).map(number::json);
-        json!({ "class": name, "precision": precision, "recall": recall, "f1": f1, "records": confusion.size(k) })
+    let class = |(k, class): (usize, &&'a str)| {
+        let [precision, recall, f1] = numbers(k).map(JsonNumber);
+        OneClass { class, precision, recall, f1, records: confusion.size(k) }
     };
-    let all: Vec<Value> = names.iter().enumerate().map(class).collect();
-    let matrix: Vec<Vec<u64>> = (0..names.len()).map(counts).collect();
-    (text, json!({ "by_class": all, "confusion": { "classes": names, "counts": matrix } }))
+    let all = names.iter().enumerate().map(class).collect();
+    let counts = (0..names.len()).map(counts).collect();
+    (text, all, ConfusionCounts { classes: names.to_vec(), counts })
 }
 
 /// The three pictures.

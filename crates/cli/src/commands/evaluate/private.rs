@@ -7,26 +7,26 @@ use reticent::accountant::{Taint, Unit};
 use reticent::internal::check_new;
 use reticent::tables::Schema;
 use reticent::{
-    Estimate, Evaluated, Evaluation, Files, Guarantee, Model, PrivateClasses, PrivateNumbers,
-    PrivateQuality, Run,
+    Certificate, Estimate, Evaluated, Evaluation, Files, Guarantee, Model, PrivateClasses,
+    PrivateNumbers, PrivateQuality, Run,
 };
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::super::shared::{certificate_fields, certificate_rows, shouted};
+use super::super::shared::{CertificateFields, certificate_rows, shouted};
 use super::plain::{AVERAGE, MANY};
 use crate::answer::Answer;
 use crate::delivery::{Delivery, OutputPlaces};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
-use crate::number::{self, show};
-use crate::parties::{BetweenFlags, Paying};
+use crate::number::{self, JsonNumber, show};
+use crate::parties::{BetweenFlags, Paying, QuestionParties};
 use crate::progress::JobBar;
 use crate::purse::{JobName, PurseFlags};
 use crate::repeated::given_twice;
 
 /// What may be done where a model does not tell whether the table is the file of its schema.
-const ASK_FOR_DRAFT: &str = " A model does not know the file that its schema was drafted from: if the table is another, give \
-                             the draft with --schema and the two are compared (docs/schema.md).";
+const ASK_FOR_DRAFT: &str = " A model does not know the file that its schema was drafted from: if the table is \
+                             another, give the draft with --schema and the two are compared (docs/schema.md).";
 
 /// Above the flags of an evaluation within a budget.
 const HEADING: &str = "Within a budget (docs/evaluate.md)";
@@ -108,13 +108,14 @@ impl PrivateFlags {
         }
         let files = files.with(|it| it.keep_cache = self.keep_cache);
         let label = format!("evaluation of {}", path.display());
-        let mut asked = json!({
-            "evaluation": self.guarantee, "threshold": threshold, "bins": self.bins,
-            "confidence": self.confidence, "model": model.to_json()?,
-        });
-        if let Some(parties) = self.between.described() {
-            asked["parties"] = parties;
-        }
+        let asked = AskedEvaluation {
+            evaluation: self.guarantee,
+            threshold,
+            bins: self.bins,
+            confidence: self.confidence,
+            model: model.to_json()?,
+            parties: self.between.described(),
+        };
         let name = JobName::kept(&label, &asked, &files, self.schema.as_slice());
         let purse = self
             .purse
@@ -150,26 +151,129 @@ impl PrivateFlags {
     }
 }
 
+/// All that tells an evaluation from others in a budget.
+#[derive(Serialize)]
+struct AskedEvaluation {
+    evaluation: Guarantee,
+    threshold: Option<f64>,
+    bins: Option<u32>,
+    confidence: Option<f64>,
+    model: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parties: Option<QuestionParties>,
+}
+
+/// The figures of a model, and what covers them.
+#[derive(Serialize)]
+struct EvaluatedModel<'a> {
+    #[serde(flatten)]
+    figures: Option<NoisyFigures<'a>>,
+    #[serde(flatten)]
+    fields: CertificateFields<'a>,
+    threshold: Option<f64>,
+    confidence: f64,
+    private: bool,
+    note: &'static str,
+    certificate: &'a Certificate,
+}
+
+/// By the target of the model.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum NoisyFigures<'a> {
+    Classes(NoisyClassFigures<'a>),
+    Range(NoisyRangeFigures),
+}
+
+/// The figures of a model of classes.
+#[derive(Serialize)]
+struct NoisyClassFigures<'a> {
+    accuracy: FigureFields,
+    auc: FigureFields,
+    auc_average: Option<&'static str>,
+    log_loss: Option<FigureFields>,
+    calibration_error: Option<FigureFields>,
+    reliability: Vec<ReliabilityFields<'a>>,
+    confusion: ConfusionFields<'a>,
+    bins: usize,
+    n: f64,
+    n_is_exact: bool,
+    sampling_error: &'static str,
+}
+
+/// The observed share of a class among records with a predicted probability in one range.
+#[derive(Serialize)]
+struct ReliabilityFields<'a> {
+    class: Option<&'a str>,
+    probability: [f64; 2],
+    n: f64,
+    share: Option<f64>,
+    interval: [f64; 2],
+}
+
+/// Who was taken for what: a row for each class.
+#[derive(Serialize)]
+struct ConfusionFields<'a> {
+    classes: Vec<&'a str>,
+    counts: &'a [Vec<f64>],
+    margin: f64,
+}
+
+/// The figures of a model of a number.
+#[derive(Serialize)]
+struct NoisyRangeFigures {
+    r2: FigureFields,
+    mae: FigureFields,
+    mse: FigureFields,
+    rmse: FigureFields,
+    n: f64,
+    n_is_exact: bool,
+    sampling_error: &'static str,
+}
+
+/// A figure for programs.
+#[derive(Serialize)]
+struct FigureFields {
+    value: Option<f64>,
+    interval: [JsonNumber; 2],
+    noise: JsonNumber,
+    discretisation: JsonNumber,
+    population: Option<[JsonNumber; 2]>,
+}
+
+impl From<&Estimate> for FigureFields {
+    fn from(estimate: &Estimate) -> Self {
+        FigureFields {
+            value: estimate.value,
+            interval: estimate.interval.map(JsonNumber),
+            noise: estimate.noise.into(),
+            discretisation: estimate.discretisation.into(),
+            population: estimate.population.map(|ends| ends.map(JsonNumber)),
+        }
+    }
+}
+
 fn answer(model: &Model, evaluated: &Evaluated, threshold: Option<f64>) -> Answer {
     let Evaluated { quality, confidence, certificate, .. } = evaluated;
     let percent = format!("{} %", (1e4 * confidence).round() / 100.0);
     let unit = certificate.unit;
-    let (mut text, mut object) = match quality {
-        PrivateQuality::Classes(quality) => classes(model, quality, (&percent, unit)),
-        PrivateQuality::Range(quality) => numbers(quality, (&percent, unit)),
-        other => (format!("{other:?}\n"), json!({})),
+    let (mut text, figures) = match quality {
+        PrivateQuality::Classes(quality) => classes(model, quality, &percent, unit),
+        PrivateQuality::Range(quality) => numbers(quality, &percent, unit),
+        other => (format!("{other:?}\n"), None),
     };
     text += &format!("\n{}\n", columns(&certificate_rows(certificate), 2, 2));
     let note = note(certificate.certified);
     text += &wrapped(&format!("{note} {}", certificate.meaning));
-    if let Value::Object(all) = &mut object {
-        all.extend(certificate_fields(certificate));
-        all.insert("threshold".to_owned(), json!(threshold));
-        all.insert("confidence".to_owned(), json!(confidence));
-        all.insert("private".to_owned(), certificate.certified.into());
-        all.insert("note".to_owned(), note.into());
-        all.insert("certificate".to_owned(), json!(certificate));
-    }
+    let evaluated = EvaluatedModel {
+        figures,
+        fields: CertificateFields::of(certificate),
+        threshold,
+        confidence: *confidence,
+        private: certificate.certified,
+        note,
+        certificate,
+    };
     let mut remarks = Vec::new();
     if !certificate.certified {
         let unpaid = certificate.ledger.taints().contains(&Taint::UnpaidRead);
@@ -180,7 +284,7 @@ fn answer(model: &Model, evaluated: &Evaluated, threshold: Option<f64>) -> Answe
         ));
     }
     remarks.extend(certificate.weaknesses());
-    Answer { text, object, remarks, ..Answer::default() }
+    Answer { remarks, ..Answer::of(text, &evaluated) }
 }
 
 fn note(certified: bool) -> &'static str {
@@ -208,22 +312,12 @@ fn heads(percent: &str) -> Vec<String> {
     ["", "value", table.as_str(), "with sampling error"].map(str::to_owned).to_vec()
 }
 
-/// A figure for programs.
-fn field(estimate: &Estimate) -> Value {
-    json!({
-        "value": estimate.value,
-        "interval": estimate.interval.map(number::json),
-        "noise": number::json(estimate.noise),
-        "discretisation": number::json(estimate.discretisation),
-        "population": estimate.population.map(|ends| ends.map(number::json)),
-    })
-}
-
-fn classes(
-    model: &Model,
-    quality: &PrivateClasses,
-    (percent, unit): (&str, Unit),
-) -> (String, Value) {
+fn classes<'a>(
+    model: &'a Model,
+    quality: &'a PrivateClasses,
+    percent: &str,
+    unit: Unit,
+) -> (String, Option<NoisyFigures<'a>>) {
     let names = model.classes().unwrap_or_default();
     let several = names.len() > 2;
     let area = if several { format!("AUC ({AVERAGE})") } else { "AUC".to_owned() };
@@ -243,45 +337,53 @@ fn classes(
         text += &format!("\n{}", columns(&rows, 2, 1));
         text += &format!("  (each within {:.0} at {percent})\n", quality.confusion_margin);
     }
-    let reliability: Vec<Value> = quality
-        .reliability
-        .iter()
-        .map(|row| {
-            json!({
-                "class": names.get(row.class), "probability": row.probability, "n": row.n,
-                "share": row.share, "interval": row.interval,
-            })
-        })
-        .collect();
-    let object = json!({
-        "accuracy": field(&quality.accuracy),
-        "auc": field(&quality.auc),
-        "auc_average": several.then_some(AVERAGE),
-        "log_loss": quality.log_loss.as_ref().map(field),
-        "calibration_error": quality.calibration_error.as_ref().map(field),
-        "reliability": reliability,
-        "confusion": {
-            "classes": names, "counts": quality.confusion, "margin": quality.confusion_margin,
-        },
-        "bins": quality.bins,
-        "n": quality.n,
-        "n_is_exact": quality.n_is_exact,
-        "sampling_error": "in population alone",
+    let reliability = quality.reliability.iter().map(|row| ReliabilityFields {
+        class: names.get(row.class).copied(),
+        probability: row.probability,
+        n: row.n,
+        share: row.share,
+        interval: row.interval,
     });
-    (text, object)
+    let figures = NoisyClassFigures {
+        accuracy: (&quality.accuracy).into(),
+        auc: (&quality.auc).into(),
+        auc_average: several.then_some(AVERAGE),
+        log_loss: quality.log_loss.as_ref().map(FigureFields::from),
+        calibration_error: quality.calibration_error.as_ref().map(FigureFields::from),
+        reliability: reliability.collect(),
+        confusion: ConfusionFields {
+            classes: names,
+            counts: &quality.confusion,
+            margin: quality.confusion_margin,
+        },
+        bins: quality.bins,
+        n: quality.n,
+        n_is_exact: quality.n_is_exact,
+        sampling_error: "in population alone",
+    };
+    (text, Some(NoisyFigures::Classes(figures)))
 }
 
-fn numbers(quality: &PrivateNumbers, (percent, unit): (&str, Unit)) -> (String, Value) {
+fn numbers<'a>(
+    quality: &PrivateNumbers,
+    percent: &str,
+    unit: Unit,
+) -> (String, Option<NoisyFigures<'a>>) {
     let PrivateNumbers { r2, mae, mse, rmse, n, n_is_exact, .. } = quality;
     let figures = [("R²", r2), ("RMSE", rmse), ("MAE", mae), ("MSE", mse)];
     let rows = figures.iter().map(|(name, estimate)| row(name, estimate));
     let rows: Vec<_> = std::iter::once(heads(percent)).chain(rows).collect();
     let text = columns(&rows, 2, 1) + &format!("\n  {}\n", counted(*n, *n_is_exact, unit));
-    let object = json!({
-        "r2": field(r2), "mae": field(mae), "mse": field(mse), "rmse": field(rmse),
-        "n": n, "n_is_exact": n_is_exact, "sampling_error": "not included",
-    });
-    (text, object)
+    let figures = NoisyRangeFigures {
+        r2: r2.into(),
+        mae: mae.into(),
+        mse: mse.into(),
+        rmse: rmse.into(),
+        n: *n,
+        n_is_exact: *n_is_exact,
+        sampling_error: "not included",
+    };
+    (text, Some(NoisyFigures::Range(figures)))
 }
 
 /// How many there are, as far as that is known.

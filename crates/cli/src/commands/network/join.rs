@@ -1,6 +1,6 @@
 //! `reticent join`: takes part in a run with one's own table, key and budget.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -11,19 +11,20 @@ use reticent_budget::Relation;
 use reticent_host::{
     HostOptions, JoinBudget, PaidRun, PartyFile, RemoteParty, RunFile, RunJournal, SignedRosters,
 };
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::{failure, finish, teller, write_model};
 use crate::answer::Answer;
-use crate::commands::shared::{certificate_fields, certificate_rows};
+use crate::commands::shared::{CertificateFields, certificate_rows};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "After a crash or a lost connection, run the same command again: it continues the run in its journal.\n\
-                        A party file has data, key, journal and out. It may have budget, which pays for the run,\n\
-                        and link, proxy or courier for another connection to the lead than that of the run file."
+    after_help = "After a crash or a lost connection, run the same command again: it continues the run in its \
+                  journal.\n\
+                  A party file has data, key, journal and out. It may have budget, which pays for the run,\n\
+                  and link, proxy or courier for another connection to the lead than that of the run file."
 )]
 pub struct JoinArgs {
     /// The run file (TOML), the same for everybody
@@ -88,16 +89,22 @@ impl JoinArgs {
     }
 }
 
+/// A run that is over, for one of its parties.
+#[derive(Serialize)]
+struct JoinedFields<'a> {
+    #[serde(flatten)]
+    certificate: CertificateFields<'a>,
+    model: &'a Path,
+    run: &'a str,
+    job: Option<u64>,
+}
+
 fn answer(own: &PartyFile, run: PaidRun) -> Result<Answer, CommandFailure> {
     let PaidRun { joined, open, .. } = run;
     let path = write_model("join", &joined.model, &own.out, &own.journal)?;
     let certificate = joined.model.certificate();
-    let mut object = Value::Object(certificate_fields(certificate));
-    object["model"] = json!(path);
-    object["run"] = json!(joined.run);
-    object["job"] = json!(joined.reservation.as_ref().map(|(job, _)| job));
     let paid = match (&joined.reservation, &own.budget) {
-        (Some((job, _)), Some(file)) => format!(" It is job {job} of {}.", file.display()),
+        (Some(job), Some(file)) => format!(" It is job {} of {}.", job.number, file.display()),
         _ => " No budget was named: keep a record of what it cost.".to_owned(),
     };
     let signed = match certificate.view {
@@ -112,5 +119,11 @@ fn answer(own: &PartyFile, run: PaidRun) -> Result<Answer, CommandFailure> {
     let text = format!("{}\n{}", wrapped(&head), columns(&certificate_rows(certificate), 2, 2));
     let remarks =
         open.map(|why| format!("The job stays open in the budget, and counted in full: {why}."));
-    Ok(Answer { text, object, remarks: remarks.into_iter().collect(), ..Answer::default() })
+    let fields = JoinedFields {
+        certificate: CertificateFields::of(certificate),
+        model: &path,
+        run: &joined.run,
+        job: joined.reservation.as_ref().map(|job| job.number),
+    };
+    Ok(Answer { remarks: remarks.into_iter().collect(), ..Answer::of(text, &fields) })
 }

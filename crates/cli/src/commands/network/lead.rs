@@ -1,26 +1,30 @@
 //! `reticent lead`: gathers the parties of a run, runs it on the sums that they say and hands the model
 //! over; or carries what peers say to one another.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
 use reticent::internal::{check_folder, check_results};
+use reticent::simulate::Traffic;
 use reticent::{Identity, Model};
 use reticent_host::links::{LinkKind, listener};
 use reticent_host::{HostOptions, Lead, Led, RunFile, RunJournal, SignedRosters};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::{failure, finish, teller, write_model};
 use crate::answer::Answer;
-use crate::commands::shared::{certificate_fields, certificate_rows, many_rounds};
+use crate::commands::shared::{CertificateFields, certificate_rows, many_rounds};
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "After a crash or a lost connection, run the same command again: it continues the run in its journal.\n\
-                        With `trust = central` the journal holds exact sums and the key of the noise until the run is over: keep it secret."
+    after_help = "After a crash or a lost connection, run the same command again: it continues the run in its \
+                  journal.\n\
+                  With `trust = central` the journal holds exact sums and the key of the noise until the run is \
+                  over: keep it secret."
 )]
 pub struct LeadArgs {
     /// The run file (TOML), the same for everybody
@@ -55,6 +59,36 @@ pub struct LeadArgs {
     force: bool,
 }
 
+/// A run that is over, for its lead.
+#[derive(Serialize)]
+struct LedFields<'a> {
+    #[serde(flatten)]
+    own: Option<LedModel<'a>>,
+    run: &'a str,
+    without: &'a [String],
+    rejections: &'a BTreeMap<String, u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traffic: Option<Traffic>,
+}
+
+/// The model of a lead, which has none of a run between peers.
+#[derive(Serialize)]
+struct LedModel<'a> {
+    #[serde(flatten)]
+    certificate: CertificateFields<'a>,
+    model: &'a Path,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rounds: Option<u32>,
+}
+
+impl<'a> LedFields<'a> {
+    fn of(led: &'a Led, own: Option<LedModel<'a>>) -> Self {
+        let Led { run, without, rejections, .. } = led;
+        let traffic = led.moved.map(|(_, traffic)| traffic);
+        LedFields { own, run, without, rejections, traffic }
+    }
+}
+
 impl LeadArgs {
     /// Does it.
     pub fn run(self, json: bool) -> Result<Answer, CommandFailure> {
@@ -86,27 +120,19 @@ impl LeadArgs {
 
     fn answer(&self, led: Led) -> Result<Answer, CommandFailure> {
         if led.model.is_empty() {
-            return Ok(carried(led));
+            return Ok(carried(&led));
         }
         let of_lead = |error| CommandFailure::of("lead", error);
         let model = Model::from_json(&led.model).map_err(of_lead)?;
         let path = write_model("lead", &model, &self.out, &self.journal)?;
         let mut rows = certificate_rows(model.certificate());
-        let mut object = Value::Object(certificate_fields(model.certificate()));
-        if let Some((rounds, traffic)) = led.moved {
-            // A walk has none.
-            if rounds > 0 {
-                let said = many_rounds(model.certificate(), rounds);
-                rows.push(vec!["rounds".to_owned(), said.unwrap_or(rounds.to_string())]);
-                object["rounds"] = json!(rounds);
-            }
-            rows.push(vec!["bytes moved".to_owned(), traffic.bytes.to_string()]);
-            object["traffic"] = json!({ "messages": traffic.messages, "bytes": traffic.bytes });
+        // A walk has none.
+        let rounds = led.moved.map(|(rounds, _)| rounds).filter(|rounds| *rounds > 0);
+        if let Some(rounds) = rounds {
+            let said = many_rounds(model.certificate(), rounds);
+            rows.push(vec!["rounds".to_owned(), said.unwrap_or(rounds.to_string())]);
         }
-        object["model"] = json!(path);
-        object["run"] = json!(led.run);
-        object["without"] = json!(led.without);
-        object["rejections"] = json!(led.rejections);
+        rows.extend(bytes_moved(&led));
         let head = format!(
             "Run {} is over, and {} is its model, signed by you.",
             &led.run[..16],
@@ -120,19 +146,19 @@ impl LeadArgs {
                 led.without.join(", ")
             ));
         }
-        Ok(Answer { text, object, remarks, ..Answer::default() })
+        let certificate = CertificateFields::of(model.certificate());
+        let own = LedModel { certificate, model: &path, rounds };
+        Ok(Answer { remarks, ..Answer::of(text, &LedFields::of(&led, Some(own))) })
     }
 }
 
+fn bytes_moved(led: &Led) -> Option<Vec<String>> {
+    led.moved.map(|(_, traffic)| vec!["bytes moved".to_owned(), traffic.bytes.to_string()])
+}
+
 /// What is said of a run between peers in which the lead has no seat.
-fn carried(led: Led) -> Answer {
-    let mut object =
-        json!({ "run": led.run, "without": led.without, "rejections": led.rejections });
-    let mut rows = Vec::new();
-    if let Some((_, traffic)) = led.moved {
-        rows.push(vec!["bytes moved".to_owned(), traffic.bytes.to_string()]);
-        object["traffic"] = json!({ "messages": traffic.messages, "bytes": traffic.bytes });
-    }
+fn carried(led: &Led) -> Answer {
+    let rows: Vec<_> = bytes_moved(led).into_iter().collect();
     let head = format!(
         "Run {} is over. You have carried it; each party has a model and a certificate of its own, and you have none.",
         &led.run[..16]
@@ -144,5 +170,5 @@ fn carried(led: Led) -> Answer {
             "{names} did not receive the end of the run: run the same command again when they are back."
         )
     });
-    Answer { text, object, remarks: away.into_iter().collect(), ..Answer::default() }
+    Answer { remarks: away.into_iter().collect(), ..Answer::of(text, &LedFields::of(led, None)) }
 }

@@ -12,9 +12,8 @@ use reticent::internal::write_results;
 use reticent::{Model, Progress, Stage};
 use reticent_host::{HostError, Notice, Notify};
 use reticent_payment::PaymentError;
-use serde_json::{Value, json};
 
-use crate::answer::aside;
+use crate::answer::{aside, object};
 use crate::failure::CommandFailure;
 use crate::progress::{JobBar, said};
 
@@ -60,7 +59,7 @@ pub fn teller(json: bool) -> (Notify, Arc<Mutex<Option<JobBar>>>) {
         }
         let mut bar = own.lock().unwrap_or_else(PoisonError::into_inner);
         match (notice, bar.as_mut()) {
-            (Notice::Iteration(done, of), Some(bar)) => {
+            (Notice::Iteration { done, of }, Some(bar)) => {
                 let progress = Progress { done: *done, of: *of };
                 let _ = bar.watch(Stage::Iteration(progress));
             }
@@ -89,8 +88,8 @@ fn some_of(names: &[String]) -> String {
 
 fn text(notice: &Notice) -> Option<String> {
     Some(match notice {
-        Notice::Waiting(names) => format!("Waiting for {}.", some_of(names)),
-        Notice::Arrived(name) => format!("{name} is here."),
+        Notice::Waiting { names } => format!("Waiting for {}.", some_of(names)),
+        Notice::Arrived { name } => format!("{name} is here."),
         Notice::Unreached { name, why } => {
             format!("{name} is not reached yet: {why}. Retrying.")
         }
@@ -98,45 +97,21 @@ fn text(notice: &Notice) -> Option<String> {
             format!("Connected to {name}: the run begins when all are there.")
         }
         Notice::Reached { name, again: true } => format!("Connected to {name} again."),
-        Notice::LeftEarly(name) => {
+        Notice::LeftEarly { name } => {
             format!(
                 "{name} left before the run was agreed on: nothing is spent, and all begin again."
             )
         }
-        Notice::Struck(names) => {
-            format!("{} did not come: the run begins without them.", some_of(names))
+        Notice::Struck { parties } => {
+            format!("{} did not come: the run begins without them.", some_of(parties))
         }
         Notice::Forfeited { name, round } => {
             format!("{name} has left for good: the others continue from round {round}.")
         }
-        Notice::Rejected(name) => format!("Refused, or not listened to: {name}."),
+        Notice::Rejected { name } => format!("Refused, or not listened to: {name}."),
         Notice::Began { run, again: false } => format!("Run {} has begun.", &run[..16]),
         Notice::Began { run, again: true } => format!("Run {} continues.", &run[..16]),
-        Notice::Delivered(name) => format!("{name} has the model."),
+        Notice::Delivered { name } => format!("{name} has the model."),
         _ => return None,
     })
-}
-
-fn object(notice: &Notice) -> Value {
-    match notice {
-        Notice::Waiting(names) => json!({ "event": "waiting", "for": names }),
-        Notice::Arrived(name) => json!({ "event": "arrived", "name": name }),
-        Notice::Unreached { name, why } => {
-            json!({ "event": "unreached", "name": name, "why": why })
-        }
-        Notice::Reached { name, again } => {
-            json!({ "event": "reached", "name": name, "again": again })
-        }
-        Notice::LeftEarly(name) => json!({ "event": "left early", "name": name }),
-        Notice::Struck(names) => json!({ "event": "struck", "parties": names }),
-        Notice::Forfeited { name, round } => {
-            json!({ "event": "forfeited", "name": name, "round": round })
-        }
-        Notice::Rejected(name) => json!({ "event": "rejected", "name": name }),
-        Notice::Began { run, again } => json!({ "event": "began", "run": run, "again": again }),
-        Notice::Iteration(done, of) => json!({ "event": "iteration", "done": done, "of": of }),
-        Notice::Answered(round) => json!({ "event": "answered", "round": round }),
-        Notice::Delivered(name) => json!({ "event": "delivered", "name": name }),
-        _ => json!({ "event": "other" }),
-    }
 }

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use reticent::internal::{check_new, write_text};
 use reticent::{Identity, PublicKey};
 use reticent_host::{Roster, RosterMember, RotatedKey, SignedRosters};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::failure;
 use crate::answer::Answer;
@@ -208,8 +208,8 @@ impl RosterSignArgs {
         });
         let (roster, newer) = signed.map_err(failure("roster"))?;
         write(&roster, &file)?;
-        let remark = "You had signed another roster of this study: with that one you begin no run any more. A run that is on \
-                      goes on with its own.";
+        let remark = "You had signed another roster of this study: with that one you begin no run any more. A run \
+                      that is on goes on with its own.";
         let remarks = newer.then(|| remark.to_owned()).into_iter().collect();
         Ok(Answer { remarks, ..shown(&roster, &file, "Signed") })
     }
@@ -234,9 +234,29 @@ fn rotation(RotatedKey { key, .. }: &RotatedKey) -> String {
     format!("key rotated, signed by the old one ({short}…)")
 }
 
+/// A roster.
+#[derive(Serialize)]
+struct ShownRoster<'a> {
+    roster: &'a Path,
+    study: &'a str,
+    fingerprint: &'a str,
+    members: Vec<ShownMember<'a>>,
+}
+
+/// A member of a roster.
+#[derive(Serialize)]
+struct ShownMember<'a> {
+    name: &'a str,
+    key: &'a str,
+    address: Option<&'a str>,
+    until: Option<&'a str>,
+    signed: bool,
+    rotated_from: Option<&'a str>,
+}
+
 fn shown(roster: &Roster, file: &Path, done: &str) -> Answer {
     let mut rows: Vec<Vec<String>> = Vec::new();
-    let mut members: Vec<Value> = Vec::new();
+    let mut members = Vec::new();
     let keys = std::iter::once(roster.lead_key())
         .chain((0..roster.parties()).filter_map(|party| roster.key(party).copied()));
     for ((place, member), key) in roster.members().enumerate().zip(keys) {
@@ -248,11 +268,14 @@ fn shown(roster: &Roster, file: &Path, done: &str) -> Answer {
         let said = [until, rotated].into_iter().filter(|part| !part.is_empty());
         let said = said.collect::<Vec<_>>().join(", ");
         rows.push(vec![number, member.name.clone(), mark.to_owned(), said]);
-        members.push(json!({
-            "name": member.name, "key": member.key, "address": member.address,
-            "until": member.until, "signed": signed,
-            "rotated_from": member.rotated.as_ref().map(|rotated| &rotated.key),
-        }));
+        members.push(ShownMember {
+            name: &member.name,
+            key: &member.key,
+            address: member.address.as_deref(),
+            until: member.until.as_deref(),
+            signed,
+            rotated_from: member.rotated.as_ref().map(|rotated| &*rotated.key),
+        });
     }
     let fingerprint = roster.fingerprint();
     let head = wrapped(&format!(
@@ -262,6 +285,6 @@ fn shown(roster: &Roster, file: &Path, done: &str) -> Answer {
         roster.study()
     ));
     let text = format!("{head}\n{}", columns(&rows, 2, 4));
-    let object = json!({ "roster": file, "study": roster.study(), "fingerprint": fingerprint, "members": members });
-    Answer { text, object, ..Answer::default() }
+    let (study, fingerprint) = (roster.study(), &fingerprint);
+    Answer::of(text, &ShownRoster { roster: file, study, fingerprint, members })
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use reticent_host::{RunJournal, RunStage, RunStatus, forfeit, let_go};
-use serde_json::json;
+use serde::Serialize;
 
 use super::failure;
 use crate::answer::Answer;
@@ -22,8 +22,8 @@ pub enum RunCommand {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "With --party, start `reticent lead` again: the others sign that they continue without the party, if the run \
-                        file has `least` and enough of them remain. The party answers no more."
+    after_help = "With --party, start `reticent lead` again: the others sign that they continue without the party, \
+                  if the run file has `least` and enough of them remain. The party answers no more."
 )]
 pub struct ForfeitArgs {
     /// Your journal; no other command may have it open
@@ -57,19 +57,31 @@ impl RunCommand {
             (true, None) => forfeit(&mut journal),
             (false, _) => RunStatus::of(&journal),
         });
-        let mut said = answer(&file, &status.map_err(failure("run"))?);
+        let mut said = answer(&file, &status.map_err(failure("run"))?, party.as_deref());
         if let Some(party) = party {
             let why = format!(
-                "{party} is no longer waited for: start `reticent lead` again, and the others are asked to continue without it."
+                "{party} is no longer waited for: start `reticent lead` again, and the others are asked to continue \
+                 without it."
             );
             said.text = format!("{}\n{}", said.text.trim_end(), wrapped(&why));
-            said.object["let_go"] = json!(party);
         }
         Ok(said)
     }
 }
 
-fn answer(file: &Path, status: &RunStatus) -> Answer {
+/// Where a run stands.
+#[derive(Serialize)]
+struct StatusFields<'a> {
+    journal: &'a Path,
+    run: Option<&'a str>,
+    stage: &'a str,
+    job: Option<u64>,
+    ended: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    let_go: Option<&'a str>,
+}
+
+fn answer(journal: &Path, status: &RunStatus, let_go: Option<&str>) -> Answer {
     let (stage, said) = match status.stage {
         RunStage::Empty => ("empty", "no run is agreed on, and nothing is spent"),
         RunStage::Signed => ("signed", "a run is signed and not joined; nothing is spent"),
@@ -81,9 +93,6 @@ fn answer(file: &Path, status: &RunStatus) -> Answer {
     let job = status.job.map_or(String::new(), |job| format!(" It is job {job} of the budget."));
     let why = status.ended.as_deref().map_or(String::new(), |why| format!(" Why: {why}."));
     let text = wrapped(&format!("{run}{said}.{job}{why}"));
-    let object = json!({
-        "journal": file, "run": status.run, "stage": stage, "job": status.job,
-        "ended": status.ended,
-    });
-    Answer { text, object, ..Answer::default() }
+    let (run, ended) = (status.run.as_deref(), status.ended.as_deref());
+    Answer::of(text, &StatusFields { journal, run, stage, job: status.job, ended, let_go })
 }

@@ -2,11 +2,12 @@
 
 use clap::Args;
 use reticent::{BinCount, ColumnHistogram, Histograms, Partition};
-use serde_json::json;
 
 use super::super::asked::AskedAnswer;
-use super::{ColumnFlags, QUESTION, about, missing, numbers, of_a_statistic, public};
-use crate::answer::Answer;
+use super::{
+    AskedStatistic, ColumnFlags, QUESTION, about, missing, numbers, of_a_statistic, public,
+};
+use crate::answer::{Answer, object};
 use crate::failure::CommandFailure;
 use crate::layout;
 use crate::number::{self, show};
@@ -39,9 +40,8 @@ impl HistogramCommand {
         };
         let job = flags.statistics().and_then(|asked| asked.histogram(&flags.columns, &partition));
         let job = job.map_err(|error| CommandFailure::of("histogram", error))?;
-        flags.perform(("histogram", json!(format!("{partition:?}"))), &job, |histograms| {
-            (said(histograms), &histograms.certificate)
-        })
+        let asked = AskedStatistic::Histogram(format!("{partition:?}"));
+        flags.perform(asked, &job, |histograms| (said(histograms), &histograms.certificate))
     }
 }
 
@@ -71,7 +71,7 @@ fn said(histograms: &Histograms) -> AskedAnswer {
         noise.join(", "),
         about(certificate, *confidence)
     )];
-    AskedAnswer { table: layout::columns(&rows, 2, 1), notes, object: json!(histograms) }
+    AskedAnswer { table: layout::columns(&rows, 2, 1), notes, object: object(histograms) }
 }
 
 fn noise(column: &ColumnHistogram) -> String {

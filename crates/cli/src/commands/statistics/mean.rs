@@ -2,11 +2,10 @@
 
 use clap::Args;
 use reticent::{ColumnMeans, Divisor};
-use serde_json::json;
 
 use super::super::asked::AskedAnswer;
-use super::{ColumnFlags, about, interval, missing, of_a_statistic, shown};
-use crate::answer::Answer;
+use super::{AskedStatistic, ColumnFlags, about, interval, missing, of_a_statistic, shown};
+use crate::answer::{Answer, object};
 use crate::failure::CommandFailure;
 use crate::layout;
 use crate::number::show;
@@ -24,7 +23,7 @@ impl Mean {
         let flags = self.flags;
         let job = flags.statistics().and_then(|asked| asked.mean(&flags.columns));
         let job = job.map_err(|error| CommandFailure::of("mean", error))?;
-        flags.perform(("mean", json!({})), &job, |means| (said(means), &means.certificate))
+        flags.perform(AskedStatistic::Mean {}, &job, |means| (said(means), &means.certificate))
     }
 }
 
@@ -51,5 +50,5 @@ fn said(means: &ColumnMeans) -> AskedAnswer {
     };
     let absent = missing(columns.iter().map(|column| (&*column.column, &column.missing)));
     let notes = vec![format!("{over} {} {absent}", about(certificate, *confidence))];
-    AskedAnswer { table: layout::columns(&rows, 2, 1), notes, object: json!(means) }
+    AskedAnswer { table: layout::columns(&rows, 2, 1), notes, object: object(means) }
 }

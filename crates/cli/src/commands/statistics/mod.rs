@@ -9,8 +9,8 @@ use clap::Args;
 use reticent::accountant::Unit;
 use reticent::internal::Question;
 use reticent::tables::Schema;
-use reticent::{Certificate, Error, Job, Statistics, Value};
-use serde_json::json;
+use reticent::{Certificate, Error, Guarantee, Job, Statistics, Value};
+use serde::Serialize;
 
 pub use histogram::HistogramCommand;
 pub use mean::Mean;
@@ -40,6 +40,37 @@ pub struct ColumnFlags {
     table: AskedTable,
 }
 
+/// A statistic, as a budget tells it from others.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum AskedStatistic {
+    Mean {},
+    Histogram(String),
+    Quantile { at: Vec<f64>, resolution: Option<f64> },
+}
+
+impl AskedStatistic {
+    /// Its command.
+    fn command(&self) -> &'static str {
+        match self {
+            AskedStatistic::Mean {} => "mean",
+            AskedStatistic::Histogram(_) => "histogram",
+            AskedStatistic::Quantile { .. } => "quantile",
+        }
+    }
+}
+
+/// All that tells a question about columns from others in a budget.
+#[derive(Serialize)]
+struct AskedColumns {
+    #[serde(flatten)]
+    statistic: AskedStatistic,
+    guarantee: Guarantee,
+    columns: Vec<String>,
+    user_column: Option<String>,
+    confidence: Option<f64>,
+}
+
 impl ColumnFlags {
     /// The description of the job.
     fn statistics(&self) -> Result<Statistics, Error> {
@@ -57,16 +88,15 @@ impl ColumnFlags {
     /// Asks about the columns.
     fn perform<Q: Question>(
         self,
-        (command, own): (&'static str, serde_json::Value),
+        statistic: AskedStatistic,
         job: &Job<Q>,
         said: impl FnOnce(&Q::Output) -> (AskedAnswer, &Certificate),
     ) -> Result<Answer, CommandFailure> {
         let ColumnFlags { table, columns, confidence } = self;
+        let command = statistic.command();
         let label = format!("{command} of {}", columns.join(", "));
-        let asked = json!({
-            command: own, "guarantee": table.guarantee, "columns": columns,
-            "user_column": table.user_column, "confidence": confidence,
-        });
+        let (guarantee, user_column) = (table.guarantee, table.user_column.clone());
+        let asked = AskedColumns { statistic, guarantee, columns, user_column, confidence };
         table.perform(AskedQuestion { command, label, asked }, job, said)
     }
 }

@@ -2,11 +2,12 @@
 
 use clap::Args;
 use reticent::Quantiles;
-use serde_json::json;
 
 use super::super::asked::AskedAnswer;
-use super::{ColumnFlags, QUESTION, about, missing, numbers, of_a_statistic, shown};
-use crate::answer::Answer;
+use super::{
+    AskedStatistic, ColumnFlags, QUESTION, about, missing, numbers, of_a_statistic, shown,
+};
+use crate::answer::{Answer, object};
 use crate::failure::CommandFailure;
 use crate::layout;
 use crate::number::{self, show};
@@ -36,11 +37,8 @@ impl QuantileCommand {
         let job =
             flags.statistics().and_then(|asked| asked.quantiles(&flags.columns, &at, resolution));
         let job = job.map_err(|error| CommandFailure::of("quantile", error))?;
-        flags.perform(
-            ("quantile", json!({ "at": at, "resolution": resolution })),
-            &job,
-            |quantiles| (said(quantiles), &quantiles.certificate),
-        )
+        let asked = AskedStatistic::Quantile { at, resolution };
+        flags.perform(asked, &job, |quantiles| (said(quantiles), &quantiles.certificate))
     }
 }
 
@@ -65,10 +63,10 @@ fn said(quantiles: &Quantiles) -> AskedAnswer {
         .collect();
     let absent = missing(columns.iter().map(|column| (&*column.column, &column.missing)));
     let notes = vec![format!(
-        "Of {n} {units}, a public number. The value is a quantile of this table at a fraction in the last column, all of \
-         a column together at the confidence below; possible answers are {} apart. {} {absent}",
+        "Of {n} {units}, a public number. The value is a quantile of this table at a fraction in the last column, \
+         all of a column together at the confidence below; possible answers are {} apart. {} {absent}",
         apart.join(", "),
         about(certificate, *confidence)
     )];
-    AskedAnswer { table: layout::columns(&rows, 2, 1), notes, object: json!(quantiles) }
+    AskedAnswer { table: layout::columns(&rows, 2, 1), notes, object: object(quantiles) }
 }

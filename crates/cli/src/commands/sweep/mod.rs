@@ -12,9 +12,9 @@ use reticent::sweep::{Journal, Sweep as Grid, SweepFile, SweepKind, SweepTerms, 
 use reticent::{Error, Files, Guarantee, Progress, Run, Stage, Watch};
 use reticent_budget::BudgetError;
 use reticent_payment::{AtRest, PaidSweep, PaymentError, resume_sweep};
-use serde_json::json;
+use serde::Serialize;
 
-use self::results::{picture, points, raw, shown, table};
+use self::results::{PointFields, picture, points, raw, shown, table};
 use crate::answer::Answer;
 use crate::failure::CommandFailure;
 use crate::layout::{columns, wrapped};
@@ -23,13 +23,26 @@ use crate::progress::{JobBar, foretold};
 use crate::purse::{BudgetReceipt, JobName, PurseFlags};
 use crate::repeated::given_twice;
 
+/// The results of a sweep, and the files that have them.
+#[derive(Serialize)]
+struct SweepFields<'a> {
+    runs: usize,
+    done: usize,
+    lost: usize,
+    failed: usize,
+    points: Vec<PointFields<'a>>,
+    results: String,
+    summary: String,
+    plots: Vec<String>,
+}
+
 /// The default folder of results.
 const OUT: &str = "reticent-sweep";
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A job file has the keys of `reticent fit` (with [parties], of `reticent simulate`), and a table [sweep] with a \
-                        list for each key that is varied (docs/sweeps.md)."
+    after_help = "A job file has the keys of `reticent fit` (with [parties], of `reticent simulate`), and a table \
+                  [sweep] with a list for each key that is varied (docs/sweeps.md)."
 )]
 pub struct SweepArgs {
     /// A job file (TOML) with a table [sweep]
@@ -122,8 +135,8 @@ impl SweepArgs {
         });
         Err(CommandFailure::Usage {
             message: format!("a sweep on private data releases {} models: {cost}", sweep.len()),
-            hint: "charge it to the budget of the table with --budget FILE, or say with --public-data that the table is \
-                   public"
+            hint: "charge it to the budget of the table with --budget FILE, or say with --public-data that the \
+                   table is public"
                 .to_owned(),
         })
     }
@@ -254,12 +267,17 @@ impl SweepArgs {
                 runs.display()
             ));
         }
-        let object = json!({
-            "runs": sweep.len(), "done": over, "lost": lost.len(), "failed": failed,
-            "points": points(sweep, &all),
-            "results": runs.display().to_string(), "summary": means.display().to_string(), "plots": drawn,
-        });
-        Ok(Answer { text, object, remarks, ..Answer::default() })
+        let fields = SweepFields {
+            runs: sweep.len(),
+            done: over,
+            lost: lost.len(),
+            failed,
+            points: points(sweep, &all),
+            results: runs.display().to_string(),
+            summary: means.display().to_string(),
+            plots: drawn,
+        };
+        Ok(Answer { remarks, ..Answer::of(text, &fields) })
     }
 
     /// What must not be overlooked.
@@ -271,8 +289,8 @@ impl SweepArgs {
     ) -> Result<Vec<String>, CommandFailure> {
         let mut remarks = Vec::new();
         if self.public_data {
-            let note = "NOT PRIVATE: results are computed from the table as it is, which was said to be public. No certificate \
-                        covers them.";
+            let note = "NOT PRIVATE: results are computed from the table as it is, which was said to be public. No \
+                        certificate covers them.";
             write_text(&wrapped(note), &out.join("NOT-PRIVATE.txt"))?;
             remarks.push(note.to_owned());
         } else if !names.is_empty() {
@@ -289,8 +307,8 @@ impl SweepArgs {
         }
         if !self.public_data && lost > 0 {
             remarks.push(format!(
-                "{lost} runs were begun and lost. What they cost is spent, and they are not begun again: a second run would be a \
-                 second release."
+                "{lost} runs were begun and lost. What they cost is spent, and they are not begun again: a second \
+                 run would be a second release."
             ));
         }
         Ok(remarks)

@@ -1,27 +1,28 @@
 //! What came of a sweep, as tables and pictures.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use reticent::sweep::{Journal, RunMean, Summary, Sweep as Grid};
+use reticent::sweep::{GridPoint, Journal, RunMean, Summary, Sweep as Grid};
 use reticent_plot::{Axis, Plot, PlotCurve};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::failure::CommandFailure;
 use crate::number;
-use crate::sheet::{Cells, Sheet};
+use crate::sheet::{Cells, Sheet, SheetColumn};
 
 /// Before the name of what is measured without noise, on a table that is said to be public.
 const NOT_PRIVATE: &str = "nonprivate_";
 
 /// The values of the points, a column for each key that is varied.
-fn varied(sweep: &Grid, of: impl Fn(usize) -> usize, count: usize) -> Vec<(String, Cells)> {
+fn varied(sweep: &Grid, of: impl Fn(usize) -> usize, count: usize) -> Vec<SheetColumn> {
     let Some(first) = sweep.points().first() else { return Vec::new() };
     let column = |(k, (name, _)): (usize, &(String, String))| {
         let texts: Vec<String> =
             (0..count).map(|i| sweep.points()[of(i)].settings[k].1.clone()).collect();
         let numbers: Option<Vec<Option<f64>>> =
             texts.iter().map(|text| text.parse().ok().map(Some)).collect();
-        (name.clone(), numbers.map_or(Cells::Words(texts), Cells::Numbers))
+        let cells = numbers.map_or(Cells::Words(texts), Cells::Numbers);
+        SheetColumn { name: name.clone(), cells }
     };
     first.settings.iter().enumerate().map(column).collect()
 }
@@ -31,42 +32,42 @@ pub fn raw(sweep: &Grid, journal: &Journal, names: &BTreeSet<String>) -> Sheet {
     let all: Vec<_> = journal.finished().values().collect();
     let place = |i: usize| sweep.run(all[i].run).unwrap_or_default();
     let mut sheet = varied(sweep, |i| place(i).0, all.len());
-    let numbers =
-        |cell: &dyn Fn(usize) -> Option<f64>| Cells::Numbers((0..all.len()).map(cell).collect());
-    sheet.insert(0, ("run".to_owned(), numbers(&|i| Some(all[i].run as f64))));
-    sheet.push(("repeat".to_owned(), numbers(&|i| Some(place(i).1 as f64))));
-    sheet.push(("iterations".to_owned(), numbers(&|i| Some(all[i].iterations as f64))));
-    sheet.push((
-        "counted_epsilon".to_owned(),
-        numbers(&|i| Some(all[i].epsilon).filter(|e| e.is_finite())),
-    ));
+    let numbers = |name: &str, cell: &dyn Fn(usize) -> Option<f64>| {
+        SheetColumn::of_numbers((name, (0..all.len()).map(cell).collect()))
+    };
+    sheet.insert(0, numbers("run", &|i| Some(all[i].run as f64)));
+    sheet.push(numbers("repeat", &|i| Some(place(i).1 as f64)));
+    sheet.push(numbers("iterations", &|i| Some(all[i].iterations as f64)));
+    sheet.push(numbers("counted_epsilon", &|i| Some(all[i].epsilon).filter(|e| e.is_finite())));
     for name in names {
-        sheet.push((
-            format!("{NOT_PRIVATE}{name}"),
-            numbers(&|i| all[i].metrics.get(name).copied()),
-        ));
+        let cell = |i: usize| all[i].metrics.get(name).copied();
+        sheet.push(numbers(&format!("{NOT_PRIVATE}{name}"), &cell));
     }
     if all.iter().any(|run| run.unmeasured.is_some()) {
         let why = all.iter().map(|run| run.unmeasured.clone().unwrap_or_default()).collect();
-        sheet.push(("unmeasured".to_owned(), Cells::Words(why)));
+        sheet.push(SheetColumn::of_words("unmeasured", why));
     }
     let why = all.iter().map(|run| run.failed.clone().unwrap_or_default()).collect();
-    sheet.push(("failed".to_owned(), Cells::Words(why)));
+    sheet.push(SheetColumn::of_words("failed", why));
     Sheet(sheet)
 }
 
 /// Mean and spread of each point.
 pub fn table(sweep: &Grid, all: &[Summary], names: &BTreeSet<String>) -> Sheet {
     let mut sheet = varied(sweep, |i| i, all.len());
-    let numbers =
-        |cell: &dyn Fn(&Summary) -> Option<f64>| Cells::Numbers(all.iter().map(cell).collect());
-    sheet.push(("runs".to_owned(), numbers(&|one| Some(one.runs as f64))));
-    sheet.push(("failed".to_owned(), numbers(&|one| Some(one.failed as f64))));
+    let numbers = |name: &str, cell: &dyn Fn(&Summary) -> Option<f64>| {
+        SheetColumn::of_numbers((name, all.iter().map(cell).collect()))
+    };
+    sheet.push(numbers("runs", &|one| Some(one.runs as f64)));
+    sheet.push(numbers("failed", &|one| Some(one.failed as f64)));
     for name in names {
-        let own = |part: fn(&RunMean) -> f64| numbers(&|one| one.metrics.get(name).map(part));
-        sheet.push((format!("{NOT_PRIVATE}{name}_mean"), own(|mean| mean.mean)));
-        sheet.push((format!("{NOT_PRIVATE}{name}_deviation"), own(|mean| mean.deviation)));
-        sheet.push((format!("{NOT_PRIVATE}{name}_standard_error"), own(RunMean::error)));
+        let own = |what: &str, part: fn(&RunMean) -> f64| {
+            let column = format!("{NOT_PRIVATE}{name}_{what}");
+            numbers(&column, &|one| one.metrics.get(name).map(part))
+        };
+        sheet.push(own("mean", |mean| mean.mean));
+        sheet.push(own("deviation", |mean| mean.deviation));
+        sheet.push(own("standard_error", RunMean::error));
     }
     Sheet(sheet)
 }
@@ -75,7 +76,7 @@ pub fn table(sweep: &Grid, all: &[Summary], names: &BTreeSet<String>) -> Sheet {
 pub fn shown(sweep: &Grid, all: &[Summary], names: &BTreeSet<String>) -> Vec<Vec<String>> {
     let keys = sweep.points().first().map_or(&[][..], |point| &point.settings);
     let head = keys.iter().map(|(name, _)| name.clone()).chain(names.iter().cloned());
-    let row = |(point, one): (&reticent::sweep::GridPoint, &Summary)| {
+    let row = |(point, one): (&GridPoint, &Summary)| {
         let values = point.settings.iter().map(|(_, value)| value.clone());
         let means = names.iter().map(|name| {
             one.metrics.get(name).map_or("-".to_owned(), |mean| {
@@ -88,20 +89,37 @@ pub fn shown(sweep: &Grid, all: &[Summary], names: &BTreeSet<String>) -> Vec<Vec
 }
 
 /// The same for programs.
-pub fn points(sweep: &Grid, all: &[Summary]) -> Value {
-    let one = |(point, own): (&reticent::sweep::GridPoint, &Summary)| {
-        let metrics: serde_json::Map<String, Value> = own
-            .metrics
-            .iter()
-            .map(|(name, m)| {
-                (name.clone(), json!({"mean": m.mean, "deviation": m.deviation, "runs": m.runs}))
-            })
-            .collect();
-        let settings: serde_json::Map<String, Value> =
-            point.settings.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-        json!({ "settings": settings, "metrics": metrics, "runs": own.runs, "failed": own.failed })
+#[derive(Serialize)]
+pub struct PointFields<'a> {
+    settings: BTreeMap<&'a str, &'a str>,
+    metrics: BTreeMap<&'a str, MeanFields>,
+    runs: usize,
+    failed: usize,
+}
+
+/// A mean over runs.
+#[derive(Serialize)]
+struct MeanFields {
+    mean: f64,
+    deviation: f64,
+    runs: usize,
+}
+
+impl From<&RunMean> for MeanFields {
+    fn from(&RunMean { mean, deviation, runs, .. }: &RunMean) -> Self {
+        MeanFields { mean, deviation, runs }
+    }
+}
+
+/// A point after the other.
+pub fn points<'a>(sweep: &'a Grid, all: &'a [Summary]) -> Vec<PointFields<'a>> {
+    let one = |(point, own): (&'a GridPoint, &'a Summary)| PointFields {
+        settings: point.settings.iter().map(|(name, value)| (&**name, &**value)).collect(),
+        metrics: own.metrics.iter().map(|(name, mean)| (&**name, mean.into())).collect(),
+        runs: own.runs,
+        failed: own.failed,
     };
-    Value::Array(sweep.points().iter().zip(all).map(one).collect())
+    sweep.points().iter().zip(all).map(one).collect()
 }
 
 /// The means of a metric along key `along`, for each combination of the other values.

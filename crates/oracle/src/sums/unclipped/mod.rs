@@ -6,9 +6,8 @@
 mod term;
 
 use rayon::prelude::*;
-use reticent_problem::losses::Loss;
 
-use crate::sums::private::Private;
+use crate::sums::private::{Private, PrivateLoss};
 use crate::sums::rows::{RowAccess, with_rows};
 use term::{Buffers, term};
 
@@ -30,7 +29,7 @@ const PARTS_ROOM: usize = 1 << 22;
 
 /// The value of the mean at `at`; `vector` and `hessian` are overwritten with what is wanted.
 pub fn unclipped_sum(
-    (private, loss): (&Private, &dyn Loss),
+    PrivateLoss { private, loss }: PrivateLoss<'_>,
     split: Option<&Split>,
     at: &[f64],
     want: Want<'_>,
@@ -38,12 +37,12 @@ pub fn unclipped_sum(
     hessian: Option<&mut [f64]>,
 ) -> f64 {
     with_rows!(private.rows(), rows => {
-        over((private, loss), rows, split, at, want, vector, hessian)
+        over(PrivateLoss { private, loss }, rows, split, at, want, vector, hessian)
     })
 }
 
 fn over(
-    (private, loss): (&Private, &dyn Loss),
+    PrivateLoss { private, loss }: PrivateLoss<'_>,
     rows: &impl RowAccess,
     split: Option<&Split>,
     at: &[f64],
@@ -61,7 +60,7 @@ fn over(
             for i in
                 (part * share).min(private.records())..((part + 1) * share).min(private.records())
             {
-                sums.add((private, loss), rows, split, i, at, want);
+                sums.add(PrivateLoss { private, loss }, rows, split, i, at, want);
             }
             sums
         })
@@ -110,7 +109,7 @@ impl UnclippedSums {
     /// One more record.
     fn add(
         &mut self,
-        (private, loss): (&Private, &dyn Loss),
+        PrivateLoss { private, loss }: PrivateLoss<'_>,
         rows: &impl RowAccess,
         split: Option<&Split>,
         i: usize,

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use reticent_problem::losses::Loss;
 
-use crate::sums::private::Private;
+use crate::sums::private::PrivateLoss;
 use crate::sums::rows::{RowAccess, with_rows};
 
 /// Scaled multipliers `sᵢ` of the constraints that tie the scores to the parameter.
@@ -29,16 +29,16 @@ impl Split {
     /// `sᵢ ← sᵢ + relaxation·(xᵀaᵢ − pᵢ)` at `x = at`; what the violated constraints are worth.
     pub fn raise(
         &mut self,
-        (private, loss): (&Private, &dyn Loss),
+        PrivateLoss { private, loss }: PrivateLoss<'_>,
         at: &[f64],
         relaxation: f64,
     ) -> f64 {
-        with_rows!(private.rows(), rows => self.raise_over((private, loss), rows, at, relaxation))
+        with_rows!(private.rows(), rows => self.raise_over(PrivateLoss { private, loss }, rows, at, relaxation))
     }
 
     fn raise_over(
         &mut self,
-        (private, loss): (&Private, &dyn Loss),
+        PrivateLoss { private, loss }: PrivateLoss<'_>,
         rows: &impl RowAccess,
         at: &[f64],
         relaxation: f64,

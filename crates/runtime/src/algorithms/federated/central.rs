@@ -32,7 +32,7 @@ use super::trajectory::{ALL, CourseApart, PAGE, Trajectory, label, released};
 use super::{Federated, fewest_records};
 use crate::adversary::{FaultInjection, Transcribed, Witness};
 use crate::algorithms::{Protocol, Start};
-use crate::client::Client;
+use crate::client::{Client, Contribution};
 use crate::coordinator::{Coordinator, Exchange};
 use crate::endpoint::AsText;
 use crate::error::RunError;
@@ -42,12 +42,13 @@ use crate::party::{Party, refused};
 use crate::rejected::Rejected;
 use crate::wire;
 
-/// Who is asked in a round.
+/// The users that are asked in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AskedUsers {
-    /// The invited.
+    /// The sampled users.
     Invited,
-    /// Everybody, with the same bytes: others watch the wire. What the others hand over is left out.
+    /// All users, with the same bytes, because others watch the wire. The answers of users outside
+    /// the sample are ignored.
     All,
 }
 
@@ -68,7 +69,7 @@ impl Central {
         aggregator.protecting(self.2)
     }
 
-    /// What a release costs follows from public numbers alone.
+    /// The cost of a release, which follows from public numbers alone.
     fn releases(&self, noise: f64) -> Result<Ledger, RunError> {
         let aggregator = self.aggregator(&NoiseKey::seeded(0), &[0; 32])?;
         let mut plan = Ledger::new();
@@ -133,7 +134,8 @@ impl Protocol for Central {
     }
 
     fn assumptions(&self) -> Vec<String> {
-        let trusted = "the server is trusted with every user's contribution, and who is invited in a round stays secret";
+        let trusted = "the server is trusted with every user's contribution, and who is invited in a round stays \
+                       secret";
         [trusted.to_owned()].into_iter().chain(fewest_records(&self.1)).collect()
     }
 }
@@ -152,7 +154,7 @@ impl Transcribed for Central {
     }
 }
 
-/// A user hands its block to the aggregator, as often as its own budget allows.
+/// A user that hands its block to the aggregator, as often as its own budget allows.
 struct Entrusting(AggregatorKey);
 
 impl HandOver for Entrusting {
@@ -161,16 +163,17 @@ impl HandOver for Entrusting {
         party: &mut Party,
         round: u32,
         place: u32,
-    ) -> Result<Option<(MessageKind, Vec<u8>)>, Rejected> {
+    ) -> Result<Option<Contribution>, Rejected> {
         if u64::from(round) > party.plan().total_events() {
             return Ok(None);
         }
         let encrypted = party.encrypt_block(&label(round, place), &self.0, round)?;
-        Ok(Some((MessageKind::Answer, wire::pack(&encrypted)?)))
+        let payload = wire::pack(&encrypted)?;
+        Ok(Some(Contribution { kind: MessageKind::Answer, payload }))
     }
 }
 
-/// The server's side of the exchange, with the trusted aggregator in its house.
+/// The server's side of the exchange, with the trusted aggregator in the same process.
 struct Means {
     config: Federated,
     block: BlockTerms,
@@ -187,7 +190,7 @@ impl Exchange for Means {
         self.config.rounds
     }
 
-    /// Who declines is invited all the same: the sample must not depend on it.
+    /// A user that declines is sampled all the same: the sample must not depend on it.
     fn open(&mut self, round: u32, _: &BTreeSet<u32>) -> Result<Vec<u32>, RunError> {
         self.trajectory.begin(&self.config);
         match self.asked {
@@ -196,7 +199,8 @@ impl Exchange for Means {
         }
     }
 
-    /// The same place for all: a number among the invited would tell how many of them come before.
+    /// The same place for all: a number among the sampled users would tell how many of them come
+    /// before.
     fn request(&self, _: u32, user: u32, _: u32) -> Result<Vec<u8>, RunError> {
         let page = if self.asked == AskedUsers::All { PAGE } else { ALL };
         self.trajectory.tell(user, 0, page)
@@ -217,8 +221,8 @@ impl Exchange for Means {
         if self.asked == AskedUsers::All {
             let invited = self.aggregator.invite(round, &self.params)?;
             let aggregator = &self.aggregator;
-            // One that is left out is opened as one that is added up is: the time until the next z is told
-            // must not tell how many were drawn.
+            // An ignored block is decrypted like one that is added: the time until the next z must
+            // not tell how many were sampled.
             blocks.retain(|user, block| {
                 let is_invited = invited.binary_search(user).is_ok();
                 if !is_invited {
@@ -229,7 +233,7 @@ impl Exchange for Means {
         }
         let mean = match self.aggregator.release(round, &self.params, &blocks) {
             Ok(released) => Some(released.into_inner()),
-            // A round that was begun again and came out otherwise has had its mean.
+            // A round that was repeated with another outcome has released its mean.
             Err(Refusal::Exhausted | Refusal::RoundReleased(_)) => None,
             Err(refusal) => return Err(refusal.into()),
         };

@@ -13,9 +13,10 @@ use zeroize::Zeroizing;
 
 use crate::participation::{cap, choose};
 
-/// Parties on a network make the run's name together, and who shows its random number last may let an attempt fail
-/// whose name it does not like. So a party gives its number to so many attempts with one journal and to no
-/// more, and the chance of a bad draw is counted for all of them. Proof: proofs/noise-distributed.md, 2.
+/// The largest number of attempts at a run. Parties on a network choose the identifier of the run
+/// together, and the last one to reveal its random number may let an attempt fail if it dislikes
+/// the identifier. So a party gives its number to this many attempts with one journal, and the
+/// probability of a bad draw is counted for all of them. Proof: proofs/noise-distributed.md, 2.
 pub const NAME_ATTEMPTS: u32 = 64;
 
 /// The users of a round, in ascending order.
@@ -26,7 +27,7 @@ pub(super) fn chosen(
 ) -> Result<Vec<u32>, EntropyError> {
     let before = u64::from(round).saturating_sub(1);
     let label = Hasher::new("reticent sample").field(run).number(before).finish();
-    // Nothing is secret about it, and no noise comes from it.
+    // The draw is public, and no noise comes from this key.
     let public = NoiseKey::recall(Zeroizing::new(*run), true);
     choose(sampling, users, &mut public.entropy(&label))
 }
@@ -34,14 +35,14 @@ pub(super) fn chosen(
 /// The members of one sum.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RoundMembers {
-    /// Who was chosen; the number of a member is its place among them.
+    /// The users that were chosen; the number of a member is its place among them.
     pub chosen: Vec<u32>,
-    /// The places of those who are in the sum; none where too few are left for one.
+    /// The places of the members of the sum; none if too few are left for one.
     pub places: Vec<MemberId>,
 }
 
 impl RoundMembers {
-    /// Who is in the sum.
+    /// The members of the sum.
     pub fn users(&self) -> Vec<u32> {
         self.places.iter().filter_map(|&place| self.chosen.get(place as usize).copied()).collect()
     }
@@ -52,16 +53,16 @@ impl RoundMembers {
 pub(super) struct MemberDraw {
     run: Digest,
     sampling: Sampling,
-    /// How often one user is in a sum at most, and how few make one.
+    /// The most sums that one user is in, and the fewest members of a sum.
     most: u32,
     fewest: u32,
-    /// How often each user was chosen in the rounds before `next`.
+    /// The number of times that each user was chosen in the rounds before `next`.
     times: Vec<u32>,
     next: u32,
 }
 
 impl MemberDraw {
-    /// Of so many users in so many rounds, sums of at least `fewest`.
+    /// The draw of this many users in this many rounds, with sums of at least `fewest` members.
     pub fn new(run: &Digest, (sampling, users): (Sampling, u32), rounds: u32, fewest: u32) -> Self {
         let (most, times) = (cap(sampling, users, rounds), vec![0; users as usize]);
         MemberDraw { run: *run, sampling, most, fewest, times, next: 1 }
@@ -110,7 +111,8 @@ mod tests {
         assert!(another.chosen != all[0].chosen || third.chosen != all[0].chosen);
     }
 
-    /// Nobody is in more sums than its plan has, and no sum has fewer members than the law asks for.
+    /// No user is in more sums than its plan has, and no sum has fewer members than the law
+    /// requires.
     #[test]
     fn who_was_chosen_too_often_is_left_out_and_a_sum_of_too_few_is_none() {
         let (users, rounds, fewest) = (5, 60, 3);

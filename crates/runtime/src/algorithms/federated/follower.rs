@@ -9,47 +9,46 @@ use reticent_noise::Digest;
 use reticent_oracle::BlockTerms;
 
 use super::trajectory::BlockRequest;
-use crate::client::{Behaviour, Reply};
+use crate::client::{Behaviour, Contribution, Reply};
 use crate::error::RunError;
-use crate::message::MessageKind;
 use crate::party::Party;
 use crate::rejected::Rejected;
 use crate::wire;
 
-/// The way in which a block leaves.
+/// How a block leaves the gate.
 pub(super) trait HandOver: Send + 'static {
-    /// Whether a server that begins a round again may have what was handed over in it.
+    /// Whether a server that repeats a round may have the answers of the first attempt.
     const BEGINS_AGAIN: bool = true;
 
-    /// The message with the block of a round, whose user is at `place` among those asked; `None`
-    /// when the party's budget does not allow it.
+    /// The message with the block of a round, for the user at `place` among those asked; `None` if
+    /// the party's budget does not allow it.
     fn hand_over(
         &mut self,
         party: &mut Party,
         round: u32,
         place: u32,
-    ) -> Result<Option<(MessageKind, Vec<u8>)>, Rejected>;
+    ) -> Result<Option<Contribution>, Rejected>;
 
-    /// A message of the masked sum of a round.
+    /// Handles a message of the masked sum of a round.
     fn masked(&mut self, _round: u32, _said: &[u8]) -> Result<Vec<Vec<u8>>, Rejected> {
         Err(Rejected::Unexpected)
     }
 
-    /// Whether something of a round that is on must survive a crash.
+    /// Whether the state of a current round must survive a crash.
     const KEEPS: bool = false;
 
-    /// What that is.
+    /// That state.
     fn keep(&self) -> Result<Vec<u8>, RunError> {
         Ok(Vec::new())
     }
 
-    /// Goes on from it.
+    /// Restores that state.
     fn recall(&mut self, _kept: &[u8]) -> Result<(), RunError> {
         Ok(())
     }
 }
 
-/// What such a user does.
+/// The behaviour of such a user.
 pub(super) struct Follower<H> {
     pub block: BlockTerms,
     pub way: H,
@@ -67,7 +66,8 @@ impl<H: HandOver> Behaviour for Follower<H> {
     ) -> Result<Reply, Rejected> {
         let BlockRequest { first, zs, place } = wire::unpack(request)?;
         let followed = party.follow(first, &zs, &self.block)?;
-        // Round k has the k-th z: who has not followed that far was told a part of them.
+        // Round k has the k-th z: a user that has not followed that far has received a part of
+        // them.
         if followed < first.max(round) {
             return Ok(Reply::Behind(wire::pack(&followed)?));
         }

@@ -36,7 +36,7 @@ use crate::wire;
 #[derive(Clone, Debug)]
 pub(crate) struct Local(pub Federated);
 
-/// What a user is asked.
+/// The request to a user.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct ProxRequest {
     z: Vec<f64>,
@@ -112,19 +112,19 @@ struct Residuals {
     config: Federated,
     run: RunId,
     key: NoiseKey,
-    /// No honest message is longer, but for a chance of less than 10⁻⁸ (a normal vector of length d
-    /// has a norm above √d + 6 with at most that): what is longer is cut, so that one party moves
-    /// the mean no further than it may.
+    /// The longest honest message, which is exceeded with a probability below 10⁻⁸ (a normal vector
+    /// of length d has a norm above √d + 6 with at most that): longer ones are clipped, so that one
+    /// party moves the mean no further.
     longest: f64,
     z: Vec<f64>,
     known: KnownResiduals,
 }
 
-/// What it keeps between rounds.
+/// The state between rounds.
 #[derive(Serialize, Deserialize)]
 struct KnownResiduals {
     mean: Vec<f64>,
-    /// u of the users who have sent anything.
+    /// u of the users that have sent anything.
     users: BTreeMap<u32, Vec<f64>>,
 }
 
@@ -155,7 +155,7 @@ impl Exchange for Residuals {
         Ok(message)
     }
 
-    /// Takes the answers into u and ẑ, in the order of the users.
+    /// Applies the answers to u and ẑ, in the order of the users.
     fn close(&mut self, _: u32, answers: BTreeMap<u32, Vec<f64>>) -> Result<(), RunError> {
         let KnownResiduals { mean, users } = &mut self.known;
         let Federated { lambda, parties, published, .. } = self.config;

@@ -32,7 +32,7 @@ use super::trajectory::{ALL, CourseApart, Trajectory, label, released};
 use super::{Federated, fewest_records};
 use crate::adversary::{FaultInjection, Transcribed, Witness};
 use crate::algorithms::{Protocol, Start};
-use crate::client::Client;
+use crate::client::{Client, Contribution};
 use crate::coordinator::{Coordinator, Exchange, ToPlaces};
 use crate::error::RunError;
 use crate::message::{MessageKind, PartyId, RunId};
@@ -48,15 +48,15 @@ pub(crate) struct Masked {
     pub block: BlockTerms,
     /// The fraction of all parties that is assumed honest.
     pub honest: f64,
-    /// Of how many parties those who take part are left, where others were struck.
+    /// The number of parties before some were struck, if any were.
     pub whole: Option<u32>,
-    /// How many names a run may have been chosen from.
+    /// The number of identifiers that a run may have been chosen from.
     pub attempts: u32,
-    /// What is protected.
+    /// The unit of protection.
     pub unit: Unit,
     /// Whether members sign their keys, and trust the server with nothing.
     pub signed: bool,
-    /// By whom, where a node is made.
+    /// The signers, once a node is made.
     pub signers: Option<Signers>,
 }
 
@@ -65,7 +65,7 @@ fn refuse(error: &dyn std::fmt::Display) -> Refused {
 }
 
 impl Masked {
-    /// Members of a sum.
+    /// The number of members of a sum.
     fn members(&self) -> u32 {
         match self.config.sampling {
             Sampling::WithoutReplacement(size) => size as u32,
@@ -73,12 +73,12 @@ impl Masked {
         }
     }
 
-    /// Refuses numbers of members that no masks are for.
+    /// Refuses numbers of members that masks do not support.
     pub fn check(&self) -> Result<(), RunError> {
         self.sum_terms(&[0; 32], 1, 1.0).map(|_| ())
     }
 
-    /// How many of the members of a sum must stay, and how many may be corrupt.
+    /// The number of members of a sum that must stay, and the number that may be corrupt.
     fn law(&self) -> Result<SumMembers, Refused> {
         let (members, parties) = (self.members(), self.config.parties);
         let (whole, of) = (self.whole.unwrap_or(parties), (members, parties));
@@ -86,7 +86,7 @@ impl Masked {
         law.map_err(|error| refuse(&error))
     }
 
-    /// Who is in the sums of a run.
+    /// The members of the sums of a run.
     pub fn draw(&self, run: &Digest) -> Result<MemberDraw, RunError> {
         let Federated { sampling, parties, rounds, .. } = self.config;
         Ok(MemberDraw::new(run, (sampling, parties), rounds, self.law()?.threshold()))
@@ -103,12 +103,12 @@ impl Masked {
         let chosen = self.law()?;
         let terms = chosen.terms(run, round.into(), len).map_err(|error| refuse(&error))?;
         let bound = self.block.bound();
-        // About 2³² steps in the bound, as on the grid of the gate.
+        // About 2³² steps within the bound, as on the grid of the gate.
         let bits = (32.0 - bound.log2().ceil()).clamp(0.0, 62.0) as u32;
-        // Noise is in units of half the distance of neighbours.
+        // Noise is measured in half the distance of neighbours.
         let half = 0.5 * self.block.moves_in_steps(1.0 / (1_u64 << bits) as f64, self.config.len());
-        // A share is a step at least: without noise there would be nothing that the theorem holds
-        // for.
+        // A share has a standard deviation of at least one step: the theorem requires it, also
+        // without noise.
         let sigma = (noise * half).max(f64::from(members).sqrt());
         let share = chosen.share(&terms, sigma).map_err(|error| refuse(&error))?;
         let code =
@@ -122,7 +122,7 @@ impl Protocol for Masked {
         self.config.rounds
     }
 
-    /// So many must stay in a sum, or it is not opened.
+    /// The fewest members that must stay, or the sum is not opened.
     fn least_parties(&self) -> u32 {
         self.law().map_or(1, |law| law.threshold())
     }
@@ -133,7 +133,7 @@ impl Protocol for Masked {
         told.max(masks + 100)
     }
 
-    /// What a sum costs follows from public numbers alone.
+    /// The cost of a sum, which follows from public numbers alone.
     fn plan(&self, _: PartyId, noise: f64, _: Terms) -> Result<Ledger, RunError> {
         let SumTerms { code, share, .. } = self.sum_terms(&[0; 32], 1, noise)?;
         let apart = self.block.moves_in_steps(code.step(), self.config.len());
@@ -184,19 +184,19 @@ impl Protocol for Masked {
         self.attempts = NAME_ATTEMPTS;
     }
 
-    /// A server that may do as it likes may have struck honest parties alone.
+    /// A malicious server may have struck honest parties alone.
     fn left_of(&mut self, whole: u32) -> Result<(), RunError> {
         self.whole = Some(whole);
         self.check()
     }
 
-    /// Members sign their keys, and work out themselves who is in a sum.
+    /// Members sign their keys, and compute the members of a sum themselves.
     fn on_a_network(&mut self, signers: Option<Signers>) -> Result<(), Refused> {
         self.count_attempts();
         if !self.law()?.is_complete() {
             let why = format!(
-                "masked sums of steps on a network are proven for at most {MOST_HOLDERS} members; draw fewer by `sampling = \
-                 wor:SIZE`, or use `trust = local` or `central`"
+                "masked sums of steps on a network are proven for at most {MOST_HOLDERS} members; draw fewer by \
+                 `sampling = wor:SIZE`, or use `trust = local` or `central`"
             );
             return Err(Refused::new("trust", "secure-aggregation", why));
         }
@@ -210,25 +210,28 @@ impl Protocol for Masked {
         let mut assumptions = match self.signed {
             false => vec![
                 format!(
-                    "the server follows the protocol of the masked sums, their members are drawn by chance, and of all parties a \
-                     fraction of at least {honest} follows it too, adds its share of the noise and tells nobody; who does not was \
-                     settled before"
+                    "the server follows the protocol of the masked sums, their members are drawn by chance, and of \
+                     all parties a fraction of at least {honest} follows it too, adds its share of the noise and \
+                     tells nobody; who does not was settled before"
                 ),
                 "X25519, HKDF-SHA256, ChaCha20 and Poly1305 are as hard to break as they are believed to be".to_owned(),
             ],
             true => vec![
                 format!(
-                    "of all parties a fraction of at least {honest} follows the protocol of the masked sums, adds its share of the \
-                     noise and tells neither the server nor others; who does not was settled before; the server may do as it likes"
+                    "of all parties a fraction of at least {honest} follows the protocol of the masked sums, adds \
+                     its share of the noise and tells neither the server nor others; who does not was settled \
+                     before; the server may do as it likes"
                 ),
-                "Ed25519, X25519, HKDF-SHA256, ChaCha20 and Poly1305 are as hard to break as they are believed to be".to_owned(),
+                "Ed25519, X25519, HKDF-SHA256, ChaCha20 and Poly1305 are as hard to break as they are believed to \
+                 be".to_owned(),
             ],
         };
         if self.signed && self.config.sampling != Sampling::Full {
             assumptions.push(format!(
-                "who is in a sum follows from the run's name, to which every party gives a random number; a party gives one to at \
-                 most {NAME_ATTEMPTS} attempts at a run, by the count in its journal, and δ has the chance of a bad draw in any of \
-                 them; nobody has it begin again with new journals until a name suits"
+                "who is in a sum follows from the run's name, to which every party gives a random number; a party \
+                 gives one to at most {NAME_ATTEMPTS} attempts at a run, by the count in its journal, and δ has the \
+                 chance of a bad draw in any of them; nobody has it begin again with new journals until a name \
+                 suits"
             ));
         }
         if self.members() > MOST_HOLDERS {
@@ -251,7 +254,7 @@ impl Transcribed for Masked {
     }
 }
 
-/// A user's way to a masked sum, and the member of it that the user is in this round.
+/// A user's way to a masked sum, and the member that the user is in this round.
 struct Masking {
     config: Masked,
     noise: f64,
@@ -268,7 +271,7 @@ impl HandOver for Masking {
         party: &mut Party,
         round: u32,
         place: u32,
-    ) -> Result<Option<(MessageKind, Vec<u8>)>, Rejected> {
+    ) -> Result<Option<Contribution>, Rejected> {
         let terms = self.config.sum_terms(&self.run, round, self.noise);
         let SumTerms { terms, code, share } =
             terms.map_err(|error| Rejected::Gate(error.to_string()))?;
@@ -276,7 +279,7 @@ impl HandOver for Masking {
         let Some(member) = member else { return Ok(None) };
         let first = member.start().bytes;
         self.member = Some((round, member));
-        Ok(Some((MessageKind::Masks, first)))
+        Ok(Some(Contribution { kind: MessageKind::Masks, payload: first }))
     }
 
     fn masked(&mut self, round: u32, said: &[u8]) -> Result<Vec<Vec<u8>>, Rejected> {
@@ -299,7 +302,7 @@ pub(super) struct MaskedSums {
     pub run: Digest,
     pub collector: Option<Collector>,
     pub trajectory: Trajectory,
-    /// The opened sum and how many are in it.
+    /// The opened sum and the number of its members.
     opened: Option<(Vec<u64>, u32)>,
 }
 
@@ -313,7 +316,7 @@ impl MaskedSums {
         self.config.sum_terms(&self.run, round, self.noise)
     }
 
-    /// What the collector says, to whom it says it; and the sum, when there is one.
+    /// Hands messages to the collector's receivers; the sum, when there is one.
     pub fn carry(&mut self, said: Vec<Outgoing>) -> ToPlaces {
         if let Some(Some(Ok(sum))) = self.collector.as_ref().map(Collector::outcome) {
             self.opened = Some((sum.values.clone(), sum.members.len() as u32));
@@ -327,14 +330,15 @@ impl MaskedSums {
 }
 
 impl Exchange for MaskedSums {
-    /// Members say all they have to say to the collector.
+    /// Members send all their messages to the collector.
     type Answer = ();
 
     fn rounds(&self) -> u32 {
         self.config.config.rounds
     }
 
-    /// Who declines is counted all the same: the number of members must be known beforehand.
+    /// A member that declines is counted all the same: the number of members must be known
+    /// beforehand.
     fn open(&mut self, round: u32, _: &BTreeSet<u32>) -> Result<Vec<u32>, RunError> {
         let Federated { sampling, parties, .. } = self.config.config;
         self.begin();
@@ -410,7 +414,7 @@ impl Exchange for MaskedSums {
         Some(awaited.map_or_else(Vec::new, |(_, places)| places))
     }
 
-    /// Somebody is away: the masked sum goes on without, or ends.
+    /// A member is away: the masked sum continues without it, or ends.
     fn quiet(&mut self) -> ToPlaces {
         match &mut self.collector {
             Some(collector) if collector.outcome().is_none() => {

@@ -61,10 +61,10 @@ pub(crate) const ENTRY: ProtocolEntry = ProtocolEntry {
     build,
 };
 
-/// As for the algorithms of one party.
+/// The same as for the algorithms of one party.
 const ROUNDS: u64 = 100;
 
-/// Douglas–Rachford as it is usually run.
+/// The usual value of Douglas–Rachford.
 const LAMBDA: f64 = 0.5;
 
 /// Steps of a user's inner solver. With γ = 1/L each halves the distance.
@@ -73,13 +73,13 @@ const INNER: u64 = 20;
 /// The number of the erratum.
 const E3: u8 = 3;
 
-/// FP23, Theorem 3 asks for samples of less than this part of the users.
+/// The condition of FP23, Theorem 3: samples of less than this part of the users.
 const FIFTH: f64 = 0.2;
 
 /// The fraction of the users of a masked sum that is assumed honest.
 const HONEST: f64 = 0.8;
 
-/// What all versions have in common.
+/// The common part of all versions.
 #[derive(Clone, Debug)]
 pub(crate) struct Federated {
     parties: u32,
@@ -87,9 +87,9 @@ pub(crate) struct Federated {
     sampling: Sampling,
     lambda: f64,
     regulariser: Arc<Regulariser>,
-    /// As printed, with what FP23, Theorem 3 claims of it (E3).
+    /// Whether it runs as printed, with the claim of FP23, Theorem 3 (E3).
     published: bool,
-    /// The noise multiplier in it is not the one of a run.
+    /// The terms of a residual; their noise multiplier is not that of a run.
     params: ResidualTerms,
     #[cfg(reticent_seeded_bugs)]
     bug: Option<reticent_oracle::Bug>,
@@ -151,7 +151,7 @@ fn length(recipe: &ProtocolRecipe<'_>, rounds: u32) -> f64 {
     (time(signal, recipe.public.shape.len()) / f64::from(rounds)).min(1.0)
 }
 
-/// What does not depend on who is trusted.
+/// The part that is independent of the trust model.
 fn in_common(recipe: &ProtocolRecipe<'_>) -> Result<Federated, Refused> {
     let settings = recipe.settings;
     let sampling = settings.sampling.unwrap_or_default();
@@ -190,8 +190,8 @@ fn in_common(recipe: &ProtocolRecipe<'_>) -> Result<Federated, Refused> {
 /// How blocks move that stay with their users.
 fn block_terms(recipe: &ProtocolRecipe<'_>, federated: &Federated) -> BlockTerms {
     let ResidualTerms { row_norm, step, inner, .. } = federated.params;
-    // Several scores: clipping their gradients is not the gradient of anything, and a record is
-    // protected as its party is.
+    // With several scores the clipped gradients are no gradient of a function, and a record is
+    // protected like its party.
     let smoothness =
         if recipe.public.shape.outputs == 1 { recipe.public.smoothness } else { f64::INFINITY };
     let one_record = (recipe.unit == Unit::Record).then(|| OneRecord {
@@ -203,11 +203,12 @@ fn block_terms(recipe: &ProtocolRecipe<'_>, federated: &Federated) -> BlockTerms
     BlockTerms { clip, row_norm, step, inner, relaxation, one_record }
 }
 
-/// What is assumed of the records where they are protected.
+/// The assumption about the records of a party, if records are protected.
 fn fewest_records(block: &BlockTerms) -> Option<String> {
     let fewest = block.one_record?.fewest;
     Some(format!(
-        "every party has {fewest} records or more, how many each has is public, and whether it answers does not depend on them"
+        "every party has {fewest} records or more, how many each has is public, and whether it answers does not \
+         depend on them"
     ))
 }
 
@@ -237,7 +238,8 @@ impl Federated {
         })
     }
 
-    /// How many times one user can be asked in full: as published the price is that of all rounds.
+    /// The most rounds in which one user can be asked: as published, the price is that of all
+    /// rounds.
     fn most(&self) -> u32 {
         if self.published { self.rounds } else { cap(self.sampling, self.parties, self.rounds) }
     }

@@ -22,6 +22,7 @@ use super::follower::HandOver;
 use super::masked::Masked;
 use super::sum_terms::SumTerms;
 use super::trajectory::label;
+use crate::client::Contribution;
 use crate::error::RunError;
 use crate::masked_party::{MaskKeys, SignedKeys, key_statement};
 use crate::message::MessageKind;
@@ -29,7 +30,7 @@ use crate::party::Party;
 use crate::rejected::Rejected;
 use crate::wire;
 
-/// Who signs for a member, and knows the others' signatures.
+/// Signs for a member, and checks the signatures of others.
 #[derive(Clone)]
 pub struct Signers(pub Arc<dyn MaskKeys + Send + Sync>);
 
@@ -84,7 +85,8 @@ impl SignedMasking {
 }
 
 impl SignedMember {
-    /// The directory of a sum, if everybody has signed its own keys in it, for the same members.
+    /// The directory of a sum, if all members have signed their own keys in it, for the same
+    /// members.
     fn checked(&self, said: &[u8], run: &Digest, signers: &Signers) -> Result<Vec<u8>, Rejected> {
         let SignedKeys { message, signatures } = wire::unpack(said)?;
         let read = Message::decode(self.member.terms(), self.member.id(), &message);
@@ -113,7 +115,7 @@ impl HandOver for SignedMasking {
         party: &mut Party,
         round: u32,
         place: u32,
-    ) -> Result<Option<(MessageKind, Vec<u8>)>, Rejected> {
+    ) -> Result<Option<Contribution>, Rejected> {
         let members = self.members(round)?;
         if members.chosen.binary_search(&self.me) != Ok(place as usize) {
             return forged("a place in a sum that is not this party's");
@@ -137,7 +139,8 @@ impl HandOver for SignedMasking {
         let signatures = vec![self.signers.0.sign(&said)];
         let kept = KeptMember::new(&member, &key).ok_or(Rejected::Unexpected)?;
         self.now = Some(SignedMember { round, members, kept, member });
-        Ok(Some((MessageKind::Masks, wire::pack(&SignedKeys { message, signatures })?)))
+        let payload = wire::pack(&SignedKeys { message, signatures })?;
+        Ok(Some(Contribution { kind: MessageKind::Masks, payload }))
     }
 
     fn masked(&mut self, round: u32, said: &[u8]) -> Result<Vec<Vec<u8>>, Rejected> {

@@ -1,5 +1,5 @@
-//! The server of masked sums on a network: it hands on keys with their signatures, and sees sums. What it has
-//! heard in a round is kept, and makes the same collector again after a crash.
+//! The server of masked sums on a network: it passes on keys with their signatures, and sees sums.
+//! The messages of a round are kept, and restore the same collector after a crash.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,27 +16,27 @@ use crate::node::{GrowingList, ListPieces};
 use crate::rejected::Rejected;
 use crate::wire;
 
-/// What was said in a round, in order: by the user, at the place, the message.
+/// The messages of a round, in order: the user, its place, and the message.
 type Heard = Vec<(u32, u32, Vec<u8>)>;
 
-/// What the list of what was said in a round is called.
+/// The name of the list of messages of a round.
 fn heard_in(round: u32) -> String {
     format!("heard-{round}")
 }
 
-/// The sums, and who is in the one of this round.
+/// The sums, and the members of the current one.
 pub(super) struct SignedSums {
     sums: MaskedSums,
     signers: Signers,
     draw: MemberDraw,
     round: u32,
     now: RoundMembers,
-    /// Everybody's signature of its keys, by its place.
+    /// The signature of each member's keys, by its place.
     signatures: BTreeMap<u32, Vec<u8>>,
     heard: Heard,
 }
 
-/// Who has sent it is to blame.
+/// The error that blames the sender of a message.
 fn blamed<T>(why: impl std::fmt::Display) -> Result<T, Rejected> {
     Err(Rejected::Blamed(why.to_string()))
 }
@@ -61,7 +61,7 @@ impl SignedSums {
         Ok(())
     }
 
-    /// Keys that their owner has signed for this round and its members.
+    /// The keys of a member, if it has signed them for this round and its members.
     fn signed(&mut self, user: u32, place: u32, said: &[u8]) -> Result<Vec<u8>, Rejected> {
         let SignedKeys { message, signatures } = wire::unpack(said)?;
         let terms = self.sums.sum_terms(self.round).or_else(blamed)?.terms;
@@ -82,7 +82,7 @@ impl SignedSums {
         Ok(message)
     }
 
-    /// Everybody's keys with their signatures, in their order.
+    /// The keys of all members with their signatures, in order.
     fn with_signatures(&self, told: ToPlaces) -> Result<ToPlaces, Rejected> {
         let signed = |(place, message): (u32, Vec<u8>)| {
             let others = self.signatures.iter().filter(|(other, _)| **other != place);
@@ -92,7 +92,7 @@ impl SignedSums {
         told.into_iter().map(signed).collect()
     }
 
-    /// The round that was on, from what was said in it.
+    /// Restores the current round from its messages.
     fn hear_again(&mut self, round: u32, heard: Heard) -> Result<(), RunError> {
         if round > 0 {
             self.begin(round)?;
@@ -108,7 +108,7 @@ impl SignedSums {
         Some(self.sums.collector.as_ref()?.awaits()?.0)
     }
 
-    /// Why the sum of this round cannot be opened, by who is to blame for it.
+    /// Why the sum of this round cannot be opened, with the party to blame.
     fn unopened(&self, why: &Abort) -> RunError {
         let who = match why {
             Abort::Mismatch { member } | Abort::Locked { member, .. } => {
@@ -128,7 +128,7 @@ impl Exchange for SignedSums {
         self.sums.rounds()
     }
 
-    /// A round that too few can be in asks nobody.
+    /// A round with too few members asks nobody.
     fn open(&mut self, round: u32, _: &BTreeSet<u32>) -> Result<Vec<u32>, RunError> {
         self.sums.begin();
         self.begin(round)?;

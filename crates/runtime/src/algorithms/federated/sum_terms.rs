@@ -1,10 +1,10 @@
-//! What all members of a masked sum agree on, and the mean that is read from it.
+//! The terms that all members of a masked sum agree on, and the mean of an opened sum.
 
 use reticent_masks::{AggregationTerms as MaskTerms, FixedPoint, NoiseShare};
 
 use crate::algorithms::shorten;
 
-/// What all members of a sum agree on.
+/// The terms that all members of a sum agree on.
 #[derive(Clone, Debug)]
 pub(super) struct SumTerms {
     pub terms: MaskTerms,
@@ -12,12 +12,12 @@ pub(super) struct SumTerms {
     pub share: NoiseShare,
 }
 
-/// Honest noise is longer than is allowed for with a chance of e⁻⁶⁴.
+/// The exponent 64 of the probability e⁻⁶⁴ with which honest noise exceeds its allowance.
 const TAIL: f64 = 64.0;
 
 impl SumTerms {
-    /// The mean of those who stayed, cut to what honest vectors of this length and their noise reach
-    /// (proofs/noisy-sums.md, 7): a member that exaggerates takes it no further.
+    /// The mean of the members that stayed, clipped to the range of honest vectors of this length
+    /// and their noise (proofs/noisy-sums.md, 7): a member that exaggerates moves it no further.
     pub fn mean(&self, sum: &[u64], stayed: u32, bound: f64) -> Vec<f64> {
         let (stayed, root) = (f64::from(stayed), (sum.len() as f64).sqrt());
         let mut mean: Vec<f64> =
@@ -34,8 +34,8 @@ mod tests {
 
     use super::*;
 
-    /// A member that adds a vector of its own choice takes the mean to the edge of what honest ones reach;
-    /// what is honest is left as it is.
+    /// A member that adds a vector of its own choice moves the mean to the edge of the honest
+    /// range; an honest mean is unchanged.
     #[test]
     fn a_member_that_exaggerates_moves_the_mean_no_further_than_honest_ones_could() {
         let (members, bound, bits) = (5, 0.5, 32);

@@ -21,21 +21,21 @@ use crate::node::{GrowingList, ListPieces};
 use crate::rejected::Rejected;
 use crate::wire;
 
-/// So many bytes of z's are told at once on a network, or one z; a user that is further behind is told
-/// the rest when it has followed these.
+/// The largest number of bytes of z's in one message on a network, unless a single z is longer; a
+/// user that is further behind gets the rest when it has followed these.
 pub(super) const PAGE: usize = 1 << 15;
 
-/// All of them, in one process.
+/// No limit, in one process.
 pub(super) const ALL: usize = usize::MAX;
 
-/// What the list of the z's is called.
+/// The name of the list of z's.
 const Z: &str = "z";
 
-/// A course without its z's: mean, centre, how many z's there are, and how many of them are known.
+/// A course without its z's: mean, centre, the number of z's, and how many of them each user has.
 pub(super) type CourseApart = (Vec<f64>, Vec<f64>, u32, BTreeMap<u32, u32>);
 
-/// What a user is told: the z's from number `first` on, and its own number among those who are
-/// asked in this round.
+/// The message to a user: the z's from number `first` on, and its own number among the users that
+/// are asked in this round.
 #[derive(Serialize, Deserialize)]
 pub(super) struct BlockRequest {
     pub first: u32,
@@ -43,9 +43,9 @@ pub(super) struct BlockRequest {
     pub place: u32,
 }
 
-/// The label of a user's step. Not the digest of the message: what a user is told depends on what
-/// it knew before, and what it contributes does not (the gate's own record of the z's that were
-/// followed stands for them).
+/// The label of a user's step. It is not the digest of the message: the message depends on what the
+/// user had before, and its contribution does not (the gate's own record of the followed z's stands
+/// for them).
 pub(super) fn label(round: u32, place: u32) -> Digest {
     Hasher::new("reticent block").number(u64::from(round)).number(u64::from(place)).finish()
 }
@@ -56,7 +56,7 @@ pub(super) struct Trajectory {
     mean: Vec<f64>,
     centre: Vec<f64>,
     zs: Vec<Vec<f64>>,
-    /// How many z's each user is known to have followed.
+    /// The number of z's that each user is known to have followed.
     known: BTreeMap<u32, u32>,
 }
 
@@ -70,24 +70,24 @@ impl Trajectory {
         }
     }
 
-    /// What is kept where the z's are kept one by one.
+    /// The state without the z's, which are kept one by one.
     pub fn apart(&self) -> CourseApart {
         let Trajectory { mean, centre, zs, known } = self;
         (mean.clone(), centre.clone(), zs.len() as u32, known.clone())
     }
 
-    /// The z's.
+    /// The list of z's.
     pub fn list(&self) -> GrowingList {
         GrowingList { name: Z.to_owned(), len: self.zs.len() }
     }
 
-    /// The z of this number, from 0; `None` of another list.
+    /// The z of this number, from 0.
     pub fn piece(&self, name: &str, number: usize) -> Result<Vec<u8>, RunError> {
         let z = self.zs.get(number).filter(|_| name == Z);
         Ok(wire::pack(z.ok_or(RunError::Snapshot("a z that there is not"))?)?)
     }
 
-    /// The course that has been kept so.
+    /// The course from its kept parts.
     pub fn together(apart: CourseApart, pieces: &ListPieces) -> Result<Self, RunError> {
         let (mean, centre, len, known) = apart;
         let none = Vec::new();
@@ -100,14 +100,14 @@ impl Trajectory {
         Ok(Trajectory { mean, centre, zs, known })
     }
 
-    /// The next z.
+    /// Computes the next z.
     pub fn begin(&mut self, config: &Federated) {
         let z = config.consensus(&self.mean);
         self.zs.push(z);
     }
 
-    /// The end of a round: p moves, and ẑ with it if there is a mean. Without one the blocks have
-    /// moved all the same, and the last mean of their offsets, which is public, stands in.
+    /// Ends a round: p moves, and with a mean ẑ too. Without one the blocks have moved all the
+    /// same, and the last mean of their offsets, which is public, replaces it.
     pub fn end(&mut self, params: &BlockTerms, mean: Option<Vec<f64>>) {
         let Some(z) = self.zs.last() else { return };
         let offset = mean
@@ -116,7 +116,7 @@ impl Trajectory {
         self.mean = self.centre.iter().zip(&offset).map(|(p, c)| p + c).collect();
     }
 
-    /// What to tell a user, in at most so many bytes where it is more than one z.
+    /// The message to a user, with at most `page` bytes of z's unless one z is longer.
     pub fn tell(&self, user: u32, place: u32, page: usize) -> Result<Vec<u8>, RunError> {
         let first = self.known.get(&user).copied().unwrap_or(0).min(self.zs.len() as u32);
         let most = (page / (8 * self.mean.len() + 10)).max(1);
@@ -124,7 +124,7 @@ impl Trajectory {
         Ok(wire::pack(&BlockRequest { first, zs, place })?)
     }
 
-    /// The user has followed so many; refused if there are not so many.
+    /// Records that the user has followed this many z's; refused if there are fewer.
     pub fn heard(&mut self, user: u32, followed: u32) -> Result<(), Rejected> {
         if followed as usize > self.zs.len() {
             return Err(Rejected::Malformed("count"));
@@ -138,7 +138,7 @@ impl Trajectory {
         &self.zs
     }
 
-    /// The user has followed all there are.
+    /// Records that the user has followed all z's.
     pub fn up_to_date(&mut self, user: u32) {
         self.known.insert(user, self.zs.len() as u32);
     }
@@ -149,9 +149,8 @@ impl Trajectory {
     }
 }
 
-/// What was released in each round, the mean of the offsets with its noise, as whoever has the
-/// `public` z's and the model behind them works it out. With a penalty it is what is left of it
-/// behind the penalty's prox.
+/// The releases of each round, the noisy means of the offsets, reconstructed from the `public` z's
+/// and the model behind them. With a penalty it is what its prox leaves of them.
 pub(super) fn released(public: &[Vec<f64>], params: &BlockTerms) -> Vec<Vec<f64>> {
     let mut centre = vec![0.0; public.first().map_or(0, Vec::len)];
     let offset = |(z, next): (&Vec<f64>, &Vec<f64>)| {

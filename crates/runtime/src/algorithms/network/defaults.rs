@@ -22,7 +22,8 @@ use crate::algorithms::ProtocolRecipe;
 /// Rounds of minimisers.
 const ROUNDS: u64 = 100;
 
-/// Fewer linearised steps have not begun, and more are messages and little accuracy.
+/// The fewest and the most linearised steps: fewer make no progress, and more cost messages for
+/// little accuracy.
 const STEPS: (f64, f64) = (20.0, 400.0);
 
 /// The clip as a part of the largest gradient, while there is no time for more than [`STEPS`]: a
@@ -42,15 +43,11 @@ pub(super) struct PeerDefaults {
 }
 
 impl PeerDefaults {
-    /// For a loss of weight C that is released so.
-    pub fn new(
-        recipe: &ProtocolRecipe<'_>,
-        (release, private): (Release, bool),
-        weight: f64,
-    ) -> Self {
+    /// The defaults for a loss of weight C with this release.
+    pub fn new(recipe: &ProtocolRecipe<'_>, release: Release, private: bool, weight: f64) -> Self {
         // A loss with kinks has no curvature; its slopes change by 2 at most over scores of 1.
         let smooth = weight * recipe.public.curvature();
-        // A budget of no noise, and whole parties, of which there are few: no time to be counted.
+        // Without noise, or with whole parties, of which there are few, no time is computed.
         let counted = private && release == Release::Gradient && recipe.unit == Unit::Record;
         let free = recipe.public.whole_budget.is_nan() || recipe.public.whole_budget <= 0.0;
         if !counted || free || recipe.settings.loss_weight.is_some() {

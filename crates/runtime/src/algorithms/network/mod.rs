@@ -60,12 +60,12 @@ use crate::party::Party;
 use crate::topology::Topology;
 use crate::wire;
 
-/// In what the algorithms differ.
+/// The differences between the algorithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Variant {
     /// Whether every second step reuses the gradient of the one before.
     recycles: bool,
-    /// The factor by which η and γ grow with every step, if it is not set.
+    /// The default factor by which η and γ grow with every step.
     growth: f64,
     /// Whether the dual step stays at the first η.
     fixed_dual: bool,
@@ -89,11 +89,11 @@ impl Variant {
 /// An algorithm of this family with its settings.
 #[derive(Debug)]
 struct Peers {
-    /// That of a peer with the least η.
+    /// The rule of a peer with the least η.
     rule: StepRule,
     own: PeerSettings,
     topology: Topology,
-    /// The number of records of each party; empty where it may not be known.
+    /// The number of records of each party; empty if it is private.
     records: Vec<u64>,
 }
 
@@ -111,7 +111,7 @@ fn build(
         _ if variant.private => Release::Gradient,
         _ => Release::Minimiser,
     });
-    let usual = PeerDefaults::new(recipe, (release, variant.private), weight);
+    let usual = PeerDefaults::new(recipe, release, variant.private, weight);
     let own = PeerSettings::new(recipe, &usual)?;
     let rule = StepRule::new(recipe, entry, variant, (weight, own.least_eta()), (release, &usual))?;
     fits(recipe, &rule, &own)?;
@@ -119,7 +119,7 @@ fn build(
 }
 
 impl Peers {
-    /// Where a peer begins.
+    /// The initial state of a peer.
     fn begun(&self, peer: PartyId) -> Result<PeerState, RunError> {
         let start = |id: u32| self.own.start(id, self.rule.len(), self.rule.radius());
         let near: Result<Vec<_>, RunError> =
@@ -127,7 +127,7 @@ impl Peers {
         Ok(PeerState::new(start(peer.0)?, near?))
     }
 
-    /// By what it steps.
+    /// The rule of a peer.
     fn rule_of(&self, peer: PartyId) -> StepRule {
         self.rule.with_eta(self.own.eta(peer))
     }
@@ -142,8 +142,8 @@ impl Protocol for Peers {
         16 * self.rule.len() + 20
     }
 
-    /// The price of a step may depend on the number of neighbours and of records, and on what is
-    /// said of each peer.
+    /// The price of a step may depend on the number of neighbours and of records, and on settings
+    /// of each peer.
     fn plan_class(&self, party: PartyId) -> u64 {
         if self.own.is_listed() {
             return party.0.into();
@@ -187,7 +187,7 @@ impl Protocol for Peers {
         self.own.noise_share(party)
     }
 
-    /// The last f of each, which was broadcast.
+    /// The last f of each peer, which was broadcast.
     fn node_models(&self, nodes: &[Box<dyn Node>]) -> Vec<Vec<f64>> {
         nodes.iter().filter_map(|node| Some(node.model()?.parameter)).collect()
     }
@@ -204,7 +204,7 @@ impl Protocol for Peers {
 }
 
 impl Transcribed for Peers {
-    /// Whoever sees all broadcasts can do the peer's own arithmetic: what is left of a fresh step
+    /// An observer of all broadcasts can repeat the peer's own arithmetic: the rest of a fresh step
     /// is its noisy gradient.
     fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
         let Witness { heard, victim, .. } = *witness;
@@ -217,7 +217,7 @@ impl Transcribed for Peers {
                 waiting.push((envelope.from.0, share, envelope.round));
             } else if envelope.from == victim && envelope.round > state.round {
                 let k = envelope.round;
-                // What is said in one round is heard after all steps of that round.
+                // The messages of one round are received after all steps of that round.
                 let (before, rest): (Vec<_>, _) =
                     waiting.into_iter().partition(|(.., round)| *round < k);
                 waiting = rest;

@@ -1,5 +1,5 @@
-//! What public settings say of each peer by itself: its penalty η_i, how much more noise it takes
-//! than its budget asks for, and where it begins.
+//! Public settings of each peer: its penalty η_i, the factor by which its noise exceeds that of its
+//! budget, and its starting point.
 
 use reticent_admm::{PartyRho, Refused, not_negative, positive};
 use reticent_noise::{Entropy, Hasher};
@@ -9,13 +9,13 @@ use crate::algorithms::{ProtocolRecipe, shorten};
 use crate::error::RunError;
 use crate::message::PartyId;
 
-/// Public.
+/// The settings of each peer, which are public.
 #[derive(Debug)]
 pub(super) struct PeerSettings {
     etas: Etas,
-    /// In times of what the budget asks for; empty where everybody takes that.
+    /// The factors on the noise of the budget; empty if all are 1.
     noise: Vec<f64>,
-    /// Everybody begins within so much of zero.
+    /// The largest distance of a starting point from zero.
     start: f64,
     seed: u64,
 }
@@ -23,13 +23,13 @@ pub(super) struct PeerSettings {
 #[derive(Debug)]
 enum Etas {
     Same(f64),
-    /// One for each.
+    /// A value for each peer.
     Listed(Vec<f64>),
-    /// One for each, which follows from the number of its neighbours.
+    /// A value for each peer, which follows from the number of its neighbours.
     ByDegree(Vec<f64>),
 }
 
-/// The mean number of neighbours, or 1 where there are none.
+/// The mean number of neighbours, or 1 if there are none.
 fn mean_degree(recipe: &ProtocolRecipe<'_>) -> f64 {
     let parties = recipe.parties();
     let ends: usize = (0..parties).map(|party| recipe.topology.degree(party)).sum();
@@ -91,8 +91,8 @@ impl PeerSettings {
         }
     }
 
-    /// The smallest η of all. The dual step of everybody is this one unless it is said: a larger
-    /// one need not converge for who is pulled less.
+    /// The smallest η of all, which is the default dual step of all peers: with a larger one, a
+    /// peer with a smaller η need not converge.
     pub fn least_eta(&self) -> f64 {
         match &self.etas {
             Etas::Same(eta) => *eta,
@@ -102,17 +102,17 @@ impl PeerSettings {
         }
     }
 
-    /// Whether peers with as many neighbours and records may differ still.
+    /// Whether peers with the same numbers of neighbours and records may differ.
     pub fn is_listed(&self) -> bool {
         matches!(self.etas, Etas::Listed(_)) || !self.noise.is_empty()
     }
 
-    /// How many times the noise that its budget asks for a peer takes, at least 1.
+    /// The factor by which a peer's noise exceeds that of its budget, at least 1.
     pub fn noise_share(&self, peer: PartyId) -> f64 {
         self.noise.get(peer.index()).copied().unwrap_or(1.0).max(1.0)
     }
 
-    /// f_i(0), which follows from the public seed and from nothing else.
+    /// f_i(0), which follows from the public seed alone.
     pub fn start(&self, peer: u32, len: usize, radius: f64) -> Result<Vec<f64>, RunError> {
         if self.start == 0.0 {
             return Ok(vec![0.0; len]);

@@ -1,4 +1,4 @@
-//! A peer: its records behind its own gate, its neighbours, and nobody else.
+//! A peer: its records behind its own gate, and its neighbours.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::state::{PeerState, Share};
 use crate::endpoint::{Endpoint, EndpointState};
 use crate::error::RunError;
 use crate::message::{Envelope, MessageKind, PartyId};
-use crate::node::{Node, NodeEstimate};
+use crate::node::{Node, NodeEstimate, RunProgress};
 use crate::party::{Party, unless_spent};
 use crate::rejected::Rejected;
 use crate::wire;
@@ -20,12 +20,11 @@ pub(super) struct Peer {
     noise: f64,
     attempt: u16,
     state: PeerState,
-    /// What neighbours said whose clocks are ahead: it is heard when the round that it belongs to
-    /// has begun here too.
+    /// Messages of neighbours that are ahead: each is received when its round has begun here too.
     early: BTreeMap<PartyId, Envelope>,
 }
 
-/// What a peer must not forget.
+/// The state of a peer that must survive a crash.
 type PeerSnapshot = (EndpointState, u16, PeerState);
 
 impl Peer {
@@ -33,8 +32,8 @@ impl Peer {
         Peer { endpoint, rule, noise, attempt: 0, state, early: BTreeMap::new() }
     }
 
-    /// Stands for all that step `k` depends on: done again, it is the same step; after another
-    /// history it is another.
+    /// The digest of all that step `k` depends on: a repeated step is the same step, and one after
+    /// another history is not.
     fn label(&self, k: u32) -> Result<Digest, RunError> {
         let inbox = &self.endpoint.inbox;
         Ok(Hasher::new("reticent peer step")
@@ -88,7 +87,7 @@ impl Node for Peer {
         self.state.take(step, &self.rule, k);
         self.state.round = k;
         for envelope in std::mem::take(&mut self.early).into_values() {
-            // What is none of a neighbour's shares is not heard, as when it comes in time.
+            // A message that is no share of a neighbour is ignored, as when it arrives in time.
             let _ = self.on_message(&envelope);
         }
         let payload = wire::pack(&self.state.own)?;
@@ -106,14 +105,14 @@ impl Node for Peer {
         near.keys().map(|&from| PartyId(from)).filter(silent).collect()
     }
 
-    fn progress(&self) -> Option<(u32, u32)> {
-        Some((self.state.round.saturating_sub(1), self.rule.rounds()))
+    fn progress(&self) -> Option<RunProgress> {
+        Some(RunProgress { done: self.state.round.saturating_sub(1), of: self.rule.rounds() })
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
         let kept = (self.endpoint.save(), self.attempt, &self.state);
         Ok(match self.early.is_empty() {
-            // As it was before neighbours could be ahead.
+            // The format before neighbours could be ahead.
             true => wire::pack(&kept)?,
             false => wire::pack(&(kept, self.early.values().collect::<Vec<_>>()))?,
         })

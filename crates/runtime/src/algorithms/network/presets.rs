@@ -1,4 +1,5 @@
-//! The five algorithms of this family as a table: what a user must know of each, and its [`Variant`].
+//! The five algorithms of this family as a table: the description of each for users, and its
+//! [`Variant`].
 
 use reticent_accountant::View;
 use reticent_admm::takes;
@@ -6,7 +7,7 @@ use reticent_admm::takes;
 use super::{Variant, build};
 use crate::algorithms::ProtocolEntry;
 
-/// Dual variable perturbation: a fresh step in every round. What R-ADMM halves.
+/// Dual variable perturbation: a fresh step in every round, which R-ADMM halves.
 pub(crate) const DVP: ProtocolEntry = ProtocolEntry {
     name: "dvp",
     about: "peers on a graph with noise in every update (dual variable perturbation)",

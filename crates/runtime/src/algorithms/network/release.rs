@@ -28,7 +28,7 @@ use super::rule::StepRule;
 use super::state::{NetworkStep, PeerState};
 use crate::algorithms::{ProtocolEntry, ProtocolRecipe};
 
-/// How a fresh step is released, with what that takes.
+/// The release of a fresh step, with its terms.
 #[derive(Clone, Debug)]
 pub(super) enum ReleaseKind {
     Gradient { clip: f64 },
@@ -40,28 +40,29 @@ pub(super) enum ReleaseKind {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Ridge {
     m: f64,
-    /// The coordinates that are penalised: the first so many.
+    /// The number of penalised coordinates, which are the first ones.
     features: usize,
     row_norm: f64,
 }
 
-/// The public part `(curvature/2)‖f‖² + linearᵀf` of a step's objective, but for constants.
+/// The public part `(curvature/2)‖f‖² + linearᵀf` of a step's objective, up to constants.
 struct PublicPart {
     curvature: f64,
     linear: Vec<f64>,
 }
 
-/// Where RA18 is not what its algorithm guarantees: the claim is for exact minimisers.
+/// The erratum: the claim of RA18 is for exact minimisers.
 const ERRATUM: u8 = 7;
 
-/// More noise than this is asked for only by a search that will not end.
+/// The most noise that a search may ask for, so that it ends.
 const ENOUGH: f64 = 1e5;
 
-const TOO_BENT: &str = "whatever the noise, one record of some party bends the objective of a step too much for the budget: \
-                        set a larger rho, a larger penalty or fewer iterations, or choose release = gradient";
+const TOO_BENT: &str = "whatever the noise, one record of some party bends the objective of a step too much for the \
+                        budget: set a larger rho, a larger penalty or fewer iterations, or choose release = \
+                        gradient";
 
-const NOT_PRINTED: &str = "the paper counts a step only where 2 C c₁ < B (ρ/N + 2ηV) for every party: set a larger rho, a \
-                           smaller loss_weight or a larger penalty, or leave as_published out";
+const NOT_PRINTED: &str = "the paper counts a step only where 2 C c₁ < B (ρ/N + 2ηV) for every party: set a larger \
+                           rho, a smaller loss_weight or a larger penalty, or leave as_published out";
 
 const TOO_LOUD: &str = "with this noise_schedule a step would need a noise multiplier above 1e5: set a factor \
                         nearer to 1, fewer iterations, or a larger rho or penalty, or choose release = gradient";
@@ -70,7 +71,8 @@ impl ReleaseKind {
     pub fn new(
         recipe: &ProtocolRecipe<'_>,
         entry: &ProtocolEntry,
-        (release, clip_part): (Release, f64),
+        release: Release,
+        clip_part: f64,
     ) -> Result<Self, Refused> {
         let as_published = recipe.settings.as_published == Some(true);
         if as_published && release != Release::Objective {
@@ -105,8 +107,8 @@ impl ReleaseKind {
         matches!(self, ReleaseKind::Objective { .. })
     }
 
-    /// The most events that one release writes: with a normal linear term, one for it and one for
-    /// the noise that covers the radius.
+    /// The most events of one release: with a normal linear term, one for it and one for the noise
+    /// that covers the radius.
     pub fn events(&self) -> u64 {
         if matches!(self, ReleaseKind::Objective { law: Law::Normal, .. }) { 2 } else { 1 }
     }
@@ -149,7 +151,7 @@ impl ReleaseKind {
                 if as_published {
                     let bend =
                         smoothness * row_norm * row_norm / oracle.terms().population() as f64;
-                    // The paper on M-ADMM leaves the curvature of the penalty out.
+                    // The paper on M-ADMM omits the curvature of the penalty.
                     let left_out = if rule.noise_on_penalty() { ridge.m } else { 0.0 };
                     let share = rule.weight() * bend / (part.curvature - left_out);
                     if share >= 0.5 {
@@ -173,8 +175,8 @@ impl ReleaseKind {
 }
 
 impl ReleaseKind {
-    /// What anybody can make of a broadcast `f` of the fresh step `k`, if the penalty is quadratic:
-    /// the noisy gradient.
+    /// The noisy gradient, which anybody can compute from a broadcast `f` of the fresh step `k` if
+    /// the penalty is quadratic.
     pub fn made_public(&self, rule: &StepRule, k: u32, state: &PeerState, f: &[f64]) -> Vec<f64> {
         if let ReleaseKind::Minimiser { ridge } | ReleaseKind::Objective { ridge, .. } = self {
             return ridge.public_part(rule.eta(k), state).gradient_at(f);
@@ -199,8 +201,7 @@ impl Ridge {
         }
         let (penalty, shape) = (recipe.regulariser.penalty(), recipe.regulariser.shape());
         let m = penalty.strong_convexity();
-        // Curvature that is the same everywhere: a quadratic, and no other penalty in the
-        // catalogue.
+        // The same curvature everywhere: a quadratic, and no other penalty of the catalogue.
         if m != penalty.smoothness() {
             let allowed = format!(
                 "{} with release = {release} handles l2 and none; release = gradient handles every convex penalty",
@@ -229,7 +230,7 @@ impl PublicPart {
         Quadratic { ridge: self.curvature, linear: &self.linear, penalty: None }
     }
 
-    /// The same of the objective over C.
+    /// The same for the objective over C.
     fn over(&self, weight: f64) -> PublicPart {
         PublicPart {
             curvature: self.curvature / weight,

@@ -12,17 +12,17 @@ use super::release::ReleaseKind;
 use super::state::{NetworkStep, PeerState};
 use crate::algorithms::{ProtocolEntry, ProtocolRecipe};
 
-/// Rounds after which penalties that grow have grown as far as they do in longer runs too, if that is
-/// not set.
+/// The default number of rounds in which growing penalties grow.
 const GROWS: f64 = 100.0;
 
-/// 1000 in the score of a record: no loss in use tells that from more.
+/// A bound on honest scores: a score of 1000 has the same effect as a larger one, for all losses in
+/// use.
 const REACH: f64 = 1e3;
 
-/// More than any run can use, and far from where sums lose their digits.
+/// The largest growth: more than any run can use, and far below the loss of digits in sums.
 const MOST_GROWN: f64 = 1e9;
 
-/// What the steps of a peer are made by. Public, and the same for all peers but for η.
+/// The rule of a peer's steps. Public, and the same for all peers except for η.
 #[derive(Clone, Debug)]
 pub(super) struct StepRule {
     variant: Variant,
@@ -31,7 +31,7 @@ pub(super) struct StepRule {
     rounds: u32,
     /// η_i, the peer's own.
     eta: f64,
-    /// The dual step of everybody: the λ_i of all must add up to 0.
+    /// The dual step of all peers: the λ_i of all must add up to 0.
     theta: f64,
     gamma: f64,
     /// C.
@@ -56,7 +56,8 @@ impl StepRule {
         let growth = settings.growth.unwrap_or_else(|| variant.growth.powf(grows));
         if !(growth >= 1.0 && growth.powf(f64::from(rounds)) <= MOST_GROWN) {
             let allowed = format!(
-                "a factor of at least 1 is needed, with which the penalty grows by at most {MOST_GROWN:e} in {rounds} iterations"
+                "a factor of at least 1 is needed, with which the penalty grows by at most {MOST_GROWN:e} in \
+                 {rounds} iterations"
             );
             return Err(Refused::new("growth", growth, allowed));
         }
@@ -64,7 +65,7 @@ impl StepRule {
         let steps = if variant.recycles { rounds.div_ceil(2) } else { rounds };
         Ok(StepRule {
             variant,
-            way: ReleaseKind::new(recipe, entry, (release, usual.clip))?,
+            way: ReleaseKind::new(recipe, entry, release, usual.clip)?,
             regulariser: Arc::clone(recipe.regulariser),
             rounds,
             eta: least,
@@ -140,12 +141,12 @@ impl StepRule {
         self.way.price_depends_on_party()
     }
 
-    /// Whether steps differ in their noise because that is asked for.
+    /// Whether settings make the noise of steps differ.
     pub fn has_schedule(&self) -> bool {
         self.schedule != NoiseSchedule::Constant
     }
 
-    /// The most events that a fresh step writes.
+    /// The most events of a fresh step.
     pub fn events_of_a_step(&self) -> u64 {
         self.way.events()
     }
@@ -159,12 +160,12 @@ impl StepRule {
         self.regulariser.penalty().strong_convexity()
     }
 
-    /// What an enemy who sees all broadcasts makes of that of a fresh step.
+    /// The noisy gradient that an adversary can compute from the broadcast of a fresh step.
     pub fn made_public(&self, k: u32, state: &PeerState, f: &[f64]) -> Vec<f64> {
         self.way.made_public(self, k, state, f)
     }
 
-    /// Step `k`, fresh: the one place that asks the gate, in a rehearsal and in a run.
+    /// Step `k`, fresh: the only place that queries the gate, in a rehearsal and in a run.
     pub fn fresh(
         &self,
         k: u32,
@@ -182,7 +183,7 @@ impl StepRule {
         self.way.ask(self, k, noise, state, oracle)
     }
 
-    /// Step `k` from a gradient that is public.
+    /// Step `k` from a public gradient.
     pub fn recycled(&self, k: u32, state: &PeerState) -> NetworkStep {
         let zero = vec![0.0; self.len()];
         let f = self.linearised(k, state, state.gradient.as_deref().unwrap_or(&zero));

@@ -1,4 +1,4 @@
-//! What a peer keeps: functions of what was broadcast, by itself and by its neighbours.
+//! The state of a peer: functions of its own broadcasts and those of its neighbours.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::rule::StepRule;
 use crate::algorithms::shorten;
 
-/// What is broadcast.
+/// A broadcast.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Share {
     /// f.
@@ -16,29 +16,29 @@ pub(super) struct Share {
     pub s: Vec<f64>,
 }
 
-/// A peer between two steps.
+/// The state of a peer between two steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PeerState {
     /// The last round that it has begun.
     pub round: u32,
-    /// What it has broadcast last.
+    /// Its last broadcast.
     pub own: Share,
-    /// What it has heard last from each neighbour; where they begin is public.
+    /// The last broadcast of each neighbour; the first ones are public.
     pub near: BTreeMap<u32, Share>,
     /// g, from its last fresh step.
     pub gradient: Option<Vec<f64>>,
 }
 
-/// What a step gives.
+/// The result of a step.
 pub(super) struct NetworkStep {
     /// The new f.
     pub f: Vec<f64>,
-    /// The noisy gradient of the losses that f has made public, if it was a fresh step.
+    /// The noisy gradient of the losses that f has made public, if the step was fresh.
     pub gradient: Option<Vec<f64>>,
 }
 
 impl PeerState {
-    /// Where all begin: with these f, and λ = 0.
+    /// The initial state, with these f and λ = 0.
     pub fn new(own: Vec<f64>, neighbours: impl IntoIterator<Item = (u32, Vec<f64>)>) -> Self {
         let begun = |f: Vec<f64>| Share { s: vec![0.0; f.len()], f };
         let near = neighbours.into_iter().map(|(id, f)| (id, begun(f))).collect();
@@ -50,7 +50,7 @@ impl PeerState {
         self.near.len() as f64
     }
 
-    /// `2λ_i + η Σ_j (f_i − f_j)`: the slope at f_i of all that is public but r.
+    /// `2λ_i + η Σ_j (f_i − f_j)`: the gradient at f_i of the public terms except r.
     pub fn pull(&self, eta: f64) -> Vec<f64> {
         let mut pull = vec![0.0; self.own.f.len()];
         for Share { f, s } in self.near.values() {
@@ -61,7 +61,7 @@ impl PeerState {
         pull
     }
 
-    /// After step `k`.
+    /// Applies step `k`.
     pub fn take(&mut self, step: NetworkStep, rule: &StepRule, k: u32) {
         self.own.f = step.f;
         shorten(&mut self.own.f, rule.radius());
@@ -70,16 +70,16 @@ impl PeerState {
         }
         if rule.is_fresh(k) {
             let theta = rule.theta(k);
-            // For the neighbours it is a guess, that they stay where they are, until they say
-            // better; a neighbour who is not heard would else seem to move by all of θf.
+            // Neighbours are assumed not to move until their next message; otherwise a silent
+            // neighbour would seem to move by all of θf.
             for Share { f, s } in std::iter::once(&mut self.own).chain(self.near.values_mut()) {
                 s.iter_mut().zip(f).for_each(|(s, f)| *s += theta * *f);
             }
         }
     }
 
-    /// What a neighbour says in round `k`. Nobody's honest message is longer than this lets in, so
-    /// that no message moves anybody further than an honest one can.
+    /// Receives a neighbour's broadcast of round `k`, clipped to the length of the longest honest
+    /// one, so that no message moves a peer further than an honest one can.
     pub fn hear(&mut self, from: u32, mut share: Share, rule: &StepRule, k: u32) {
         shorten(&mut share.f, rule.radius());
         shorten(&mut share.s, rule.reach(k));

@@ -18,7 +18,7 @@ use crate::message::PartyId;
 /// The name of the setting.
 const NAME: &str = "loss_weight";
 
-/// C, 1 by default.
+/// C; default 1.
 pub(super) fn loss_weight(recipe: &ProtocolRecipe<'_>) -> Result<f64, Refused> {
     let weight = positive(NAME, recipe.settings.loss_weight.unwrap_or(1.0))?;
     if weight == 1.0 {
@@ -39,10 +39,10 @@ pub(super) fn loss_weight(recipe: &ProtocolRecipe<'_>) -> Result<f64, Refused> {
     Ok(weight)
 }
 
-/// Refuses linearised steps that overshoot: a step of more than 2/(CL) along the gradient of CF, L
-/// its Lipschitz constant at C = 1, ends above where it began, and the next one further. What is
-/// left to the default is never refused: it grows with C. Without a weight above 1 it is as it was
-/// before there was one, and L may be far above what the records bend.
+/// Refuses linearised steps that overshoot: a step of more than 2/(CL) along the gradient of CF,
+/// with L its Lipschitz constant at C = 1, ends above where it began, and the next one further. A
+/// default is never refused: it grows with C. A weight of at most 1 is not checked, as in earlier
+/// versions: L may be far above the curvature of the records.
 pub(super) fn fits(
     recipe: &ProtocolRecipe<'_>,
     rule: &StepRule,
@@ -60,8 +60,8 @@ pub(super) fn fits(
         return Ok(());
     }
     let allowed = format!(
-        "with loss_weight = {} a step along a released gradient may be at most {:.2e} long, and this one is {:.2e}; set \
-         {name} to {:.4} or more, leave it out, or choose release = objective",
+        "with loss_weight = {} a step along a released gradient may be at most {:.2e} long, and this one is {:.2e}; \
+         set {name} to {:.4} or more, leave it out, or choose release = objective",
         rule.weight(),
         2.0 / bend,
         1.0 / least,

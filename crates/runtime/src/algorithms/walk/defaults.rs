@@ -12,10 +12,11 @@ use reticent_admm::defaults::time;
 
 use crate::algorithms::ProtocolRecipe;
 
-/// The time of a walk over that of peers whose models are averaged. Measured on a9a, by 10 and 50 peers.
+/// The time of a walk relative to that of peers whose models are averaged. Measured on a9a with 10
+/// and 50 peers.
 const TIME: f64 = 0.5;
 
-/// The clip as a part of the largest gradient, while there is no time for as far as visits may go: a
+/// The clip as a part of the largest gradient, if there is no time for visits of the full length: a
 /// logistic slope is half of its bound at a score of 0.
 const CLIP: f64 = 0.5;
 
@@ -29,12 +30,13 @@ pub(super) struct WalkDefaults {
 }
 
 impl WalkDefaults {
-    /// Where no time is counted: of whole parties, of which there are few, and of a walk that keeps a state, in
-    /// which γ is no length of a step.
+    /// The defaults without a time: for whole parties, of which there are few, and for a walk with
+    /// a state, in which γ is no step length.
     pub const PLAIN: Self = WalkDefaults { visit: 1.0, clip: 1.0 };
 
-    /// For so many steps of the token, of which each takes 2λ; visits go no longer than `inner` steps.
-    pub fn new(recipe: &ProtocolRecipe<'_>, (hops, lambda): (u32, f64), inner: u32) -> Self {
+    /// The defaults for this many steps of the token, each by 2λ; a visit is no longer than `inner`
+    /// steps.
+    pub fn new(recipe: &ProtocolRecipe<'_>, hops: u32, lambda: f64, inner: u32) -> Self {
         let free = recipe.public.whole_budget.is_nan() || recipe.public.whole_budget <= 0.0;
         if recipe.unit != Unit::Record || recipe.view != View::Local || free {
             return WalkDefaults::PLAIN;

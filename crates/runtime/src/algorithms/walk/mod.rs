@@ -73,17 +73,17 @@ pub(crate) const ENTRY: ProtocolEntry = ProtocolEntry {
 /// Visits to each seat, on average.
 const VISITS: u64 = 20;
 
-/// Douglas–Rachford as it is usually run.
+/// The usual value of Douglas–Rachford.
 const LAMBDA: f64 = 0.5;
 
 /// Steps of a user's inner solver. With γ = 1/L each halves the distance.
 const INNER: u64 = 20;
 
-/// Steps of the token that a simulated round has time for. The token does not wait for its end:
-/// that is a timer's, at which a token is sent again whose receipt is overdue.
+/// The number of steps of the token in a simulated round. The token does not wait for the end of a
+/// round, which is the timer by which a token without a receipt is sent again.
 const HOPS: u32 = 50;
 
-/// More would be clipping by rounding.
+/// The tolerance for rounding before a gradient counts as clipped.
 const NO_CLIPPING: f64 = 1.0 + 1e-9;
 
 /// The walk.
@@ -98,10 +98,10 @@ pub(crate) struct WalkProtocol {
     view: View,
     published: bool,
     regulariser: Arc<Regulariser>,
-    /// The noise multiplier in it is not the one of a run.
+    /// The terms of a residual; their noise multiplier is not that of a run.
     params: ResidualTerms,
-    /// A known defect: a token is left where the penalty puts it. The unit tests have it too, whose
-    /// finding of it would else take a build by itself.
+    /// A known defect: a token stays where the penalty puts it. The unit tests have it too;
+    /// otherwise its test would need a separate build.
     #[cfg(any(test, reticent_seeded_bugs))]
     off_lattice: bool,
 }
@@ -127,7 +127,7 @@ fn build(recipe: &ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     let hops = recipe.rounds(VISITS.saturating_mul(seats))?;
     let inner = settings.inner.unwrap_or(INNER).clamp(1, 1_000_000) as u32;
     let usual = match memory {
-        Memory::Stateless => WalkDefaults::new(recipe, (hops, lambda), inner),
+        Memory::Stateless => WalkDefaults::new(recipe, hops, lambda, inner),
         Memory::Stateful => WalkDefaults::PLAIN,
     };
     let clip = settings.clip_or_part(recipe.public, usual.clip)?;
@@ -158,7 +158,7 @@ fn build(recipe: &ProtocolRecipe<'_>) -> Result<Box<dyn Protocol>, Refused> {
     }))
 }
 
-/// Refuses to count for a peer what cannot be counted for one.
+/// Refuses settings that cannot be counted for a peer.
 fn certifiable(recipe: &ProtocolRecipe<'_>, memory: Memory, clip: f64) -> Result<(), Refused> {
     let refuse = |why: &str| {
         let allowed =
@@ -181,8 +181,8 @@ fn certifiable(recipe: &ProtocolRecipe<'_>, memory: Memory, clip: f64) -> Result
     }
     if !penalties::is_own(recipe.regulariser.penalty()) {
         return refuse(
-            "that steps hide a contribution needs a penalty that is convex and shows nobody the token, which only one of \
-             the library is known to be",
+            "that steps hide a contribution needs a penalty that is convex and shows nobody the token, which only \
+             one of the library is known to be",
         );
     }
     if recipe.regulariser.penalty().is_prox_iterative() {
@@ -248,8 +248,8 @@ impl Protocol for WalkProtocol {
         Ok(Some(Box::new(Walker::new(self.clone(), WalkSeat::Observer(inbox), key, 0.0))))
     }
 
-    /// Against one peer nothing is counted but what that peer sees, so the model is what the
-    /// observer saw last; who sees all messages anyway sees the last token of all.
+    /// Against one peer only what that peer sees is counted, so the model is the observer's last
+    /// token; an adversary that sees all messages sees the last token of all.
     fn published(&self, nodes: &[Box<dyn Node>]) -> Option<Vec<f64>> {
         let model = match self.is_observed() {
             true => nodes.last()?.model(),
@@ -263,19 +263,21 @@ impl Protocol for WalkProtocol {
             return Vec::new();
         }
         vec![
-            "the adversary is the observer, or one other user, who follows the protocol, not several who pool what they see".to_owned(),
+            "the adversary is the observer, or one other user, who follows the protocol, not several who pool what \
+             they see".to_owned(),
             "every other user follows the protocol too, and adds its noise".to_owned(),
-            "every user, and the observer, draws the next seat uniformly from all, its own included, and without regard to any data".to_owned(),
-            "the model is for the observer alone, who has no data and saw it as a token; whoever shows it to others shows them \
-             more than is counted"
+            "every user, and the observer, draws the next seat uniformly from all, its own included, and without \
+             regard to any data".to_owned(),
+            "the model is for the observer alone, who has no data and saw it as a token; whoever shows it to others \
+             shows them more than is counted"
                 .to_owned(),
         ]
     }
 }
 
 impl Transcribed for WalkProtocol {
-    /// What was added to the token since the adversary last had it: by the victim alone for who
-    /// sees all that it sends, by everybody for another peer.
+    /// The change of the token since the adversary last had it: by the victim alone for an
+    /// adversary of all its messages, by all users for another peer.
     fn transcript(&self, witness: &Witness<'_>) -> Vec<Vec<f64>> {
         let Witness { heard, victim, observer, .. } = *witness;
         let network = self.view == View::Network;

@@ -1,4 +1,5 @@
-//! The arithmetic of one visit: what a token stands for, what a user adds, where it goes from there.
+//! The arithmetic of a visit: the consensus of a token, the contribution of a user, and the next
+//! token.
 
 use reticent_accountant::View;
 use reticent_admm::WalkState as Memory;
@@ -17,7 +18,7 @@ impl WalkProtocol {
         self.regulariser.shape().len()
     }
 
-    /// The user's step: the one place that asks the gate, in a rehearsal and in a run.
+    /// The user's step: the only place that queries the gate, in a rehearsal and in a run.
     pub fn contribute(
         &self,
         v: &[f64],
@@ -33,17 +34,17 @@ impl WalkProtocol {
         Ok(oracle.ask(&Residual { v, z, params: self.residual(noise) })?.into_inner())
     }
 
-    /// How a residual is asked for at this noise.
+    /// The terms of a residual with this noise.
     pub(super) fn residual(&self, noise_multiplier: f64) -> ResidualTerms {
         ResidualTerms { noise_multiplier, ..self.params }
     }
 
-    /// The lattice of the token, where steps are to hide one another.
+    /// The lattice of the token, where steps must hide one another.
     pub fn lattice(&self) -> Option<Lattice> {
         self.params.lattice(self.len())
     }
 
-    /// The consensus that a token stands for.
+    /// The consensus of a token.
     pub fn consensus(&self, token: &[f64]) -> Vec<f64> {
         let mut z = token.to_vec();
         if let Some(lattice) = self.lattice() {
@@ -55,7 +56,7 @@ impl WalkProtocol {
         z
     }
 
-    /// The point whose prox user i takes.
+    /// The point whose prox user i computes.
     pub fn point(&self, z: &[f64], u: &[f64]) -> Vec<f64> {
         match self.memory {
             Memory::Stateless => z.to_vec(),
@@ -76,8 +77,8 @@ impl WalkProtocol {
             Memory::Stateless => {
                 self.regulariser.prox_y(&mut next, step * self.params.step / n);
                 if let Some(lattice) = &lattice {
-                    // A token that the gate would refuse would stop the walk, and show something
-                    // that nobody was to see.
+                    // A token that the gate would refuse would stop the walk, and reveal something
+                    // that no adversary may see.
                     shorten(&mut next, lattice.radius());
                     #[cfg(any(test, reticent_seeded_bugs))]
                     if self.off_lattice {
@@ -97,17 +98,17 @@ impl WalkProtocol {
         }
     }
 
-    /// Whether a peer looks, for whom there is a seat without data.
+    /// Whether a peer observes, for which there is a seat without data.
     pub(super) fn is_observed(&self) -> bool {
         self.view == View::Network
     }
 
-    /// Among how many the token walks: the users, and the observer where there is one.
+    /// The number of seats of the walk: the users, and the observer if there is one.
     pub(super) fn seats(&self) -> u32 {
         self.parties + u32::from(self.is_observed())
     }
 
-    /// How often one user contributes at most.
+    /// The most contributions of one user.
     pub fn cap(&self) -> u32 {
         cap(Sampling::WithoutReplacement(1), self.seats(), self.hops)
     }

@@ -16,7 +16,7 @@ use crate::endpoint::{Endpoint, EndpointState};
 use crate::error::RunError;
 use crate::inbox::Inbox;
 use crate::message::{Envelope, MessageKind, PartyId};
-use crate::node::{Node, NodeEstimate};
+use crate::node::{Node, NodeEstimate, RunProgress};
 use crate::party::{Party, refused, unless_spent};
 use crate::rejected::Rejected;
 use crate::wire;
@@ -24,17 +24,17 @@ use crate::wire;
 pub(super) struct Walker {
     config: Arc<WalkProtocol>,
     seat: WalkSeat,
-    /// What it draws the next seat with.
+    /// The key that draws the next seat.
     key: NoiseKey,
     noise: f64,
     visits: Visits,
 }
 
-/// Who sits there.
+/// The occupant of a seat.
 pub(super) enum WalkSeat {
-    /// A user, with its gate.
+    /// A user with its gate.
     User(Box<Endpoint>),
-    /// Who has no data, and passes the token on as it is.
+    /// The observer, which has no data and passes the token on unchanged.
     Observer(Inbox),
 }
 
@@ -54,10 +54,10 @@ impl WalkSeat {
     }
 }
 
-/// What it keeps between two visits.
+/// The state between two visits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Visits {
-    /// The highest number of a token that came; 0 for none.
+    /// The highest number of a received token; 0 for none.
     last: u32,
     /// That token.
     seen: Option<Vec<f64>>,
@@ -72,7 +72,7 @@ struct Out {
     number: u32,
     to: u32,
     token: Vec<f64>,
-    /// 0 until a deadline finds it without receipt; then the number of the next attempt.
+    /// 0 until a deadline passes without a receipt; then the number of the next attempt.
     tries: u16,
     received: bool,
 }
@@ -85,7 +85,7 @@ impl Walker {
         Walker { config: Arc::new(config), seat, key, noise, visits }
     }
 
-    /// Whom the token goes to: the same for the same token.
+    /// The receiver of the token: the same for the same token.
     fn next(&self, label: &Digest) -> Result<u32, RunError> {
         let context = Hasher::new("reticent route").field(label).finish();
         Ok(self.key.entropy(&context).below(u64::from(self.config.seats()))? as u32)
@@ -98,14 +98,14 @@ impl Walker {
             Some(out) if out.number == envelope.round && out.to == envelope.from.0 => {
                 out.received = true
             }
-            // A token has come back since.
+            // The token has come back since.
             Some(out) if out.number > envelope.round => {}
             _ => return Err(Rejected::Unexpected),
         }
         Ok(self.seat.inbox_mut().take(envelope, &admitted, Vec::new()))
     }
 
-    /// What is added to the token; `None` where it stays as it is.
+    /// The change of the token; `None` if it stays unchanged.
     fn message(&mut self, token: &[f64], label: &Digest) -> Result<Option<Vec<f64>>, Rejected> {
         let WalkSeat::User(endpoint) = &mut self.seat else { return Ok(None) };
         let party = &mut endpoint.party;
@@ -113,10 +113,10 @@ impl Walker {
         let v = self.config.point(&z, &self.visits.u);
         let answer = self.config.contribute(&v, &z, self.noise, party.begin(label));
         match (unless_spent(answer).map_err(refused)?, self.config.lattice()) {
-            // No contribution is left, and others' steps are to be hidden: noise as that of a
+            // No contribution is left, and the steps of others must be hidden: the noise of a
             // release, on the same grid.
             (None, Some(_)) => Ok(Some(party.cover(&self.config.residual(self.noise))?)),
-            // Where every message is counted by itself there is nothing to cover.
+            // If every message is counted by itself, there is nothing to cover.
             (answer, _) => Ok(answer),
         }
     }
@@ -205,7 +205,7 @@ impl Node for Walker {
         }
     }
 
-    /// Nothing is on its way.
+    /// No message is on its way.
     fn on_quiet(&mut self, _round: u32) -> Result<Vec<Envelope>, RunError> {
         self.again()
     }
@@ -216,8 +216,8 @@ impl Node for Walker {
     }
 
     /// Its last visit.
-    fn progress(&self) -> Option<(u32, u32)> {
-        Some((self.visits.last, self.config.hops))
+    fn progress(&self) -> Option<RunProgress> {
+        Some(RunProgress { done: self.visits.last, of: self.config.hops })
     }
 
     fn snapshot(&self) -> Result<Vec<u8>, RunError> {
@@ -240,7 +240,7 @@ impl Node for Walker {
                 visits
             }
         };
-        // What is sent from here on may have been sent before.
+        // Later messages may have been sent before.
         if let Some(out) = &mut visits.out {
             out.tries = out.tries.saturating_add(1);
         }
@@ -248,8 +248,8 @@ impl Node for Walker {
         Ok(())
     }
 
-    /// What it may know of the parameter: the last token that came to it; where every message is
-    /// counted, also what it made of that.
+    /// Its view of the parameter: the last token that it received; if every message is counted,
+    /// also its own update of that.
     fn model(&self) -> Option<NodeEstimate> {
         let Visits { last, seen, out, .. } = &self.visits;
         let token = match self.config.view {

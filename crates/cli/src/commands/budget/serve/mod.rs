@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use clap::Args;
 use reticent_budget::Store;
-use serde_json::json;
+use serde::Serialize;
 
 use self::routes::Pages;
 use self::token::Token;
@@ -27,8 +27,9 @@ use crate::number;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Anyone who can reach the address can read the pages: on the loopback, everybody with an account on this \
-                        machine. The connection is not encrypted; for others put an encrypting server in front (docs/report.md)."
+    after_help = "Anyone who can reach the address can read the pages: on the loopback, everybody with an account \
+                  on this machine. The connection is not encrypted; for others put an encrypting server in front \
+                  (docs/report.md)."
 )]
 pub struct Serve {
     /// The budgets
@@ -88,8 +89,9 @@ impl Serve {
         if !address.ip().is_loopback() {
             let _ = writeln!(
                 std::io::stderr(),
-                "Whoever reaches this machine on {address} can read these pages, and what travels is not encrypted: put a \
-                 server in front that asks who they are and encrypts, and listen on the loopback (docs/report.md)."
+                "Whoever reaches this machine on {address} can read these pages, and what travels is not encrypted: \
+                 put a server in front that asks who they are and encrypts, and listen on the loopback \
+                 (docs/report.md)."
             );
         }
         let hosts = guard::hosts(address, &self.host);
@@ -99,7 +101,14 @@ impl Serve {
         // A page that is still being counted is nobody's any more.
         runtime.shutdown_timeout(Duration::from_secs(1));
         let text = format!("Stopped after {answered} connections.\n");
-        let object = json!({ "address": address.to_string(), "connections": answered });
-        Ok(Answer { text, object, remarks: Vec::new(), ..Answer::default() })
+        let served = ServedPages { address: address.to_string(), connections: answered };
+        Ok(Answer::of(text, &served))
     }
+}
+
+/// What was served.
+#[derive(Serialize)]
+struct ServedPages {
+    address: String,
+    connections: u64,
 }
