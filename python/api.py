@@ -27,7 +27,7 @@ GROUPS = {
         "PrivateElasticNet", "PrivateHuberRegressor", "PrivateGeneralizedLasso",
         "PrivateFusedLasso", "PrivateSearchCV", "PublicTransform",
     ],
-    "Budgets, certificates, schemas and files": ["Budget", "Certificate", "Schema", "fit_files", "load"],
+    "Budgets, certificates, schemas and files": ["Budget", "Certificate", "Schema", "Files", "fit_files", "load"],
     "Statistics of columns": ["mean", "histogram", "quantile", "ColumnStatistics"],
     "Private evaluation": ["evaluate", "Evaluation", "Estimate"],
     "Many parties": ["simulate", "Simulation"],

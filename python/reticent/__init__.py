@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from .calibrating import PrivateCalibrator
     from .certificate import Certificate
     from .counting import ClassCounts, class_counts
+    from ._file_tables import Files
     from .evaluation import Estimate, Evaluation, evaluate
     from .files import load
     from .fitting import fit_files
@@ -65,6 +66,7 @@ _LATER = {
     "ColumnStatistics": "statistics",
     "Estimate": "evaluation",
     "Evaluation": "evaluation",
+    "Files": "_file_tables",
     "PrivateCalibrator": "calibrating",
     "PrivateElasticNet": "lasso",
     "PrivateFusedLasso": "generalized",
@@ -109,6 +111,7 @@ __all__ = [
     "DataError",
     "Estimate",
     "Evaluation",
+    "Files",
     "FitStopped",
     "NoiseDominatesWarning",
     "NotCertified",

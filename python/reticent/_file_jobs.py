@@ -6,6 +6,7 @@ from typing import Any
 
 from ._base import PrivateEstimator
 from ._classifier import PrivateClassifier
+from ._file_tables import refuse_named_people
 from ._schema import read_schema
 from .errors import NoiseDominatesWarning, warn_beside, warn_of_weakness
 from .files import adopt, typed_classes
@@ -51,8 +52,7 @@ def request_of(estimator: PrivateEstimator) -> Job:
 def payer_of(estimator: PrivateEstimator) -> Any:
     """The budget that pays, if there is one."""
     payer = estimator._payer()
-    if payer is not None and payer["disjoint_people"] is not None:
-        raise ValueError("budget.of_people is for tables in memory: files are known by their content")
+    refuse_named_people(payer)
     return payer
 
 

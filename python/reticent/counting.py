@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 from . import _reticent
 from ._base import payer_of, seed_of
 from ._classifier import places_of
+from ._file_tables import Files, refuse_beside, refuse_named_people
 from ._numbering import spelt as name_of
 from ._owners import owners
 from ._penalties import number
 from ._reticent import Schema
+from ._schema import read_schema
 from .certificate import Certificate
 from .errors import warn_beside, warn_of_weakness
+from .files import typed_classes
 
 if TYPE_CHECKING:
     from .budget import Budget
@@ -66,11 +69,36 @@ class ClassCounts:
         return f"ClassCounts({{{own}}}, deviation={self.deviation:.3g})"
 
 
+def _of_labels(classes: Any, groups: Any) -> tuple[NDArray[Any], Schema, str | None]:
+    """The classes of labels in memory, the table that has them, and who is protected."""
+    if classes is None:
+        raise ValueError("classes must be public, and are not read off the labels: give classes=…")
+    known = np.unique(np.asarray(classes))
+    if len(known) != len(np.asarray(classes)):
+        raise ValueError("classes has a class twice")
+    if len(known) < 2:
+        raise ValueError("classes must have at least 2 classes")
+    # A table has a column, of which nothing is asked.
+    table = Schema.bounded([(0.0, 1.0)], classes=[name_of(one) for one in known])
+    return known, table, "record" if groups is None else "user"
+
+
+def _of_files(schema: Any) -> tuple[NDArray[Any], Schema, str | None]:
+    """The same of files."""
+    if schema is None:
+        raise ValueError("files need a schema that declares the classes of a target: give schema=…")
+    table = read_schema(schema)
+    if table.classes is None:
+        raise ValueError("the schema declares no target with classes")
+    return typed_classes(table.classes), table, None
+
+
 def class_counts(
     y: Any,
     groups: Any = None,
     *,
-    classes: Any,
+    classes: Any = None,
+    schema: Any = None,
     epsilon: float,
     delta: float,
     budget: Budget | None = None,
@@ -83,12 +111,14 @@ def class_counts(
 
     Parameters
     ----------
-    y : array
-        Predict the class of each record.
+    y : array or Files
+        Class of each record; or the files of a table, whose schema declares a target with classes.
     groups : array, optional
         User id of each record; a person is then protected with all their records, and counts once.
     classes : list
-        The classes, which must be public.
+        The classes, which must be public; for files they are those of the schema.
+    schema : path, dict or Schema
+        For files: the public description of the table. Persons are protected if it has a column of users.
     epsilon, delta : float
         Budget of the counts: a small one suffices, as the noise is about 1/ε records.
     budget : Budget, optional
@@ -118,29 +148,35 @@ def class_counts(
     ...     class_weight="balanced", class_prior=shares,
     ... )
     """
-    known = np.unique(np.asarray(classes))
-    if len(known) != len(np.asarray(classes)):
-        raise ValueError("classes has a class twice")
-    if len(known) < 2:
-        raise ValueError("classes must have at least 2 classes")
-    labels = np.asarray(y)
-    if labels.ndim != 1:
-        raise ValueError(f"y must be one column of labels, and has {labels.ndim} dimensions")
+    payer = payer_of(budget, "class_counts", groups)
+    x: Any
+    if isinstance(y, Files):
+        refuse_beside(classes=classes, groups=groups)
+        refuse_named_people(payer)
+        known, table, unit = _of_files(schema)
+        x, places = y._request(), None
+    else:
+        if schema is not None:
+            raise ValueError("schema is for files: give classes=… for labels in memory")
+        known, table, unit = _of_labels(classes, groups)
+        labels = np.asarray(y)
+        if labels.ndim != 1:
+            raise ValueError(f"y must be one column of labels, and has {labels.ndim} dimensions")
+        x, places = np.zeros((len(labels), 1)), places_of(known, labels)
     counts, deviation, certificate, remark = _reticent.class_counts(
         {
-            # A table has a column, of which nothing is asked.
-            "schema": Schema.bounded([(0.0, 1.0)], classes=[name_of(one) for one in known]),
+            "schema": table,
             "epsilon": number("epsilon", epsilon),
             "delta": number("delta", delta),
             "adjacency": adjacency,
-            "unit": "record" if groups is None else "user",
+            "unit": unit,
             "public_n": None,
             "seed": seed_of(random_state, "class_counts"),
         },
-        np.zeros((len(labels), 1)),
-        y=places_of(known, labels),
+        x,
+        y=places,
         groups=owners(groups),
-        budget=payer_of(budget, "class_counts", groups),
+        budget=payer,
     )
     found = ClassCounts(known, np.asarray(counts), float(deviation), Certificate(certificate))
     if remark is not None:

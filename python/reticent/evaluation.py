@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _reticent
 from ._base import PrivateEstimator, payer_of, seed_of
+from ._file_tables import Files, refuse_beside, refuse_named_people
 from ._frames import frame
 from ._owners import owners
 from ._units import check_stand_in
@@ -172,7 +173,7 @@ class Evaluation:
 def evaluate(
     model: PrivateEstimator,
     X: Any,
-    y: Any,
+    y: Any = None,
     groups: Any = None,
     *,
     epsilon: float,
@@ -195,10 +196,10 @@ def evaluate(
     ----------
     model : estimator
         A fitted private estimator, assumed public.
-    X : array, sparse matrix or data frame
-        The records.
+    X : array, sparse matrix, data frame or Files
+        The records; files are read under the schema of the model, with their target and users.
     y : array
-        True class or target of each.
+        True class or target of each; for files it is in them.
     groups : array, optional
         User id of each record; a person is then protected with all their records, and counts once.
     epsilon, delta : float
@@ -263,16 +264,16 @@ def evaluate(
     pays: Budget | None = model.budget if isinstance(budget, str) else budget
     payer = payer_of(pays, "evaluate", groups)
     check_stand_in("groups", groups, model.model_.schema.user)
-    columns = model._native_columns(X)
-    said, certificate, remark = _reticent.evaluate(
-        question,
-        model.model_,
-        columns["x"],
-        names=columns["names"],
-        y=model._targets(y),
-        groups=owners(groups),
-        budget=payer,
-    )
+    table: dict[str, Any]
+    if isinstance(X, Files):
+        refuse_beside(y=y, groups=groups)
+        refuse_named_people(payer)
+        table = {"x": X._request()}
+    elif y is None:
+        raise ValueError("y is missing: give the true class or target of each record")
+    else:
+        table = {**model._native_columns(X), "y": model._targets(y), "groups": owners(groups)}
+    said, certificate, remark = _reticent.evaluate(question, model.model_, **table, budget=payer)
     classes = getattr(model, "classes_", None)
     found = Evaluation(json.loads(said), Certificate(certificate), float(confidence), classes)
     if remark is not None:

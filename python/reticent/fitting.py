@@ -8,6 +8,7 @@ from typing import Any
 from . import _reticent
 from ._base import PrivateEstimator
 from ._file_jobs import adopted, payer_of, request_of
+from ._file_tables import Files
 from ._wrappers import warn_of_callers
 
 __all__ = ["fit_files"]
@@ -30,7 +31,7 @@ def fit_files(
     estimator : a private estimator
         It is fitted and returned. It needs a ``schema`` that declares the target, and the column of users
         if there is one.
-    data : path, or list of paths
+    data : path, list of paths, or Files
         CSV, TSV, LIBSVM or Parquet files of one table, folders of them, or patterns with ``*`` and ``?``;
         each in byte order of the names.
     cache : path, optional
@@ -53,14 +54,11 @@ def fit_files(
         If the table cannot be read under the schema, or the cache file not be written.
     """
     request = request_of(estimator)
-    paths = [data] if isinstance(data, (str, os.PathLike)) else list(data)
-    files = {
-        # By whole names: a file that is called as standard input is on the command line is a file.
-        "paths": [os.path.abspath(path) for path in paths],
-        "cache": None if cache is None else os.path.abspath(cache),
-        "keep_cache": bool(keep_cache),
-    }
+    if not isinstance(data, Files):
+        data = Files(data, cache=cache, keep_cache=keep_cache)
+    elif cache is not None or keep_cache:
+        raise ValueError("cache and keep_cache are those of the Files: leave them out here")
     warn_of_callers(estimator, stacklevel=2)
-    made = _reticent.fit_files(request, files, budget=payer_of(estimator))
+    made = _reticent.fit_files(request, data._request(), budget=payer_of(estimator))
     native, iterations, converged, outlook, remark = made
     return adopted(estimator, native, (iterations, converged), outlook, remark)

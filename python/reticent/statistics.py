@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _reticent
 from ._base import payer_of, seed_of
+from ._file_tables import Files, refuse_beside, refuse_named_people
 from ._frames import frame
 from ._owners import owners
 from ._penalties import number
@@ -94,12 +95,17 @@ def _listed(columns: Any) -> list[str] | None:
 def _asked(data: Any, columns: Any, bounds: Any, schema: Any) -> tuple[Any, ...]:
     """Schema, what is read, its names, and the columns that are asked about."""
     named = _listed(columns)
+    if isinstance(data, Files):
+        refuse_beside(bounds=bounds)
+        if schema is None:
+            raise ValueError("files need a schema that names their columns: give schema=…")
     if bounds is not None and schema is not None:
         raise ValueError("bounds and schema say the same thing: give one of them")
     if schema is not None:
         if named is None:
             raise ValueError("say which columns of the schema are asked about, with `columns`")
-        return read_schema(schema), from_arrow(data).x, None, named
+        x = data._request() if isinstance(data, Files) else from_arrow(data).x
+        return read_schema(schema), x, None, named
     if bounds is None:
         raise ValueError(_KNOWN)
     names = column_names(data)
@@ -143,6 +149,10 @@ def _ask(
     own: dict[str, Any],
     **plain: Any,
 ) -> ColumnStatistics:
+    payer = payer_of(budget, kind, groups)
+    if isinstance(data, Files):
+        refuse_beside(groups=groups)
+        refuse_named_people(payer)
     read, x, names, asked = _asked(data, columns, bounds, schema)
     check_stand_in("groups", groups, read.user)
     question = {
@@ -163,7 +173,7 @@ def _ask(
         **own,
     }
     said, certificate, remark = _reticent.statistics(
-        question, x, names=names, groups=owners(groups), budget=payer_of(budget, kind, groups)
+        question, x, names=names, groups=owners(groups), budget=payer
     )
     found = ColumnStatistics(kind, json.loads(said), Certificate(certificate))
     if remark is not None:
@@ -172,8 +182,8 @@ def _ask(
     return found
 
 
-_PARAMETERS = """data : array or data frame
-        The table. With ``bounds`` its columns are numbers; with ``schema`` it is a data frame.
+_PARAMETERS = """data : array, data frame or Files
+        The table. With ``bounds`` its columns are numbers; with ``schema`` it is a data frame or files.
     columns : str or list of str, optional
         The columns to ask about, in one answer; all of them by default, where ``bounds`` are given.
     groups : array, optional

@@ -3,12 +3,12 @@
 use pyo3::prelude::*;
 use reticent::Fit;
 
+use crate::asked::AskedTable;
 use crate::certificate::PyCertificate;
 use crate::error::Failure;
 use crate::guarantee::GuardedRequest;
 use crate::payment::{JobBill, PayingBudget, Receipt, perform};
 use crate::schema::PySchema;
-use crate::table::BorrowedTable;
 use crate::threads::detached;
 
 /// What is to be counted.
@@ -30,15 +30,15 @@ pub fn class_counts<'py>(
     groups: Option<&Bound<'py, PyAny>>,
     budget: Option<PayingBudget>,
 ) -> PyResult<(Vec<f64>, f64, PyCertificate, Receipt)> {
-    let table = BorrowedTable::new(x, None, y, groups)?;
-    let dataset = table.dataset()?;
+    let table = AskedTable::new(x, None, y, groups)?;
+    let rows = table.rows()?;
     let grouped = groups.is_some();
     let done: Result<_, Failure> = detached(py, || {
         let fit = Fit::new(question.of.schema.0.clone()).guarantee(question.guarantee.read()?);
         let job = fit.count(true)?;
         let bill =
             JobBill { asked: question.guarantee.asked(), column: job.user_column(), grouped };
-        perform(budget, bill, &dataset, false, |run| job.open(&dataset, run))
+        perform(budget, bill, &rows, false, |run| job.open(&rows, run))
     })?;
     let (counted, receipt) = done?;
     let counts = counted.classes.into_iter().map(|(_, count)| count).collect();

@@ -1,14 +1,14 @@
-//! What a model is worth on a table of Python's, within a budget.
+//! What a model is worth on a table of Python's or of files, within a budget.
 
 use pyo3::prelude::*;
 use reticent::{Error, Evaluation};
 
+use crate::asked::AskedTable;
 use crate::certificate::PyCertificate;
 use crate::error::Failure;
 use crate::guarantee::GuardedRequest;
 use crate::model::PyModel;
 use crate::payment::{JobBill, PayingBudget, Receipt, perform};
-use crate::table::BorrowedTable;
 use crate::threads::detached;
 
 /// How it is to be evaluated; every key is there, as `None` for the default.
@@ -49,14 +49,14 @@ pub fn evaluate<'py>(
     groups: Option<&Bound<'py, PyAny>>,
     budget: Option<PayingBudget>,
 ) -> PyResult<(String, PyCertificate, Receipt)> {
-    let table = BorrowedTable::new(x, names, y, groups)?;
-    let dataset = table.dataset()?;
+    let table = AskedTable::new(x, names, y, groups)?;
+    let rows = table.rows()?;
     let grouped = groups.is_some() && question.guarantee.protects_users();
     let done: Result<_, Failure> = detached(py, || {
         let job = question.evaluation()?.check(&model.0)?;
         let bill =
             JobBill { asked: question.guarantee.asked(), column: job.user_column(), grouped };
-        perform(budget, bill, &dataset, false, |run| job.open(&dataset, run))
+        perform(budget, bill, &rows, false, |run| job.open(&rows, run))
     })?;
     let (evaluated, receipt) = done?;
     let figures = serde_json::to_string(&evaluated.quality)

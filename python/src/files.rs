@@ -1,4 +1,4 @@
-//! A fit on files, read into memory or into a cache file.
+//! The files of a table, read into memory or into a cache file, and a fit on them.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -27,16 +27,16 @@ pub struct FilesRequest {
 
 impl FilesRequest {
     /// All files by name. One that is there twice is refused: whose record is in it would count twice.
-    fn files(self) -> Result<Files, Error> {
+    pub fn files(&self) -> Result<Files, Error> {
         let FilesRequest { paths, cache, keep_cache } = self;
-        let paths = all_named_files(Path::new(""), &paths)?;
+        let paths = all_named_files(Path::new(""), paths)?;
         let mut met = HashSet::new();
         let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
         if let Some(twice) = paths.iter().find(|path| !met.insert(real(path))) {
             let why = "it is there twice: each of its records would count twice; name it once";
             return Err(Error::value("data", twice.display(), why));
         }
-        Ok(Files::all(paths).with(|it| (it.cache, it.keep_cache) = (cache, keep_cache)))
+        Ok(Files::all(paths).with(|it| (it.cache, it.keep_cache) = (cache.clone(), *keep_cache)))
     }
 }
 

@@ -2,6 +2,7 @@
 //! budgets and audits. What users see of it is in `python/reticent`.
 
 mod accounting;
+mod asked;
 mod audit;
 mod budget;
 mod certificate;

@@ -1,15 +1,15 @@
-//! Means, histograms and quantiles of columns of a table of Python's, within a budget.
+//! Means, histograms and quantiles of columns of a table of Python's or of files, within a budget.
 
 use pyo3::prelude::*;
 use reticent::{Budget, Certificate as Sealed, Error, Partition, Statistics, Unit};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::asked::AskedTable;
 use crate::certificate::PyCertificate;
 use crate::error::Failure;
 use crate::payment::{JobBill, PayingBudget, Receipt, perform};
 use crate::schema::PySchema;
-use crate::table::BorrowedTable;
 use crate::threads::detached;
 
 /// What is asked; every key is there, as `None` where it has its default.
@@ -81,8 +81,8 @@ pub fn statistics<'py>(
     groups: Option<&Bound<'py, PyAny>>,
     budget: Option<PayingBudget>,
 ) -> PyResult<(String, PyCertificate, Receipt)> {
-    let table = BorrowedTable::new(x, names, None, groups)?;
-    let rows = table.dataset()?;
+    let table = AskedTable::new(x, names, None, groups)?;
+    let rows = table.rows()?;
     let grouped = groups.is_some() && question.unit.as_deref() != Some("record");
     let asked = Some((question.epsilon, question.delta));
     let done: Result<_, Failure> = detached(py, || {

@@ -390,7 +390,7 @@ fn a_sweep_on_a_cached_table_has_the_bill_of_one_in_memory() {
     let bill = |name: &str, cache: &str| {
         folder.write("job.toml", job(cache));
         folder.reticent(&format!("budget new {name} --epsilon 9 --delta 1e-4")).ok();
-        let sweep = format!("sweep job.toml --out {name}-out --budget {name} --json");
+        let sweep = format!("sweep job.toml --out {name}-out --budget {name} --jobs 4 --json");
         let said = folder.reticent(&sweep).ok().json();
         assert_eq!((said["done"].as_u64(), said["failed"].as_u64()), (Some(4), Some(0)), "{said}");
         said["budget"]["counted"].as_f64().unwrap()

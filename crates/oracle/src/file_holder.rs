@@ -17,12 +17,12 @@ use reticent_data::{CacheBlock, CacheError, CacheFile, CacheWriter, CachedRows, 
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
-use crate::gate::{PrivacyModel, TellsHolders};
+use crate::gate::{LaneHolder, LaneRows, PrivacyModel, TellsHolders};
 use crate::holder::{Holder, TableHolder};
 use crate::queries::RecordSum;
 use crate::refusal::Refusal;
 use crate::sums::grid::MAX_RECORDS;
-use crate::sums::{Pass, Private, TableError};
+use crate::sums::{LaneQuery, Pass, Private, TableError, together};
 
 /// Bytes of images that are made at a time.
 const IMAGES: usize = 4 << 20;
@@ -57,6 +57,13 @@ struct FilePart {
     drawn: Vec<u32>,
 }
 
+/// What one thread adds up for several gradients.
+#[derive(Debug)]
+struct LanePart {
+    pass: Pass,
+    totals: Vec<Vec<i64>>,
+}
+
 impl FileHolder {
     /// The table, opened for sums of this loss. All of it is read once: what is wrong with a row is
     /// refused before anything is asked.
@@ -74,6 +81,7 @@ impl FileHolder {
             Unit::User | Unit::Party => cached.by_person()?.ok_or(TableError::NoUsers)?,
         };
         let holder = FileHolder { cached, rows, unit, intercept, images: None };
+        let turn = holder.cached.turn();
         holder.rows.scan(
             &mut vec![(); holder.threads()],
             |_| true,
@@ -87,6 +95,7 @@ impl FileHolder {
                 Ok::<(), Refusal>(())
             },
         )?;
+        drop(turn);
         Ok(holder)
     }
 
@@ -209,11 +218,13 @@ impl Holder for FileHolder {
         };
         let writer = Mutex::new(CacheWriter::new(self.cached.folder())?);
         let mut buffers = vec![Vec::new(); self.threads()];
+        let turn = self.cached.turn();
         self.rows.scan(
             &mut buffers,
             |_| true,
             |bytes, block| self.write_images(block, map, (&writer, bytes)),
         )?;
+        drop(turn);
         // Once all of them are there: what fails leaves the rows as they were.
         let writer = writer.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.images = Some(writer.finish());
@@ -246,6 +257,7 @@ impl Holder for FileHolder {
         let threads = self.threads_for(out.len());
         let mut parts: Vec<FilePart> = (0..threads).map(|_| part()).collect();
         let wanted = |units: &Range<usize>| chosen.is_none_or(|all| !drawn(all, units).is_empty());
+        let turn = self.cached.turn();
         self.seen().0.scan(&mut parts, wanted, |part, block| {
             let private = self.opened_for(loss, block.table)?;
             let mut table = TableHolder { private, pass: std::mem::take(&mut part.pass) };
@@ -261,6 +273,7 @@ impl Holder for FileHolder {
             *block.table = table_of(table.private);
             Ok::<(), Refusal>(())
         })?;
+        drop(turn);
         out.fill(0);
         for part in &parts {
             out.iter_mut().zip(&part.total).for_each(|(sum, part)| *sum += part);
@@ -275,11 +288,123 @@ impl Holder for FileHolder {
     fn is_weighted(&self) -> bool {
         self.cached.is_weighted()
     }
+
+    fn lanes(&self) -> Option<&dyn LaneHolder> {
+        let alike = self.unit == Unit::Record && !self.is_weighted();
+        (alike && self.images.is_none()).then_some(self)
+    }
+}
+
+impl LaneHolder for FileHolder {
+    fn holds(&self) -> LaneRows {
+        LaneRows::File(Arc::clone(&self.rows), self.intercept.to_bits())
+    }
+
+    /// One scan for all of them.
+    fn gradients(&self, loss: &dyn Loss, asked: &[LaneQuery]) -> Result<Vec<Vec<i64>>, Refusal> {
+        let nothing = || asked.iter().map(|one| vec![0; one.at.len()]).collect::<Vec<_>>();
+        let threads = self.threads_for(asked.iter().map(|one| one.at.len()).sum());
+        let part = |_| LanePart { pass: Pass::alone(), totals: nothing() };
+        let mut parts: Vec<LanePart> = (0..threads).map(part).collect();
+        let turn = self.cached.turn();
+        self.rows.scan(
+            &mut parts,
+            |_| true,
+            |part, block| {
+                let private = self.opened_for(loss, block.table)?;
+                add(&mut part.totals, &together(&mut part.pass, &private, loss, asked));
+                *block.table = table_of(private);
+                Ok::<(), Refusal>(())
+            },
+        )?;
+        drop(turn);
+        let mut sums = nothing();
+        parts.iter().for_each(|part| add(&mut sums, &part.totals));
+        Ok(sums)
+    }
+}
+
+/// Adds sums to sums.
+fn add(sums: &mut [Vec<i64>], more: &[Vec<i64>]) {
+    for (sum, more) in sums.iter_mut().zip(more) {
+        sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sums::lanes::tests::tables;
+    use proptest::prelude::*;
+    use reticent_accountant::{Adjacency, View};
+    use reticent_problem::losses;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        /// However many are asked for, in blocks of a row or of all: what the table in memory says, to the bit.
+        #[test]
+        fn gradients_of_one_scan_are_those_of_the_table_in_memory(
+            (n, d, many, seed) in (1..90_usize, 1..20_usize, 1..40_usize, any::<u64>()),
+            loss in prop_oneof![Just("logistic"), Just("hinge"), Just("squared")],
+            intercept in prop_oneof![Just(0.0), Just(0.5)],
+            block in prop_oneof![Just(1), Just(700), Just(1 << 20)],
+        ) {
+            let loss = losses::parse(loss, None).unwrap();
+            let opening = PrivacyModel {
+                adjacency: Adjacency::ReplaceOne,
+                unit: Unit::Record,
+                view: View::Central,
+                public_n: None,
+                intercept,
+            };
+            for table in tables(n, d, seed) {
+                let folder = tempfile::tempdir().unwrap();
+                let cached = CachedRows::of_table(&table, block, folder.path()).unwrap();
+                let file = FileHolder::new(Arc::new(cached), &*loss, &opening).unwrap();
+                let mut memory = TableHolder::new(Private::by_record(table, intercept).unwrap());
+                let len = file.native_width();
+                let at = |k| (0..len).map(|j| ((j * 7 + k * 3) % 11) as f64 - 4.3).collect();
+                let asked: Vec<LaneQuery> = (0..many)
+                    .map(|k| LaneQuery { at: at(k), clip: 0.1 + k as f64 })
+                    .collect();
+                let sums = file.gradients(&*loss, &asked).unwrap();
+                for (one, sum) in asked.iter().zip(&sums) {
+                    let what = RecordSum::Gradient { at: (&one.at[..]).into(), clip: one.clip };
+                    let mut alone = vec![0; len];
+                    memory.sum(&what, &*loss, None, &mut alone).unwrap();
+                    prop_assert_eq!(sum, &alone);
+                }
+            }
+        }
+    }
+
+    /// Two scans of one table at a time had twice the memory, and the disk between them.
+    #[test]
+    fn a_scan_waits_for_its_turn() {
+        let [table, _] = tables(50, 3, 1);
+        let folder = tempfile::tempdir().unwrap();
+        let cached = Arc::new(CachedRows::of_table(&table, 1, folder.path()).unwrap());
+        let turn = cached.turn();
+        let done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let loss = losses::parse("squared", None).unwrap();
+                let opening = PrivacyModel {
+                    adjacency: Adjacency::ReplaceOne,
+                    unit: Unit::Record,
+                    view: View::Central,
+                    public_n: None,
+                    intercept: 0.0,
+                };
+                FileHolder::new(Arc::clone(&cached), &*loss, &opening).unwrap();
+                done.store(true, std::sync::atomic::Ordering::SeqCst);
+            });
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            assert!(!done.load(std::sync::atomic::Ordering::SeqCst));
+            drop(turn);
+        });
+        assert!(done.into_inner());
+    }
 
     /// A second moment of 1,000 columns by 16 threads took 40 MB of each of them.
     #[test]

@@ -13,7 +13,7 @@ use std::fmt::Debug;
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
-use crate::gate::TellsHolders;
+use crate::gate::{LaneHolder, TellsHolders};
 use crate::queries::RecordSum;
 use crate::refusal::Refusal;
 use crate::sums::{Pass, Private};
@@ -54,6 +54,11 @@ pub trait Holder: Debug + Send {
     /// Whether some records count less than others.
     fn is_weighted(&self) -> bool {
         false
+    }
+
+    /// The rows as they came, where one pass over them gives gradients at several parameters.
+    fn lanes(&self) -> Option<&dyn LaneHolder> {
+        self.table().and_then(TableHolder::as_lanes)
     }
 
     /// Whether the table is in memory here.

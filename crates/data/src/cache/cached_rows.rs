@@ -6,7 +6,7 @@ use crate::filling::Filling;
 use crate::source::read_files;
 use crate::{DataError, Purpose, ReadOptions, Schema, SharedListener, Table};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Encoded rows with their targets, weights and owners, in a file.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub struct CachedRows {
     block: usize,
     /// The same rows, those of each person together, once somebody has asked for that.
     grouped: Mutex<Option<Arc<CacheFile>>>,
+    /// Whose turn it is to scan.
+    turn: Mutex<()>,
 }
 
 /// The persons of a table in a file, by the numbers that its rows have: as they were met.
@@ -107,8 +109,9 @@ impl CachedRows {
         people: Option<CachedPeople>,
         folder: &Path,
     ) -> Self {
-        let (rows, grouped) = (Arc::new(rows), Mutex::new(None));
-        CachedRows { rows, columns, weighted, people, folder: folder.to_path_buf(), block, grouped }
+        let (rows, folder) = (Arc::new(rows), folder.to_path_buf());
+        let (grouped, turn) = (Mutex::new(None), Mutex::new(()));
+        CachedRows { rows, columns, weighted, people, folder, block, grouped, turn }
     }
 
     pub(super) fn block_bytes(&self) -> usize {
@@ -142,6 +145,12 @@ impl CachedRows {
     /// Where its files are.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The turn of one scan of the table, for as long as it is held: a scan keeps all threads and the disk busy, and
+    /// has the memory that a table may take.
+    pub fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The rows in the order of the table.

@@ -31,7 +31,7 @@ use block::GateBlock;
 pub(crate) use block::unit;
 pub(crate) use elsewhere::{TellsHolders, fits_elsewhere};
 pub use select::{PrivateSelection, Selected};
-pub use shared_passes::SharedPasses;
+pub use shared_passes::{LaneHolder, LaneRows, SharedPasses};
 pub use source::{Keyed, NoiseSource, Stream};
 
 /// How a gate is opened.

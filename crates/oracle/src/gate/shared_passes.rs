@@ -1,5 +1,5 @@
-//! Passes that gates on one table share, so that one pass over it answers several of them: each with
-//! its own books, its own noise, and the sum that it would have had by itself, to the bit.
+//! Passes that gates on one table share, in memory or in a cache file, so that one pass over it answers several of
+//! them: each with its own books, its own noise, and the sum that it would have had by itself, to the bit.
 //!
 //! ```text
 //! gate ─► SharedHolder ─┬─ gradient over all records ─► the meeting (sums/shared.rs) ─► the same integers
@@ -10,7 +10,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use reticent_data::Table;
+use reticent_data::{CacheFile, Table};
 use reticent_problem::Shape;
 use reticent_problem::losses::Loss;
 
@@ -19,7 +19,55 @@ use super::{Gate, NoiseSource};
 use crate::holder::{Holder, TableHolder};
 use crate::queries::RecordSum;
 use crate::refusal::Refusal;
-use crate::sums::{Meeting, PassMember, Private};
+use crate::sums::{LaneQuery, Meeting, Pass, PassMember, together};
+
+/// Holds rows that are shown once for gradients at several parameters: records, all of which count as much.
+pub trait LaneHolder {
+    /// What it holds: holders of the same have the same sums.
+    fn holds(&self) -> LaneRows;
+
+    /// The sums of clipped gradients over all records, of a loss with one score, in steps of the grid.
+    fn gradients(&self, loss: &dyn Loss, asked: &[LaneQuery]) -> Result<Vec<Vec<i64>>, Refusal>;
+}
+
+/// Rows, and the bits of the constant behind them.
+pub enum LaneRows {
+    Table(Arc<Table>, u64),
+    File(Arc<CacheFile>, u64),
+}
+
+impl PartialEq for LaneRows {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Table(own, constant), Self::Table(its, other)) => {
+                Arc::ptr_eq(own, its) && constant == other
+            }
+            (Self::File(own, constant), Self::File(its, other)) => {
+                Arc::ptr_eq(own, its) && constant == other
+            }
+            _ => false,
+        }
+    }
+}
+
+impl TableHolder {
+    /// Its rows, for several gradients at a time; `None` where persons or weights make them more than rows.
+    pub fn as_lanes(&self) -> Option<&dyn LaneHolder> {
+        let alike = self.private.users().is_none() && self.private.weights().is_none();
+        (alike && self.private.native_table().is_some()).then_some(self)
+    }
+}
+
+impl LaneHolder for TableHolder {
+    fn holds(&self) -> LaneRows {
+        let table = self.private.native_table().map(Arc::clone).unwrap_or_default();
+        LaneRows::Table(table, self.private.intercept().to_bits())
+    }
+
+    fn gradients(&self, loss: &dyn Loss, asked: &[LaneQuery]) -> Result<Vec<Vec<i64>>, Refusal> {
+        Ok(together(&mut Pass::default(), &self.private, loss, asked))
+    }
+}
 
 /// Where gates on one table meet.
 #[derive(Default)]
@@ -28,20 +76,11 @@ pub struct SharedPasses {
 }
 
 /// What gates have in common whose gradients are of one kind: a pass shows the rows to one loss.
+#[derive(PartialEq)]
 struct Alike {
-    table: Arc<Table>,
-    /// The constant behind the intercept, by its bits.
-    constant: u64,
+    rows: LaneRows,
     loss: String,
     weights: Vec<u64>,
-}
-
-impl PartialEq for Alike {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.table, &other.table)
-            && (self.constant, &self.loss, &self.weights)
-                == (other.constant, &other.loss, &other.weights)
-    }
 }
 
 /// Not derived: it would show the rows.
@@ -55,14 +94,9 @@ impl SharedPasses {
     /// A place among the gates on the rows of this holder; `None` for rows whose passes are not
     /// shared.
     fn join(&self, holder: &dyn Holder, loss: &dyn Loss) -> Option<PassMember> {
-        let private = &holder.table()?.private;
-        let table = private.native_table()?;
-        if loss.outputs() != 1 || private.users().is_some() || private.weights().is_some() {
-            return None;
-        }
+        let rows = holder.lanes().filter(|_| loss.outputs() == 1)?.holds();
         let alike = Alike {
-            table: Arc::clone(table),
-            constant: private.intercept().to_bits(),
+            rows,
             loss: loss.spec(),
             // Not in the name of a loss.
             weights: loss.weights().iter().map(|weight| weight.to_bits()).collect(),
@@ -101,14 +135,6 @@ struct SharedHolder {
     member: PassMember,
 }
 
-impl SharedHolder {
-    /// The rows that a meeting adds up: those of the table, and not their images in other coordinates.
-    fn native(&self) -> Option<&Private> {
-        let private = &self.own.table()?.private;
-        private.native_table().map(|_| private)
-    }
-}
-
 impl Holder for SharedHolder {
     fn units(&self) -> usize {
         self.own.units()
@@ -134,9 +160,12 @@ impl Holder for SharedHolder {
         chosen: Option<&[u32]>,
         out: &mut [i64],
     ) -> Result<(), Refusal> {
-        match (what, chosen, self.native()) {
-            (RecordSum::Gradient { at, clip }, None, Some(private)) => {
-                out.copy_from_slice(&self.member.sum(private, loss, at, *clip));
+        // The rows as they came, and not their images in other coordinates.
+        match (what, chosen, self.own.lanes()) {
+            (RecordSum::Gradient { at, clip }, None, Some(rows)) => {
+                let asked = LaneQuery { at: at.to_vec(), clip: *clip };
+                let sum = self.member.sum(asked, |asked| rows.gradients(loss, asked))?;
+                out.copy_from_slice(&sum);
                 Ok(())
             }
             _ => {
@@ -173,6 +202,7 @@ impl Holder for SharedHolder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cached_table::CachedTable;
     use crate::gate::PrivacyModel;
     use crate::oracle::Oracle;
     use crate::queries::{ClippedMean, Errors, Gradient};
@@ -184,25 +214,31 @@ mod tests {
 
     const AT: [f64; 1] = [0.3];
 
-    fn table() -> PrivateTable {
-        PrivateTable::from(Table {
-            rows: Rows::Dense(Dense { rows: 2, columns: 1, values: vec![0.5, -0.25] }),
-            targets: vec![1.0, -1.0],
-            users: None,
-            weights: None,
-            names: Vec::new(),
-        })
+    fn rows(count: usize) -> Table {
+        let values = (0..count).map(|i| 0.5 - 0.75 * i as f64 / (1.0 + i as f64 / 9.0)).collect();
+        let rows = Rows::Dense(Dense { rows: count, columns: 1, values });
+        let targets = (0..count).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+        Table { rows, targets, users: None, weights: None, names: Vec::new() }
     }
 
+    fn table() -> PrivateTable {
+        PrivateTable::from(rows(2))
+    }
+
+    const OPENING: PrivacyModel = PrivacyModel {
+        adjacency: Adjacency::ReplaceOne,
+        unit: Unit::Record,
+        view: View::Central,
+        public_n: None,
+        intercept: 0.0,
+    };
+
     fn gate(table: &PrivateTable, loss: Arc<dyn Loss>) -> Gate {
-        let opening = PrivacyModel {
-            adjacency: Adjacency::ReplaceOne,
-            unit: Unit::Record,
-            view: View::Central,
-            public_n: None,
-            intercept: 0.0,
-        };
-        Gate::open(table.share(), loss, &opening, Entropy::seeded(1)).unwrap()
+        Gate::open(table.share(), loss, &OPENING, Entropy::seeded(1)).unwrap()
+    }
+
+    fn cached(table: &CachedTable, seed: u64) -> Gate {
+        Gate::open_cached(table.share(), squared(), &OPENING, Entropy::seeded(seed)).unwrap()
     }
 
     fn squared() -> Arc<dyn Loss> {
@@ -257,10 +293,12 @@ mod tests {
         assert_eq!(members(&passes), 0);
     }
 
-    /// Answers, books and what is refused are those of a gate with passes of its own.
+    /// Answers and books are those of a gate with passes of its own.
     #[test]
     fn a_gate_that_shares_answers_as_one_that_does_not() {
         let (table, passes) = (table(), SharedPasses::default());
+        let folder = tempfile::tempdir().unwrap();
+        let file = CachedTable::of_table(&rows(2), 1, folder.path()).unwrap();
         let asked = |mut gate: Gate| {
             let mut all = Vec::new();
             for sampling in [Sampling::Full, Sampling::WithoutReplacement(1), Sampling::Full] {
@@ -274,5 +312,61 @@ mod tests {
         };
         let own = asked(gate(&table, squared()));
         assert_eq!(asked(gate(&table, squared()).share_passes(&passes)), own);
+        assert_eq!(asked(cached(&file, 1)), own);
+        assert_eq!(asked(cached(&file, 1).share_passes(&passes)), own);
+        assert_eq!(passes.meetings.lock().unwrap().len(), 2, "a table, and a file");
+    }
+
+    /// Gates on one file that ask at the same time, and one that asks for something else on its way.
+    #[test]
+    fn gates_on_a_file_that_ask_together_have_the_answers_of_gates_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (table, passes) = (rows(40), SharedPasses::default());
+        let file = CachedTable::of_table(&table, 64, folder.path()).unwrap();
+        let asked = |mut gate: Gate, seed: u64| {
+            let mut all = Vec::new();
+            for round in 0..6 {
+                let sampling = match (seed, round) {
+                    (2, 3) => Sampling::WithoutReplacement(7),
+                    _ => Sampling::Full,
+                };
+                all.extend(gate.ask(&gradient(sampling)).unwrap().into_inner());
+            }
+            all.into_iter().map(f64::to_bits).collect::<Vec<_>>()
+        };
+        let memory = PrivateTable::from(table);
+        let own = |seed| {
+            let gate = Gate::open(memory.share(), squared(), &OPENING, Entropy::seeded(seed));
+            asked(gate.unwrap(), seed)
+        };
+        std::thread::scope(|scope| {
+            let one = |seed| {
+                let gate = cached(&file, seed).share_passes(&passes);
+                scope.spawn(move || asked(gate, seed))
+            };
+            let all: Vec<_> = (0..5).map(|seed| (seed, one(seed))).collect();
+            for (seed, found) in all {
+                assert_eq!(found.join().unwrap(), own(seed), "{seed}");
+            }
+        });
+        let meetings = passes.meetings.lock().unwrap();
+        assert_eq!((meetings.len(), meetings[0].1.members()), (1, 0));
+    }
+
+    /// A pass shows rows in which persons are protected to nobody else, and none that count less.
+    #[test]
+    fn persons_and_weights_of_a_file_have_passes_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut table = rows(6);
+        table.users = Some(vec![0, 0, 1, 1, 2, 2]);
+        let user = PrivacyModel { unit: Unit::User, ..OPENING };
+        let file = CachedTable::of_table(&table, 64, folder.path()).unwrap();
+        let passes = SharedPasses::default();
+        let gate = Gate::open_cached(file, squared(), &user, Entropy::seeded(1)).unwrap();
+        drop(gate.share_passes(&passes));
+        let weights = Some(vec![0.5; 6]);
+        let file = CachedTable::of_table(&Table { weights, ..rows(6) }, 64, folder.path()).unwrap();
+        drop(cached(&file, 1).share_passes(&passes));
+        assert!(passes.meetings.lock().unwrap().is_empty());
     }
 }

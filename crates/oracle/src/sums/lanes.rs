@@ -40,19 +40,25 @@ pub struct LaneQuery {
     pub clip: f64,
 }
 
-/// The sums of all that is asked, in steps of the grid, in one pass.
-pub fn together(private: &Private, loss: &dyn Loss, asked: &[LaneQuery]) -> Vec<Vec<i64>> {
+/// The sums of all that is asked, in steps of the grid, in one pass; by as many threads as `pass` takes.
+pub fn together(
+    pass: &mut Pass,
+    private: &Private,
+    loss: &dyn Loss,
+    asked: &[LaneQuery],
+) -> Vec<Vec<i64>> {
     let len = asked.first().map_or(0, |asked| asked.at.len());
     let mut all = vec![vec![0; len]; asked.len()];
     if asked.len() <= FEW {
         for (LaneQuery { at, clip }, sum) in asked.iter().zip(&mut all) {
             let ask = Ask { private, loss, slopes: Slopes::At(at), clip: *clip, chosen: None };
-            Pass::default().clipped_sum(&ask, sum);
+            pass.clipped_sum(&ask, sum);
         }
         return all;
     }
     let groups: Vec<LaneGroup> = asked.chunks(MOST).map(LaneGroup::new).collect();
-    for part in in_lanes(private, loss, &groups) {
+    let entries = groups.iter().map(|group| group.at.len()).sum();
+    for part in in_lanes(private, loss, &groups, pass.threads(private.records(), entries)) {
         for (k, sum) in all.iter_mut().enumerate() {
             let (width, own) = (groups[k / MOST].width, &part[k / MOST]);
             let lane = own.iter().skip(k % MOST).step_by(width);
@@ -67,10 +73,13 @@ pub fn together(private: &Private, loss: &dyn Loss, asked: &[LaneQuery]) -> Vec<
 type Sums = Vec<u64>;
 
 /// What each thread adds up, group by group.
-fn in_lanes(private: &Private, loss: &dyn Loss, groups: &[LaneGroup]) -> Vec<Vec<Sums>> {
+fn in_lanes(
+    private: &Private,
+    loss: &dyn Loss,
+    groups: &[LaneGroup],
+    threads: usize,
+) -> Vec<Vec<Sums>> {
     let count = private.records();
-    let entries = groups.iter().map(|group| group.at.len()).sum();
-    let threads = threads::for_pass(count, entries);
     let mut parts = vec![Vec::new(); threads];
     threads::for_each(&mut parts, |t, sums| {
         let rows = threads::share(count, threads, t);
@@ -468,7 +477,8 @@ pub mod tests {
                         clip: 0.1 + k as f64,
                     })
                     .collect();
-                let sums = together(&private, &*loss, &asked);
+                let sums = together(&mut Pass::default(), &private, &*loss, &asked);
+                prop_assert_eq!(&together(&mut Pass::alone(), &private, &*loss, &asked), &sums);
                 for (asked, sum) in asked.iter().zip(&sums) {
                     let mut alone = vec![0; len];
                     let ask = Ask {

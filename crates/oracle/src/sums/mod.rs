@@ -12,7 +12,7 @@
 mod blocks;
 pub(crate) mod grid;
 mod images;
-mod lanes;
+pub(crate) mod lanes;
 mod map_tiles;
 mod moving_gradient;
 mod party_block;
@@ -34,6 +34,7 @@ mod unclipped;
 
 pub(crate) use blocks::{Blocks, Move};
 pub(crate) use grid::Grid;
+pub(crate) use lanes::{LaneQuery, together};
 pub(crate) use moving_gradient::PartialTerms;
 pub(crate) use party_block::PartyBlock;
 pub use party_block::{BlockTerms, OneRecord};

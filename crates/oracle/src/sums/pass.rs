@@ -198,6 +198,11 @@ impl Pass {
         Pass { alone: true, ..Pass::default() }
     }
 
+    /// How many threads it takes for so many rows, each of which is added to `len` sums.
+    pub(super) fn threads(&self, count: usize, len: usize) -> usize {
+        if self.alone { 1 } else { threads::for_pass(count, len) }
+    }
+
     /// The sum of the clipped contributions, in steps of the grid, into `out`.
     pub fn clipped_sum(&mut self, ask: &Ask<'_>, out: &mut [i64]) {
         with_rows!(ask.private.rows(), rows => self.sum_over(ask, rows, out))
@@ -296,7 +301,7 @@ impl Pass {
     ) {
         let count = chosen.map_or(units, <[u32]>::len);
         let len = out.len();
-        let threads = if self.alone { 1 } else { threads::for_pass(count, len) };
+        let threads = self.threads(count, len);
         self.parts.resize_with(threads, PassPart::default);
         threads::for_each(&mut self.parts, |t, part| {
             part.sums.clear();

@@ -19,10 +19,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use reticent_problem::losses::Loss;
-
-use super::lanes::{LaneQuery, together};
-use super::private::Private;
+use super::lanes::LaneQuery;
 
 /// Where gates meet whose gradients are of one table and one loss.
 #[derive(Debug, Default)]
@@ -90,24 +87,32 @@ impl PassMember {
         }
     }
 
-    /// The sum of the clipped gradients at `at`, in steps of the grid; together with the others who
-    /// ask now.
-    pub fn sum(&self, private: &Private, loss: &dyn Loss, at: &[f64], clip: f64) -> Vec<i64> {
+    /// The sum of the clipped gradients that are asked for, in steps of the grid; by `together`, with the others
+    /// who ask now. Where that fails, whoever did it is told so, and each of the others asks for its own.
+    ///
+    /// # Errors
+    /// That of `together`.
+    pub fn sum<E>(
+        &self,
+        asked: LaneQuery,
+        together: impl Fn(&[LaneQuery]) -> Result<Vec<Vec<i64>>, E>,
+    ) -> Result<Vec<i64>, E> {
         let meeting = &*self.meeting;
+        let alone = asked.clone();
         let mut state = meeting.locked();
         state.members += usize::from(!self.counted.replace(true));
         let own = state.next;
         state.next += 1;
-        state.waiting.insert(own, LaneQuery { at: at.to_vec(), clip });
+        state.waiting.insert(own, asked);
         loop {
             if let Some(sum) = state.answers.remove(&own) {
-                return sum;
+                return Ok(sum);
             }
             let mine = state.waiting.contains_key(&own);
             // Whoever took it with the others came to no end.
             if !mine && state.at_work == 0 {
                 drop(state);
-                return one(private, loss, at, clip);
+                return Ok(together(&[alone])?.pop().unwrap_or_default());
             }
             let all = state.waiting.len() >= state.members;
             if mine && all && state.at_work == 0 {
@@ -116,7 +121,7 @@ impl PassMember {
                 drop(state);
                 let over = AtWork(meeting);
                 let (ids, asked): (Vec<u64>, Vec<LaneQuery>) = batch.into_iter().unzip();
-                let sums = together(private, loss, &asked);
+                let sums = together(&asked)?;
                 meeting.locked().answers.extend(ids.into_iter().zip(sums));
                 drop(over);
                 state = meeting.locked();
@@ -128,15 +133,17 @@ impl PassMember {
     }
 }
 
-fn one(private: &Private, loss: &dyn Loss, at: &[f64], clip: f64) -> Vec<i64> {
-    together(private, loss, &[LaneQuery { at: at.to_vec(), clip }]).pop().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sums::lanes::tests::tables;
+    use crate::sums::lanes::{tests::tables, together};
+    use crate::sums::{Pass, Private};
     use reticent_problem::losses;
+    use std::convert::Infallible;
+
+    fn query(k: u32, round: u32) -> LaneQuery {
+        LaneQuery { at: vec![f64::from(k) - f64::from(round) / 7.0; 5], clip: 1.0 }
+    }
 
     /// Gates that come and go, and one that never asks: nobody waits for ever, and nobody is given
     /// what another asked for.
@@ -145,21 +152,56 @@ mod tests {
         let [table, _] = tables(50, 5, 3);
         let private = Private::by_record(table, 0.0).unwrap();
         let loss = losses::parse("logistic", Some(2)).unwrap();
+        let all = |asked: &[LaneQuery]| {
+            Ok::<_, Infallible>(together(&mut Pass::default(), &private, &*loss, asked))
+        };
         let meeting = Arc::<Meeting>::default();
         let _idle = meeting.join();
         std::thread::scope(|scope| {
             for k in 0..9_u32 {
-                let (member, private, loss) = (meeting.join(), &private, &*loss);
+                let (member, all) = (meeting.join(), &all);
                 scope.spawn(move || {
                     for round in 0..=k {
-                        let at = vec![f64::from(k) - f64::from(round) / 7.0; 5];
-                        let sum = member.sum(private, loss, &at, 1.0);
-                        assert_eq!(sum, one(private, loss, &at, 1.0), "{k} {round}");
+                        let Ok(sum) = member.sum(query(k, round), all);
+                        let Ok(own) = all(&[query(k, round)]);
+                        assert_eq!(sum, own[0], "{k} {round}");
                     }
                 });
             }
         });
         let state = meeting.locked();
         assert!(state.members == 0 && state.waiting.is_empty() && state.answers.is_empty());
+    }
+
+    /// A disk that fails for all together: one is told so, and the others get their sums by themselves.
+    #[test]
+    fn a_pass_that_fails_leaves_nobody_waiting() {
+        let meeting = Arc::<Meeting>::default();
+        let all = |asked: &[LaneQuery]| match asked {
+            [one] => Ok(vec![vec![one.at[0] as i64]]),
+            _ => Err("the disk"),
+        };
+        // All are members before the first of them asks again.
+        let begun = std::sync::Barrier::new(5);
+        let failed = std::sync::atomic::AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for k in 0..5_u32 {
+                let (member, all, begun, failed) = (meeting.join(), &all, &begun, &failed);
+                scope.spawn(move || {
+                    member.counted.set(true);
+                    member.meeting.locked().members += 1;
+                    begun.wait();
+                    match member.sum(query(k, 0), all) {
+                        Ok(sum) => assert_eq!(sum, [i64::from(k)]),
+                        Err(why) => {
+                            assert_eq!(why, "the disk");
+                            failed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(failed.into_inner(), 1);
+        assert!(meeting.locked().waiting.is_empty() && meeting.locked().answers.is_empty());
     }
 }

@@ -208,7 +208,8 @@ impl ReadySweep<'_> {
     /// What was asked for. Where nothing was: fits mostly wait for the pass that they share, and are
     /// more than there are cores.
     pub(super) fn at_a_time(&self) -> usize {
-        // One scan of a file keeps all cores busy, and two share the disk.
+        // Scans of a file take turns, each on all cores. Runs that ask for gradients of all records share one; what
+        // others take, images in learned coordinates and samples, is there once for each run at a time.
         if matches!(self.table, LoadedTable::Cached(_)) {
             return self.terms.jobs.unwrap_or(1);
         }
