@@ -31,11 +31,10 @@ use super::kept::CheckpointOptions;
 use super::run::{BETWEEN_PARTIES, SolvedRun};
 use super::simulated::Simulated;
 use super::simulation::Simulation;
-use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::job::SOME;
 use crate::map;
-use crate::model::Extras;
+use crate::model::{Extras, Model};
 use crate::outlook::UtilityForecast;
 use crate::procedure::{Hearers, Seen};
 use crate::run::{Calibrated, Noise};
@@ -60,10 +59,12 @@ fn fewer(steps: u64) -> u64 {
 
 /// The rounds that `auto` takes in learned coordinates, with all records in each, where a run of so many
 /// took those of the table and more rounds.
-pub fn rounds_if_learned(certificate: &Certificate, rounds: u32) -> Option<u64> {
+pub fn rounds_if_learned(model: &Model, rounds: u32) -> Option<u64> {
+    let certificate = model.certificate();
     let choice = certificate.choice.as_ref().filter(|choice| !choice.learns_coordinates())?;
     let full = choice.settings.sampling.is_none_or(|sampling| sampling == Sampling::Full);
     let steps = match certificate.view {
+        View::Central if model.is_constrained() => AutoChoice::MANY,
         View::Central => AutoChoice::FEW,
         _ => fewer(AutoChoice::FEW),
     };

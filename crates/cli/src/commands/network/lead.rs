@@ -96,7 +96,7 @@ impl LeadArgs {
         if let Some((rounds, traffic)) = led.moved {
             // A walk has none.
             if rounds > 0 {
-                let said = many_rounds(model.certificate(), rounds);
+                let said = many_rounds(&model, rounds);
                 rows.push(vec!["rounds".to_owned(), said.unwrap_or(rounds.to_string())]);
                 object["rounds"] = json!(rounds);
             }
