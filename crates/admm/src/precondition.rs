@@ -44,7 +44,7 @@ const NOISE: f64 = 0.35;
 const LEAST: f64 = 1e-6;
 
 /// Iterations in coordinates of its own, where there is no long way to go.
-const ITERATIONS: f64 = 96.0;
+pub(crate) const ITERATIONS: f64 = 96.0;
 
 /// The same for a sample that needs so many to see everybody.
 pub(crate) fn whitened_steps(per_epoch: f64) -> u64 {

@@ -275,6 +275,11 @@ impl Model {
         [&self.loss, &self.penalty, &self.constraint]
     }
 
+    /// Whether the penalty acts on linear combinations of the coefficients.
+    pub(crate) fn is_constrained(&self) -> bool {
+        self.constraint != "identity"
+    }
+
     /// The objective in words, by name: the problem, how columns are bent where they are, and
     /// the options that were given.
     pub fn described(&self) -> Vec<(&'static str, String)> {

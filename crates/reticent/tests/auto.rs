@@ -227,6 +227,41 @@ fn coordinates_of_its_own_are_for_convex_problems() {
     assert_eq!(share(&|spec| spec.settings.step = "constant:0.1".parse().ok()), None);
 }
 
+/// Behind a linear constraint there are more steps, without momentum; as many as somebody has given are
+/// those of any other problem.
+#[test]
+fn there_are_more_steps_behind_a_constraint() {
+    let folder = tempfile::tempdir().unwrap();
+    let steps = |change: &dyn Fn(&mut Spec)| {
+        let mut spec = job(folder.path(), 300, |i| i % 3 == 0);
+        spec.penalty = Some("l1:0.01".to_owned());
+        change(&mut spec);
+        let model = fit(&folder, &spec).unwrap();
+        let settings = choice(&model).settings;
+        (settings.iterations.unwrap(), settings.momentum)
+    };
+    let behind = |spec: &mut Spec| spec.constraint = Some("chain".to_owned());
+    assert_eq!(steps(&|_| {}), (AutoChoice::FEW, Some(0.7)));
+    assert_eq!(steps(&|spec| spec.constraint = Some("identity".to_owned())), (32, Some(0.7)));
+    assert_eq!(steps(&behind), (AutoChoice::MANY, None));
+    assert_eq!(steps(&|spec| spec.graph = Some("private".to_owned())), (96, None));
+    let number = |spec: &mut Spec| {
+        behind(spec);
+        spec.target_range = Some([-4.0, 4.0]);
+    };
+    assert_eq!(steps(&number), (AutoChoice::MANY, None));
+    let given = |spec: &mut Spec| {
+        behind(spec);
+        spec.settings.iterations = Some(7);
+    };
+    assert_eq!(steps(&given), (7, Some(0.7)));
+    let pushed = |spec: &mut Spec| {
+        behind(spec);
+        spec.settings.momentum = Some(0.5);
+    };
+    assert_eq!(steps(&pushed), (96, Some(0.5)));
+}
+
 /// The algorithms with a name have the same means: the second moment is an event before those of
 /// the gradients, mpADMM is ssADMM to the bit there too, and a constraint is obeyed.
 #[test]

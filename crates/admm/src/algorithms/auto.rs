@@ -8,7 +8,8 @@
 //! dp-sgd in coordinates of its own, where s ≥ 0.8p, there are no more than 2000 columns, and the
 //! penalty is convex:
 //!   a tenth of the budget for the second moment of the rows, 32 steps with a momentum of 0.7 (for a
-//!   number without), the late average (of samples 96 for each √ of an epoch, without momentum);
+//!   number without), the late average; behind a linear constraint 96 without momentum, and of
+//!   samples 96 for each √ of an epoch;
 //!   clip and step follow from what is released (see precondition.rs), and scores are drawn towards
 //!   their mean by it (see shrinkage.rs)
 //!
@@ -26,7 +27,9 @@
 //! time. In coordinates in which all directions are equally curved a short time is enough for all
 //! of them, and a second moment is cheap where s is well above p: it is one answer, and the noise
 //! of each of its entries is that of a mean over everybody. Where almost all records are of one
-//! class the loss is hardly curved anywhere, and momentum is what takes few steps far enough.
+//! class the loss is hardly curved anywhere, and momentum is what takes few steps far enough. A
+//! penalty behind a linear constraint ties many coefficients together, and more and shorter steps
+//! come closer to its solution; they go as far and have the same noise.
 //!
 //! In the table's own coordinates the noise of a score, in directions that the loss has hardly curved
 //! by then, is about c·τ/s·L/S, whatever p is: a row has the norm R, and the noise of one direction
@@ -50,7 +53,7 @@ use super::Algorithm;
 use crate::average::Average;
 use crate::catalogue::{AlgorithmEntry, AlgorithmKind, Recipe, find};
 use crate::momentum::{ahead, needed};
-use crate::precondition::whitened_steps;
+use crate::precondition::{ITERATIONS, whitened_steps};
 use crate::settings::Settings;
 use crate::step_size::StepSize;
 use reticent_oracle::{Refused, Sampling};
@@ -124,6 +127,9 @@ impl AutoChoice {
     /// The steps in coordinates of its own, of gradients of all records.
     pub const FEW: u64 = FEW;
 
+    /// The same behind a constraint other than identity.
+    pub const MANY: u64 = ITERATIONS as u64;
+
     /// Whether steps are taken in coordinates of its own, which are learned first.
     pub fn learns_coordinates(&self) -> bool {
         self.settings.precondition.is_some_and(|share| share != 0.0)
@@ -185,13 +191,16 @@ fn is_whitened(recipe: &Recipe<'_>) -> bool {
 /// In coordinates of its own; clip and step follow from what is released.
 fn whitened(recipe: &Recipe<'_>) -> Settings {
     let sampling = recipe.sampling();
-    let full = sampling == Sampling::Full;
-    let steps = if full { FEW } else { whitened_steps(recipe.per_epoch(sampling)) };
+    let Recipe { settings, public, regulariser, .. } = recipe;
+    // As many as were given are those of any problem.
+    let constrained = !regulariser.constraint().is_identity() && settings.iterations.is_none();
+    let few = sampling == Sampling::Full && !constrained;
+    let steps = if few { FEW } else { whitened_steps(recipe.per_epoch(sampling)) };
     Settings {
         iterations: Some(steps),
         sampling: Some(sampling),
         // The squared loss is curved alike everywhere: there is no long way, and momentum adds noise.
-        momentum: (full && !recipe.public.numeric).then_some(PUSH),
+        momentum: (few && !public.numeric).then_some(PUSH),
         average: Some(Average::Late),
         precondition: Some(SHARE),
         shrinkage: recipe.no_shrinkage().is_none().then_some(SHRINKAGE),
@@ -246,8 +255,8 @@ fn build(recipe: &Recipe<'_>) -> Result<Box<dyn Algorithm>, Refused> {
 #[cfg(test)]
 mod tests {
     use super::{
-        CLIP, FAINT, FEW, MOMENTUM, MOST_COLUMNS, MOST_ITERATIONS, PUSH, SHARE, SHRINKAGE, TIME,
-        WORTH, rounded,
+        AutoChoice, CLIP, FAINT, FEW, MOMENTUM, MOST_COLUMNS, MOST_ITERATIONS, PUSH, SHARE,
+        SHRINKAGE, TIME, WORTH, rounded,
     };
 
     const DOCUMENT: &str = include_str!("../../../../docs/auto.md");
@@ -258,7 +267,7 @@ mod tests {
             format!("τ = {TIME}·s·min(1, s/{FAINT})"),
             format!("at most {MOST_ITERATIONS}"),
             format!("| `momentum` | {MOMENTUM} |"),
-            format!("| `iterations` | {FEW} |"),
+            format!("| `iterations` | {FEW}; behind a linear constraint {} |", AutoChoice::MANY),
             format!("| `momentum` | {PUSH} |"),
             format!("| `clip` C | c·L·R with c = {CLIP}"),
             format!("| `precondition` | {SHARE} |"),

@@ -120,8 +120,8 @@ pub fn algorithm(certificate: &Certificate) -> String {
 }
 
 /// Why `auto` took more rounds between parties than it takes in learned coordinates, where it did.
-pub fn many_rounds(certificate: &Certificate, rounds: u32) -> Option<String> {
-    let few = rounds_if_learned(certificate, rounds)?;
+pub fn many_rounds(model: &Model, rounds: u32) -> Option<String> {
+    let few = rounds_if_learned(model, rounds)?;
     Some(format!(
         "{rounds}, in the coordinates of the table: in learned ones auto takes {few}, and needs more signal for them \
          (docs/auto.md); --iterations sets the number"

@@ -518,7 +518,7 @@ fn rows(simulated: &Simulated) -> Vec<Vec<String>> {
     let certificate = model.certificate();
     let mut rows = problem_rows(&algorithm(certificate), model);
     rows.extend(certificate_rows(certificate));
-    rows.extend(many_rounds(certificate, simulated.rounds).map(|said| row("rounds", said)));
+    rows.extend(many_rounds(model, simulated.rounds).map(|said| row("rounds", said)));
     rows.extend(extra_rows(model));
     if let Some(spread) = &certificate.parties {
         let spread =

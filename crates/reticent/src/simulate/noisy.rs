@@ -22,9 +22,9 @@ use reticent_runtime::{self as runtime, NoisyParties, RunKey, SharedTerms};
 use super::check::SimulationJob;
 use super::held::not_sums;
 use super::staying::{StayingParties, law, population, share_of};
-use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::job::SOME;
+use crate::model::Model;
 use crate::procedure::Seen;
 use crate::run::{Calibrated, Noise};
 use crate::task::Task;
@@ -43,10 +43,12 @@ fn fewer(steps: u64) -> u64 {
 
 /// The rounds that `auto` takes in learned coordinates, with all records in each, where a run of so many
 /// took those of the table and more rounds.
-pub fn rounds_if_learned(certificate: &Certificate, rounds: u32) -> Option<u64> {
+pub fn rounds_if_learned(model: &Model, rounds: u32) -> Option<u64> {
+    let certificate = model.certificate();
     let choice = certificate.choice.as_ref().filter(|choice| !choice.learns_coordinates())?;
     let full = choice.settings.sampling.is_none_or(|sampling| sampling == Sampling::Full);
     let steps = match certificate.view {
+        View::Central if model.is_constrained() => AutoChoice::MANY,
         View::Central => AutoChoice::FEW,
         _ => fewer(AutoChoice::FEW),
     };

@@ -286,7 +286,7 @@ impl ReadySweep<'_> {
                 public = public.with_test(test.share())?;
             }
             let names = public.metrics();
-            let seen = public.without_optimum().examine(&model.parameter())?;
+            let seen = public.without_optimum().examine_model(model)?;
             metrics.insert("objective".to_owned(), seen.objective);
             metrics.extend(names.iter().map(|name| format!("test_{name}")).zip(seen.test));
         } else if let Some(files) = self.terms.test {

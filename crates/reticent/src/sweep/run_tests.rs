@@ -3,6 +3,7 @@
 use super::run::TOGETHER;
 use super::{SweepFile, SweepKind, SweepTerms};
 use crate::model::Model;
+use crate::quality::Quality;
 use crate::source::Files;
 
 const SCHEMA: &str = "row_norm = 1.0\n[[column]]\nname = \"x\"\nkind = \"numeric\"\nlower = 0\nupper = 1\n\
@@ -54,6 +55,36 @@ fn a_model_is_kept_though_it_cannot_be_measured() {
     let finished = &journal.finished()[&0];
     assert!(finished.failed.is_none() && finished.unmeasured.is_some(), "{finished:?}");
     assert!(at("models/run-00000/model.json").exists());
+}
+
+/// The constant behind the intercept was counted twice, which is 0.3 here: all but the AUC was that of
+/// another model.
+#[test]
+fn metrics_of_a_sweep_are_those_of_its_models() {
+    let (folder, file) = sweep("epsilon = [20.0]\nseeds = [1, 2]\n");
+    let at = |name: &str| folder.path().join(name);
+    let rows: String =
+        (0..50).map(|i| format!("0.{},{}\n", i % 7, if i % 5 == 0 { "b" } else { "a" })).collect();
+    std::fs::write(at("test.csv"), format!("x,y\n{rows}")).unwrap();
+    let files = |name: &str| Files::all(vec![at(name)]).with(|it| it.reading = file.data.reading);
+    let (models, kind, mark) = (at("models"), SweepKind::Experiment, [0; 32]);
+    let test = files("test.csv");
+    let terms = SweepTerms { jobs: None, kind, test: Some(&test), models: Some(&models), mark };
+    let ready = file.sweep.open(&file.data, terms).unwrap();
+    let mut journal = ready.begin(&at("journal"), None).unwrap();
+    ready.run(&mut journal, &|_| Ok(true), &mut |_, _| ()).unwrap();
+    for (run, finished) in journal.finished() {
+        let model = Model::read(&models.join(format!("run-{run:05}/model.json"))).unwrap();
+        let log_loss = |name: &str| match model.measure_files(&files(name), None).unwrap().quality {
+            Quality::Classes { log_loss, .. } => log_loss,
+            other => panic!("{other:?}"),
+        };
+        for (metric, name) in [("test_log_loss", "test.csv"), ("objective", "t.csv")] {
+            let metric = finished.metrics[metric];
+            assert!((metric - log_loss(name)).abs() < 1e-9, "{name}: {metric} {}", log_loss(name));
+        }
+        assert!(model.intercept()[0].abs() > 0.01, "one that counts: {:?}", model.intercept());
+    }
 }
 
 /// A journal that does not know that a run was begun: whoever keeps it elsewhere does.

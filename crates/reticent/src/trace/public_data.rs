@@ -9,6 +9,7 @@ use reticent_oracle::{Entropy, Gate, PrivacyModel, PrivateTable, Refusal};
 use super::norm;
 use crate::error::Error;
 use crate::job::Job;
+use crate::model::Model;
 use crate::objective::Objective;
 use crate::quality::{Quality, of_scores};
 use crate::record_weights;
@@ -169,6 +170,18 @@ impl PublicData {
         let distance =
             best.map(|(x, _)| norm(&x.iter().zip(at).map(|(x, at)| x - at).collect::<Vec<_>>()));
         Ok(Examined { objective, gap, distance, test: self.tested(at)? })
+    }
+
+    /// The quality of a model of this problem.
+    ///
+    /// # Errors
+    /// If it is not finite.
+    pub(crate) fn examine_model(&mut self, model: &Model) -> Result<Examined, Error> {
+        let mut at = model.parameter();
+        // What is behind the intercept of a model is 1.
+        let last = at.len() - model.intercept().len();
+        at[last..].iter_mut().for_each(|b| *b /= self.objective.constant);
+        self.examine(&at)
     }
 
     fn tested(&mut self, at: &[f64]) -> Result<Vec<f64>, Error> {

@@ -129,7 +129,7 @@ impl LeadArgs {
         // A walk has none.
         let rounds = led.moved.map(|(rounds, _)| rounds).filter(|rounds| *rounds > 0);
         if let Some(rounds) = rounds {
-            let said = many_rounds(model.certificate(), rounds);
+            let said = many_rounds(&model, rounds);
             rows.push(vec!["rounds".to_owned(), said.unwrap_or(rounds.to_string())]);
         }
         rows.extend(bytes_moved(&led));
