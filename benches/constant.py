@@ -8,8 +8,7 @@ own, made here or drawn from one of DIR (or RETICENT_DATA; what is not there is 
 errors hold both. A constant knows the share of the classes of the test. Printed for each cell: the mean log loss of ours and of the
 constant, two standard errors of the difference, and whether `fit` warned. A cell is worse where the difference is above .01, and
 surely where it is by more than two standard errors. `fit` warns of noise (its `outlook` has `noise_dominates`) or of over-fitting
-(`over_fitting`). The exit code is 1 where a cell is surely worse and `fit` did not warn: columns that say nothing, of which public
-numbers tell nothing, still are. Every other table was kept aside while the warning was chosen (`--half`). `--out` keeps the cells,
+(`over_fitting`). The exit code is 1 where a cell is surely worse and `fit` did not warn. Every other table was kept aside while the warning was chosen (`--half`). `--out` keeps the cells,
 one JSON object a line.
 """
 

@@ -246,6 +246,7 @@ mod tests {
             shape,
             population: 40_000,
             row_norm: 4.0,
+            constant: 0.0,
             numeric: false,
             logistic: true,
             lipschitz: 1.0,

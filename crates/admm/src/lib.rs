@@ -32,6 +32,7 @@ mod pseudo_inverse;
 mod public;
 mod release;
 mod residual_scale;
+mod score_law;
 mod setting_value;
 mod settings;
 mod shrinkage;

@@ -20,6 +20,8 @@ pub struct ProblemFacts {
     pub population: u64,
     /// A bound of the norm of a row, the constant behind the intercept included.
     pub row_norm: f64,
+    /// The constant behind the intercept; 0 where there is none.
+    pub constant: f64,
     /// Whether the target is a number, scaled to [−1, 1].
     pub numeric: bool,
     /// Whether the loss is the logistic one, and all classes count alike.

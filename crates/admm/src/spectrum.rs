@@ -17,4 +17,11 @@ impl Spectrum {
         let rows = self.vectors.chunks_exact(self.values.len());
         rows.map(|row| row.iter().zip(x).map(|(a, b)| a * b).sum()).collect()
     }
+
+    /// The unit vector of the last column, the intercept where there is one, in the coordinates of the
+    /// eigenvectors.
+    pub fn constants(&self) -> Vec<f64> {
+        let rows = self.vectors.chunks_exact(self.values.len());
+        rows.filter_map(|row| row.last().copied()).collect()
+    }
 }

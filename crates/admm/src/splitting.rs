@@ -308,6 +308,7 @@ mod tests {
             shape,
             population: 100,
             row_norm: 1.0,
+            constant: 0.0,
             numeric: false,
             logistic: true,
             lipschitz: 1.0,

@@ -301,6 +301,7 @@ mod tests {
             shape: Shape { features: 1, outputs: 1, intercept: true },
             population,
             row_norm: 1.0,
+            constant: 0.0,
             numeric: false,
             logistic: true,
             lipschitz: 1.0,

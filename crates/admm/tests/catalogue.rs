@@ -95,6 +95,7 @@ impl Case {
                 shape: self.shape,
                 population: 100,
                 row_norm: 2_f64.sqrt(),
+                constant: 1.0,
                 numeric: loss.target() == reticent_problem::LossTarget::Real,
                 logistic: loss.name() == "logistic",
                 lipschitz: loss.lipschitz(),

@@ -43,6 +43,7 @@ fn named(name: &str, penalty: &str, settings: &str) -> (Vec<f64>, Ledger) {
         shape: SHAPE,
         population: 100,
         row_norm: 1.0,
+        constant: 0.0,
         numeric: false,
         logistic: true,
         lipschitz: loss.lipschitz(),

@@ -259,6 +259,7 @@ impl Problem {
             shape: Oracle::shape(&self.gate()),
             population: self.data.rows as u64,
             row_norm: (1.0 + self.constant.powi(2)).sqrt(),
+            constant: self.constant,
             numeric: loss.target() == reticent_problem::LossTarget::Real,
             logistic: loss.name() == "logistic",
             lipschitz: loss.lipschitz(),

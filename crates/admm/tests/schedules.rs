@@ -74,6 +74,7 @@ fn every_schedule_is_its_textbook_loop() {
                 shape,
                 population: 60,
                 row_norm: 1.0,
+                constant: 0.0,
                 numeric: false,
                 logistic: true,
                 lipschitz: f64::INFINITY,

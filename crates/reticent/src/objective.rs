@@ -257,6 +257,7 @@ impl Objective {
             shape: self.regulariser.shape(),
             population,
             row_norm: self.schema.row_norm().hypot(self.constant),
+            constant: self.constant,
             numeric: self.loss.target() == LossTarget::Real,
             logistic: self.loss.name() == "logistic" && self.loss.weights().is_empty(),
             lipschitz: self.loss.lipschitz(),

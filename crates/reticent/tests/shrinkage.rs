@@ -52,13 +52,13 @@ fn excess(fit: impl Fn(u64) -> Fit) -> f64 {
     (1..=5).map(of).sum::<f64>() / 5.0
 }
 
-/// Simulated with other noise the excess is .021 without and .006 with it, with standard deviations of
-/// .0024 and .0008 from seed to seed: means of five seeds are ten deviations from the bound.
+/// With other seeds the excess is .021 without and .0001 with it, with standard deviations of .0024 and
+/// .0001 from seed to seed: means of five seeds are ten deviations from the bounds.
 #[test]
 fn where_columns_say_nothing_a_model_is_about_a_constant() {
     let (drawn, wide) =
         (excess(|seed| plain(16.0, seed)), excess(|seed| without(plain(16.0, seed))));
-    assert!(drawn < 0.01, "{drawn}");
+    assert!(drawn < 0.003, "{drawn}");
     assert!(wide > 0.01, "without it a constant is missed: {wide}");
 }
 
@@ -69,7 +69,7 @@ fn shrinkage(model: &Model) -> Option<f64> {
 
 #[test]
 fn beside_answers_of_their_own_scores_stay_as_they_are() {
-    assert_eq!(shrinkage(&model(plain(4.0, 1))), Some(0.2));
+    assert_eq!(shrinkage(&model(plain(4.0, 1))), Some(0.3));
     let alone = model(plain(4.0, 1).standard_errors(0.2));
     assert_eq!(shrinkage(&alone), Some(0.0));
     let off = model(without(plain(4.0, 1).standard_errors(0.2)));

@@ -53,6 +53,7 @@ fn run(users: usize, rounds: u64, columns: usize) {
         shape,
         population: users as u64,
         row_norm: 1.0,
+        constant: 0.0,
         numeric: false,
         logistic: true,
         lipschitz: 1.0,

@@ -11,7 +11,7 @@
 //!   number without), the late average; behind a linear constraint 96 without momentum, and of
 //!   samples 96 for each √ of an epoch;
 //!   clip and step follow from what is released (see precondition.rs), and scores are drawn towards
-//!   their mean by it (see shrinkage.rs)
+//!   a constant by it (see shrinkage.rs)
 //!
 //! dp-sgd with momentum in those of the table, elsewhere:
 //!   τ  = 0.56·s·min( 1, s/25 )            the time, in steps of 1/(S R²) without momentum
@@ -85,7 +85,7 @@ const FEW: u64 = 32;
 const PUSH: f64 = 0.7;
 
 /// How far from 1 the factor of the scores is expected to be, in coordinates of its own.
-const SHRINKAGE: f64 = 0.2;
+const SHRINKAGE: f64 = 0.3;
 
 /// The time in the coordinates of the table for each s, in steps of 1/(S R²) and at a clip of
 /// [`CLIP`], and the s below which it is less.
