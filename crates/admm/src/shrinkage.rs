@@ -489,7 +489,7 @@ mod tests {
     /// and its intercept said so too little.
     fn coins(share: f64, scale: f64) -> (Vec<f64>, f64) {
         let mut run = shrinkage(0.3, 1e-3);
-        let start = vec![2.0, -1.0, 1.0, 0.5, 0.0, 0.0];
+        let start = [2.0, -1.0, 1.0, 0.5, 0.0, 0.0];
         let mut point: Vec<f64> = start.iter().map(|x| scale * x).collect();
         for k in 1..=32 {
             point[WIDTH - 1] = -1.5 * f64::from(k) / 32.0;

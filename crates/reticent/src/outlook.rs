@@ -24,9 +24,15 @@
 //! ```
 //!
 //! where steps are taken in coordinates of their own, and nearly there (s ≥ 0.3p). Chance among few
-//! records costs next to nothing where gradients tell (see the shrinkage of scores). Whether the columns
-//! say more than that no public number tells. The form and its numbers were chosen on half of the
-//! tables of `benches/constant.py`; docs/auto.md has both halves.
+//! records costs next to nothing where gradients tell (see the shrinkage of scores). A run without
+//! shrinkage follows both:
+//!
+//! ```text
+//! E = p/(2n̂) + min( p/(4s), 0.1 )   of log loss
+//! ```
+//!
+//! Whether the columns say more than that no public number tells. Form and numbers were chosen on
+//! tables of `benches/constant.py`; docs/auto.md says which.
 
 use reticent_accountant::{Adjacency, Event, Gaussian, Ledger, Unit, View, epsilon};
 use reticent_admm::{MOST_COLUMNS, ProblemFacts};
@@ -52,6 +58,10 @@ const LEAST_COLUMNS: usize = 20;
 
 /// Over-fitting that is warned of, in log loss.
 const OVER_FITTING: f64 = 0.01;
+
+/// The same without shrinkage, and the factor of noise there.
+const PLAIN_OVER_FITTING: f64 = 0.05;
+const PLAIN_NOISE: f64 = 0.25;
 
 /// No budget that is advised is larger.
 const MOST: f64 = 10.0;
@@ -100,6 +110,8 @@ pub(crate) struct Forecasted {
     pub excess: f64,
     /// Whether it is `auto`, of which over-fitting was measured.
     pub auto: bool,
+    /// Whether scores may be drawn towards a constant.
+    pub shrinks: bool,
 }
 
 /// What would be enough: a noise of one answer, a number of parameters for each output, a number of units.
@@ -121,8 +133,16 @@ impl Enough {
     }
 
     /// For little over-fitting.
-    fn over_fitting(public: &ProblemFacts) -> Self {
+    fn over_fitting(public: &ProblemFacts, shrinks: bool) -> Self {
         let (n, p) = (public.population as f64, public.shape.len() as f64);
+        if !shrinks {
+            let noise = |z: f64| 2.0 + 4.0 * PLAIN_NOISE * z;
+            return Enough {
+                noise: (4.0 * PLAIN_OVER_FITTING * n / p - 2.0) / (4.0 * PLAIN_NOISE),
+                columns: 4.0 * PLAIN_OVER_FITTING * n / noise(public.whole_budget),
+                population: p * noise(public.whole_budget) / (4.0 * PLAIN_OVER_FITTING),
+            };
+        }
         let each = (NOISE / OVER_FITTING).sqrt();
         Enough {
             noise: n / (each * p),
@@ -133,17 +153,20 @@ impl Enough {
 }
 
 /// What columns that say nothing cost a model of two classes, where that is much.
-fn over_fitting(public: &ProblemFacts) -> Option<f64> {
-    let (s, p) = (public.signal(), public.shape.len() as f64);
+fn over_fitting(public: &ProblemFacts, shrinks: bool) -> Option<f64> {
+    let (n, s, p) = (public.population as f64, public.signal(), public.shape.len() as f64);
     let columns = (LEAST_COLUMNS..=MOST_COLUMNS).contains(&public.shape.features);
     let measured = public.logistic && public.shape.outputs == 1 && columns;
-    let cost = (NOISE * (p / s).powi(2)).min(MOST_NOISE);
-    (measured && s >= FOLLOWS * p && cost > OVER_FITTING).then_some(cost)
+    let (cost, most) = match shrinks {
+        true => ((NOISE * (p / s).powi(2)).min(MOST_NOISE), OVER_FITTING),
+        false => (p / (2.0 * n) + (PLAIN_NOISE * p / s).min(MOST_NOISE), PLAIN_OVER_FITTING),
+    };
+    (measured && s >= FOLLOWS * p && cost > most).then_some(cost)
 }
 
 impl UtilityForecast {
     pub(crate) fn new(public: &ProblemFacts, budget: Budget, of: Forecasted) -> Self {
-        let Forecasted { adjacency, unit, excess, auto } = of;
+        let Forecasted { adjacency, unit, excess, auto, shrinks } = of;
         let (signal, parameters) = (public.signal(), public.shape.len() as f64);
         let more = |z: f64| {
             let gaussian = Gaussian::new(z / excess).ok()?;
@@ -154,10 +177,10 @@ impl UtilityForecast {
             (found <= MOST && found > budget.epsilon()).then(|| up(found))
         };
         let noise_dominates = signal < DIM * parameters.sqrt();
-        let over_fitting = over_fitting(public).filter(|_| auto && !noise_dominates);
+        let over_fitting = over_fitting(public, shrinks).filter(|_| auto && !noise_dominates);
         let lacks = noise_dominates || over_fitting.is_some();
         let enough = match over_fitting {
-            Some(_) => Enough::over_fitting(public),
+            Some(_) => Enough::over_fitting(public, shrinks),
             None => Enough::signal(public),
         };
         let columns = (enough.columns as usize).saturating_sub(usize::from(public.shape.intercept));
@@ -240,14 +263,14 @@ mod tests {
     use reticent_problem::Shape;
 
     fn outlook(population: u64, features: usize, whole_budget: f64) -> UtilityForecast {
-        forecast(population, features, whole_budget, true)
+        forecast(population, features, whole_budget, (true, true))
     }
 
     fn forecast(
         population: u64,
         features: usize,
         whole_budget: f64,
-        auto: bool,
+        (auto, shrinks): (bool, bool),
     ) -> UtilityForecast {
         let shape = Shape { features, outputs: 1, intercept: true };
         let bounds = (1.0, 1.0, 0.25);
@@ -266,7 +289,7 @@ mod tests {
         };
         let budget = Budget::new(0.1, 1e-5).unwrap();
         let (adjacency, unit) = (Adjacency::AddRemove, Unit::Record);
-        let of = Forecasted { adjacency, unit, excess: 1.0, auto };
+        let of = Forecasted { adjacency, unit, excess: 1.0, auto, shrinks };
         UtilityForecast::new(&public, budget, of)
     }
 
@@ -319,7 +342,21 @@ mod tests {
         // Not where it was not measured: few columns, steps in the table's coordinates, another algorithm.
         assert_eq!(outlook(60, 19, 2.0).over_fitting, None);
         assert_eq!(outlook(20_000, 8_000, 10.0).over_fitting, None);
-        assert_eq!(forecast(600, 61, 3.7, false).over_fitting, None);
+        assert_eq!(forecast(600, 61, 3.7, (false, true)).over_fitting, None);
+    }
+
+    /// Standard errors, a recalibration, weights and constraints leave scores as wide as they are.
+    #[test]
+    fn without_shrinkage_few_records_for_each_column_follow_chance() {
+        let plain = |population, z| forecast(population, 61, z, (true, false));
+        let cost = plain(600, 3.7).over_fitting.unwrap();
+        assert!((cost - (62.0 / 1200.0 + 62.0 * 3.7 / 2400.0)).abs() < 1e-9, "{cost}");
+        assert!(
+            plain(400, 1.0).over_fitting.is_some() && outlook(400, 61, 1.0).over_fitting.is_none()
+        );
+        let enough = plain(600, 3.7).enough_population as u64;
+        assert_eq!(plain(enough, 3.7).over_fitting, None);
+        assert!(plain(enough * 9 / 10, 3.7).over_fitting.is_some());
     }
 
     #[test]

@@ -181,7 +181,11 @@ impl Task {
     pub fn forecasted(&self) -> Forecasted {
         let PrivacyModel { adjacency, unit, .. } = self.protection.opening;
         let excess = self.between.map_or(1.0, |law| law.excess());
-        Forecasted { adjacency, unit, excess, auto: self.entry.name == "auto" }
+        let asked =
+            self.standard_errors.is_some() || self.calibrate.is_some() || self.is_weighted();
+        let plain = self.objective.regulariser.constraint().is_identity();
+        let shrinks = plain && !asked && self.settings.shrinkage != Some(0.0);
+        Forecasted { adjacency, unit, excess, auto: self.entry.name == "auto", shrinks }
     }
 
     /// Refuses a sample that is larger than what it is drawn from.
