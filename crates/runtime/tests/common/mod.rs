@@ -138,6 +138,7 @@ impl World {
             shape: self.shape(),
             population: u64::from(self.parties),
             row_norm: 1.0,
+            constant: 0.0,
             numeric: loss.target() == reticent_problem::LossTarget::Real,
             logistic: loss.name() == "logistic",
             lipschitz: loss.lipschitz(),
