@@ -74,4 +74,4 @@ def refuse_beside(**given: Any) -> None:
 def refuse_named_people(payer: dict[str, Any] | None) -> None:
     """Refuses a budget that knows a table by the name of its people."""
     if payer is not None and payer["disjoint_people"] is not None:
-        raise ValueError("budget.of_people is for tables in memory: files are known by their content")
+        raise ValueError("budget.for_disjoint_people is for tables in memory: files are known by their content")

@@ -31,13 +31,22 @@ impl FilesRequest {
         let FilesRequest { paths, cache, keep_cache } = self;
         let paths = all_named_files(Path::new(""), paths)?;
         let mut met = HashSet::new();
-        let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
-        if let Some(twice) = paths.iter().find(|path| !met.insert(real(path))) {
+        if let Some(twice) = paths.iter().find(|path| !met.insert(identity(path))) {
             let why = "it is there twice: each of its records would count twice; name it once";
             return Err(Error::value("data", twice.display(), why));
         }
         Ok(Files::all(paths).with(|it| (it.cache, it.keep_cache) = (cache.clone(), *keep_cache)))
     }
+}
+
+/// What a file is known by: its place on the disk, which a second name of it has too, or else its path.
+fn identity(path: &Path) -> (Option<(u64, u64)>, PathBuf) {
+    #[cfg(unix)]
+    if let Ok(found) = path.metadata() {
+        use std::os::unix::fs::MetadataExt;
+        return (Some((found.dev(), found.ino())), PathBuf::new());
+    }
+    (None, path.canonicalize().unwrap_or_else(|_| path.to_owned()))
 }
 
 /// The model, the number of iterations, whether an exact solver converged, why little is to be expected of it,

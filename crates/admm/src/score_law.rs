@@ -22,6 +22,9 @@ const APART: f64 = 0.5;
 const SHARES: u32 = 200;
 const WIDE: f64 = 6.0;
 
+/// How often the reach of a mean is halved.
+const HALVINGS: u32 = 44;
+
 /// Normal scores.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScoreLaw {
@@ -91,6 +94,18 @@ pub(crate) fn likely_share(seen: f64, noise: f64) -> f64 {
     sum / weights
 }
 
+/// The mean of normal scores of such a deviation whose classes have this share, between 0 and 1.
+pub(crate) fn mean_of_share(share: f64, deviation: f64) -> f64 {
+    let reach = (1.0 + deviation) * (WIDE + (share / (1.0 - share)).ln().abs());
+    let (mut low, mut high) = (-reach, reach);
+    for _ in 0..HALVINGS {
+        let mean = 0.5 * (low + high);
+        let found = ScoreLaw { mean, deviation }.expected(|_, q| q);
+        if found < share { low = mean } else { high = mean }
+    }
+    0.5 * (low + high)
+}
+
 pub(crate) fn logistic(score: f64) -> f64 {
     1.0 / (1.0 + (-score).exp())
 }
@@ -129,6 +144,15 @@ mod tests {
                 SCORES.expected(|_, q| share * (q - 1.0).max(-clip) + (1.0 - share) * q.min(clip));
             let (found, each) = SCORES.share(slope, clip);
             assert!((found - share).abs() < 1e-12 && each >= 1.0, "{clip}: {found} {each}");
+        }
+    }
+
+    #[test]
+    fn a_mean_is_found_from_a_share() {
+        for (mean, deviation) in [(0.0, 0.0), (-1.5, 0.0), (-4.0, 4.0), (2.0, 0.5), (-6.0, 9.0)] {
+            let share = ScoreLaw { mean, deviation }.expected(|_, q| q);
+            let found = mean_of_share(share, deviation);
+            assert!((found - mean).abs() < 1e-9, "{mean} {deviation}: {found}");
         }
     }
 

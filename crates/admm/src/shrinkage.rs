@@ -4,12 +4,13 @@
 //! ```text
 //! s = m + t        the score of a row; m the mean of scores, v the variance of t, by the released
 //!                  second moment M̃ and the constant behind the intercept; scores are taken for normal
-//! s ↦ γ t + γ² m + (1 − γ²) b      γ in [0, 1]; with γ = 0 it is the constant b
+//! s ↦ γ t + m(γ) + γ² (m − m(1))      γ in [0, 1]; with γ = 0 it is the constant m(0)
 //!
-//! b    the log-odds of the share of the classes, by the mean slopes; early gradients count more
+//! m(γ) the mean with which E σ(γ t + m(γ)) is the share of the classes, by the mean slopes; early
+//!      gradients count more
 //! φ  = Σ ω_k ⟨g̃_k, u_k − m_k e⟩      ω_k ∝ k;  ⟨g, e⟩ the mean slope
-//! F(γ)             what φ would be if the log-odds of the classes were γ t + γ² m + (1 − γ²) b of the
-//!                  solution, clipped as the gate clips (see score_law.rs), less min(3d̃, p)/n̂
+//! F(γ)             what φ would be if the log-odds of the classes were γ t + m(γ) of the solution,
+//!                  clipped as the gate clips (see score_law.rs), less min(3d̃, p)/n̂
 //! L(γ) = exp( −(φ − F(γ))² / 2(ν² + (0.05)² (Σ ω_k κ_k v_k)²) ),   ν² = σ_g² Σ (ω_k e_k)² ‖u_k − m_k e‖²
 //! γ  = min( 1, E γ ),   γ beforehand N(1, τ²), but of one table in ten N(0, τ²); in [0, 2]
 //! e_k              the noise of g̃_k over σ_g: 1, but in a sum between parties that some have left
@@ -29,7 +30,8 @@
 //! mean and not the likeliest, as the loss is about a parabola in γ. Values above 1 keep the mean of a
 //! slope with noise, of which half is too low, at 1; a model is made no bolder.
 //!
-//! Why another constant. Where one class is rare its slopes are the long ones, and clipped, so that the
+//! Why another mean. With the share m(γ) is known for every γ, and F falls in γ: a mean between m and
+//! m(0) has the wrong share where scores are wide, and two values of γ look alike. Where one class is rare its slopes are the long ones, and clipped, so that the
 //! mean score is off by up to 0.7: more than what t costs. Early points are near 0, where slopes are a
 //! half and hardly clipped.
 //!
@@ -48,7 +50,7 @@
 use reticent_oracle::{Refused, Sampling};
 
 use crate::catalogue::Recipe;
-use crate::score_law::{ClassLaw, ScoreLaw, likely_share};
+use crate::score_law::{ClassLaw, ScoreLaw, likely_share, mean_of_share};
 use crate::spectrum::Spectrum;
 
 /// What scores may have of variance at least, so that there is something to divide by.
@@ -234,12 +236,15 @@ impl Shrinkage {
             return x.to_vec();
         }
         let scores = self.scores(&self.spectrum.turned(x));
-        let constant = self.log_odds();
-        let factor = self.factor(&scores, constant);
+        let share = self.share();
+        let factor = self.factor(&scores, share);
         let mut shrunk: Vec<f64> = x.iter().map(|x| factor * x).collect();
         if let Some(intercept) = shrunk.last_mut() {
-            let moved = centre(factor, scores.mean, constant) - factor * scores.mean;
-            *intercept += moved / self.terms.constant;
+            let deviation = dot(&scores.vector, &scores.vector).sqrt();
+            let centre = |factor: f64| mean_of_share(share, factor * deviation);
+            // All of the way for a constant, none for a solution that stays as it is.
+            let mean = centre(factor) + factor.powi(2) * (scores.mean - centre(1.0));
+            *intercept += (mean - factor * scores.mean) / self.terms.constant;
         }
         // What ran away does so as it would have.
         if shrunk.iter().all(|x| x.is_finite()) { shrunk } else { x.to_vec() }
@@ -268,8 +273,8 @@ impl Shrinkage {
         self.clip / self.directions.0.sqrt()
     }
 
-    /// b.
-    fn log_odds(&self) -> f64 {
+    /// The share of the classes.
+    fn share(&self) -> f64 {
         let (mut share, mut noise, mut weight) = (0.0, 0.0, 0.0);
         for point in &self.seen {
             let Slope { weight: own, sum, noise: square } = point.level;
@@ -280,12 +285,11 @@ impl Shrinkage {
         }
         let least = 0.5 / self.terms.population;
         let share = likely_share(share / weight, self.noise * noise.sqrt() / weight);
-        let share = share.clamp(least.min(0.5), 1.0 - least.min(0.5));
-        (share / (1.0 - share)).ln()
+        share.clamp(least.min(0.5), 1.0 - least.min(0.5))
     }
 
     /// γ for a solution with these scores.
-    fn factor(&self, scores: &PointScores, constant: f64) -> f64 {
+    fn factor(&self, scores: &PointScores, share: f64) -> f64 {
         let (d, p) = self.directions;
         let optimism = (FITTED * d).min(p) / self.terms.population;
         let own = dot(&scores.vector, &scores.vector).max(LEAST_VARIANCE);
@@ -298,7 +302,7 @@ impl Shrinkage {
             weight += point.along.weight;
         }
         let expected = |factor: f64| -> f64 {
-            let mean = centre(factor.min(1.0), scores.mean, constant);
+            let mean = mean_of_share(share, factor * own.sqrt());
             let of = |point: &SeenPoint| {
                 let shared = dot(&point.scores.vector, &scores.vector);
                 let variance = point.variance.max(f64::MIN_POSITIVE);
@@ -316,11 +320,6 @@ impl Shrinkage {
         // What is not a number says nothing.
         if found.is_finite() { found } else { 1.0 }
     }
-}
-
-/// The mean score that goes with a factor.
-fn centre(factor: f64, mean: f64, constant: f64) -> f64 {
-    factor.powi(2) * mean + (1.0 - factor.powi(2)) * constant
 }
 
 /// `min(1, E γ)`, where γ is so many deviations from what was seen.
@@ -506,6 +505,36 @@ mod tests {
         }
         let shrunk = run.applied(&point);
         (shrunk, point[0])
+    }
+
+    /// A solution that is the truth, of which one class is rare and scores are wide. With a mean between that of the
+    /// scores and the log-odds of the share two factors looked alike, and it was shrunk to 0.85.
+    #[test]
+    fn a_true_model_of_a_rare_class_stays() {
+        for (intercept, scale) in [(-10.0, 1.5), (-5.0, 0.7), (0.0, 1.0)] {
+            let mut run = shrinkage(0.3, 1e-3);
+            let mut truth: Vec<f64> =
+                [2.0, -1.0, 1.0, 0.5, 0.0, 0.0].iter().map(|x| scale * x).collect();
+            truth[WIDTH - 1] = intercept;
+            let whole = run.scores(&run.spectrum.turned(&truth));
+            let deviation = dot(&whole.vector, &whole.vector).sqrt();
+            for k in 1..=32 {
+                let part = f64::from(k) / 32.0;
+                let point: Vec<f64> = truth.iter().map(|x| part * x).collect();
+                let law = ScoreLaw { mean: part * whole.mean, deviation: part * deviation };
+                let classes = ClassLaw { mean: whole.mean, factor: 1.0 / part, rest: 0.0 };
+                let along = law.slope(&classes, 1.0) / law.deviation.powi(2);
+                let u = image(&run, &point);
+                let mut gradient: Vec<f64> = u.iter().map(|u| along * u).collect();
+                gradient[WIDTH - 1] =
+                    law.expected(|t, q| q - crate::score_law::logistic(whole.mean + t / part));
+                run.add(&u, &gradient, 1.0);
+            }
+            let shrunk = run.applied(&truth);
+            for (shrunk, x) in shrunk.iter().zip(&truth) {
+                assert!((shrunk - x).abs() <= 0.02 * x.abs() + 1e-9, "{shrunk} for {x}");
+            }
+        }
     }
 
     /// The slopes are a few hundredths, as those of a model that follows chance among its records: with

@@ -178,13 +178,15 @@ impl Task {
     }
 
     /// What may be expected of it, beside its numbers.
-    pub fn forecasted(&self) -> Forecasted {
+    pub fn forecasted(&self, public: &ProblemFacts) -> Forecasted {
         let PrivacyModel { adjacency, unit, .. } = self.protection.opening;
         let excess = self.between.map_or(1.0, |law| law.excess());
         let asked =
             self.standard_errors.is_some() || self.calibrate.is_some() || self.is_weighted();
-        let plain = self.objective.regulariser.constraint().is_identity();
-        let shrinks = plain && !asked && self.settings.shrinkage != Some(0.0);
+        let choice = self.entry.choice(&self.recipe(public, 1.0)).ok().flatten();
+        let shrinkage = choice.and_then(|choice| choice.settings.shrinkage);
+        let shrinks =
+            shrinkage.is_some_and(|spread| spread != 0.0) && !asked && self.graph.is_none();
         Forecasted { adjacency, unit, excess, auto: self.entry.name == "auto", shrinks }
     }
 

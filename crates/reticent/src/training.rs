@@ -106,7 +106,7 @@ impl Ready<'_> {
     pub fn outlook(&self) -> Option<UtilityForecast> {
         let task = self.procedure().first();
         let (public, _) = self.noise().points.first()?;
-        Some(UtilityForecast::new(public, task.protection.budget?, task.forecasted()))
+        Some(UtilityForecast::new(public, task.protection.budget?, task.forecasted(public)))
     }
 }
 

@@ -84,7 +84,7 @@ impl NoisyRun {
     /// The expected utility, by the noise of the sums.
     pub fn outlook(&self) -> Option<UtilityForecast> {
         let CalibratedSums { task, public, .. } = &self.calibrated;
-        Some(UtilityForecast::new(public, task.protection.budget?, task.forecasted()))
+        Some(UtilityForecast::new(public, task.protection.budget?, task.forecasted(public)))
     }
 
     /// The plans that the parties' certificates count: the same for all, except for taints.
