@@ -150,6 +150,9 @@ def test_what_cannot_be_is_refused_by_name(files, cache):  # noqa: F811
     }.items():
         with pytest.raises(ValueError, match=name):
             quietly(ask)
+    (files / "again.csv").hardlink_to(files / "a.csv")
+    with pytest.raises(ValueError, match="twice"):
+        quietly(reticent.mean, Files([files / "a.csv", files / "again.csv"]), "x", schema=schema, **asked)
     with pytest.raises(reticent.DataError):
         quietly(reticent.mean, data, "x", schema=schema, **asked)
     assert repr(Files(["/a.csv", "/b.csv"], cache="/c", keep_cache=True)) == (
