@@ -424,6 +424,15 @@ mod tests {
         Shrinkage::new(terms, (Spectrum { vectors, values, roots }, WIDTH as f64), 10.0, noise)
     }
 
+    /// The constant is public: a mean score does not hang on what M̃ has left of it.
+    #[test]
+    fn the_mean_score_is_known_where_noise_hides_the_constant() {
+        let mut run = shrinkage(0.3, NOISE);
+        run.spectrum.values[WIDTH - 1] *= 0.3;
+        let mean = run.scores(&run.spectrum.turned(&[0.0, 0.0, 0.0, 0.0, 0.0, 2.0])).mean;
+        assert!((mean - 2.0 * CONST).abs() < 1e-12, "{mean}");
+    }
+
     /// Numbers from a normal law, by the sum of twelve uniform ones.
     fn normal(state: &mut u64) -> f64 {
         let uniform = |state: &mut u64| {
